@@ -1,0 +1,46 @@
+// Builds what is stale: the service (tsc's own incremental build) and the nodes (n8n's build).
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = (name) => join(root, 'node_modules', '.bin', name);
+
+function run(command, args) {
+  const { status, error } = spawnSync(bin(command), args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function newest(path) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return 0;
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
+}
+
+/** Compiles service/src to service/dist; does nothing when it is up to date. */
+export const buildService = () => run('tsc', ['-b', 'service']);
+
+/** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */
+export function buildNodes() {
+  const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'].map((path) => newest(join(root, path)));
+  if (newest(join(root, 'dist', 'tsconfig.tsbuildinfo')) > Math.max(...sources)) return;
+  run('n8n-node', ['build']);
+  // n8n-node copies every picture of the repository; only those of the nodes belong to the package.
+  for (const name of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
+    if (name.isDirectory() && !['nodes', 'credentials'].includes(name.name)) {
+      rmSync(join(root, 'dist', name.name), { recursive: true });
+    }
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  buildService();
+  buildNodes();
+}

@@ -1,0 +1,7 @@
+// `npm start`: builds what is stale, then runs the service in this very process, so that a
+// SIGTERM sent to npm's child reaches the service itself.
+import './require-node.mjs';
+import { buildService } from './build.mjs';
+
+buildService();
+await import('../service/dist/main.js');
