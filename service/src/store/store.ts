@@ -1,0 +1,152 @@
+/**
+ * The store's port: everything the service asks of a database, on one screen.
+ *
+ * Transactions over collections of JSON documents, a work queue, and a change feed. The domain is
+ * written once against it; `lowdb/` implements it in one process, another store can implement it
+ * across several. The contract suite in test/contract/ says what an implementation owes.
+ */
+
+/** A stored document: plain JSON with an id. Never changed in place; put a new one. */
+export interface Document {
+  readonly id: string;
+}
+
+/** A value that can be compared for equality or order. */
+export type Scalar = string | number | boolean | null;
+
+type ScalarField<Doc> = { [K in keyof Doc]-?: Doc[K] extends Scalar | undefined ? K : never }[keyof Doc] & string;
+
+/** Documents that agree in the fields `on` are found together, in the order of `orderBy`, then id. */
+export interface IndexDefinition<Doc> {
+  readonly on: readonly ScalarField<Doc>[];
+  /** Default: `id`, which sorts by time of creation. */
+  readonly orderBy?: ScalarField<Doc>;
+  /** At most one document for each value of `on`; one that holds null in any of them does not count. */
+  readonly unique?: boolean;
+}
+
+export interface CollectionDefinition<Doc extends Document> {
+  readonly indexes: readonly IndexDefinition<Doc>[];
+  /** Only for the type. */
+  readonly example?: Doc;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a schema holds collections of any document type
+export type Schema = Record<string, CollectionDefinition<any>>;
+
+type DocumentOf<C> = C extends CollectionDefinition<infer Doc> ? Doc : never;
+
+export interface Query<Doc> {
+  /** Equality, field by field. Some index must cover `orderBy` with its `on` fields all named here. */
+  readonly where: Partial<Pick<Doc, ScalarField<Doc>>>;
+  /** Default `id`. */
+  readonly orderBy?: ScalarField<Doc>;
+  /** Default `asc`. */
+  readonly direction?: 'asc' | 'desc';
+  /** Only what comes after this position in the chosen direction (a page's last document). Without `id`: everything at that value is skipped too. */
+  readonly after?: { readonly value: string | number; readonly id?: string };
+  readonly limit: number;
+}
+
+/** One collection inside a transaction; reads see the transaction's own writes. */
+export interface Collection<Doc extends Document> {
+  /** Locks what it reads until the transaction ends. Null when there is none. */
+  get(id: string): Promise<Doc | null>;
+  find(query: Query<Doc>): Promise<readonly Doc[]>;
+  /** Inserts or replaces by id. Throws UniqueViolation. */
+  put(doc: Doc): Promise<void>;
+  /** True when there was one. */
+  delete(id: string): Promise<boolean>;
+}
+
+/** A piece of work that waits for its time. Jobs of one queue and group share a limit (a subscription's deliveries). */
+export interface Job {
+  readonly id: string;
+  readonly queue: string;
+  readonly group: string;
+  /** Milliseconds since the epoch; not claimed before. */
+  readonly runAt: number;
+  /** Jobs of lower rank are claimed first among those that are due in a group (0: fresh, 1: retry). */
+  readonly rank: number;
+  readonly data: Readonly<Record<string, Scalar>>;
+}
+
+export type Transaction<S extends Schema> = { readonly [Name in keyof S]: Collection<DocumentOf<S[Name]>> } & {
+  readonly jobs: TransactionJobs;
+};
+
+export interface TransactionJobs {
+  enqueue(job: Job): Promise<void>;
+  /** Removes a job, claimed or not; whoever claimed it says so in the transaction that records the work's result. */
+  complete(id: string): Promise<void>;
+  /** Gives a claimed job back, to run at another time. Nothing happens when it is gone. */
+  release(id: string, at: { runAt: number; rank: number }): Promise<void>;
+}
+
+export interface ClaimRequest {
+  readonly queue: string;
+  readonly now: number;
+  /** At most this many jobs in all. */
+  readonly limit: number;
+  /** How many more jobs of this group the caller can take; 0 leaves the group alone. */
+  readonly freeSlots: (group: string) => number;
+  /** After this time an unfinished job can be claimed again (its worker is taken for dead). */
+  readonly leaseMs: number;
+}
+
+/** One document that a committed transaction wrote or removed. */
+export interface Change<S extends Schema = Schema> {
+  readonly position: string;
+  readonly collection: keyof S & string;
+  readonly id: string;
+  /** The document as written, null when removed. */
+  readonly document: Document | null;
+}
+
+/** Says that changes were missed (the position is too old or from another life of the store): read again. */
+export interface Gap {
+  readonly position: string;
+  readonly gap: true;
+}
+
+export interface Store<S extends Schema> {
+  /**
+   * Runs `fn` and commits what it wrote, all of it or, when it throws, nothing.
+   * `fn` uses the transaction alone (no other I/O) and may be run again.
+   * Resolves when everything that `fn` read or wrote is durable.
+   * @throws StoreUnavailable when the store cannot write; nothing of `fn` is kept then
+   */
+  transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T>;
+
+  /** Claims due and durable jobs, groups in turn, within each group by rank, then time. */
+  claim(request: ClaimRequest): Promise<readonly Job[]>;
+  /** When the next unclaimed job of a queue is due (ms since the epoch), leaving out groups for which `skip` holds; null: none waits. */
+  nextRunAt(queue: string, skip?: (group: string) => boolean): Promise<number | null>;
+
+  /** Every durable change after `since` (a position; from now on when left out), until `signal` aborts. */
+  changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
+  /** Calls back after each durable commit that added or released work. Returns the way to stop. */
+  onWork(listener: () => void): () => void;
+
+  /** Null when the store can write, else why it cannot, in words. */
+  readonly fault: string | null;
+  close(): Promise<void>;
+}
+
+/** The store cannot write now (disk full, fsync failed, connection lost); the call may be made again later. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** A put that would make two documents agree in a unique index. */
+export class UniqueViolation extends Error {
+  override readonly name = 'UniqueViolation';
+  constructor(collection: string, fields: readonly string[]) {
+    super(`${collection} already holds a document with the same ${fields.join(', ')}`);
+  }
+}
+
+/** Declares a collection with its document's type: `collection<Contact>()({ indexes: [...] })`. */
+export const collection = <Doc extends Document>(definition: {
+  readonly indexes: readonly IndexDefinition<Doc>[];
+}): CollectionDefinition<Doc> => definition;
