@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { API_KEY_PATTERN } from './security/tokens.ts';
+import { parseEncryptionKey } from './security/encryptionKey.ts';
+
+/** The environment, parsed and checked once. @see design section 4 */
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean),
+);
+
+const isKey = (text: string) => {
+  try {
+    return parseEncryptionKey(text, '').length > 0;
+  } catch {
+    return false;
+  }
+};
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
+
+const environment = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: integer(0, 65_535).default(3000),
+  PUBLIC_URL: httpUrl.optional(),
+  DATA_DIR: z.string().min(1).default('./data'),
+  DATABASE_URL: z.undefined('is not supported by this version; leave it unset to use the embedded store').optional(),
+  ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
+  ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
+  INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
+  DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
+  DELIVERY_RETRY_DELAYS_MS: list
+    .pipe(z.array(integer(0, 7 * 24 * 3_600_000)).length(3, 'must be three waits in milliseconds separated by commas, such as 5000,30000,120000'))
+    .default([5000, 30_000, 120_000]),
+  RETENTION_DAYS: integer(1, 3650).default(30),
+  API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
+  CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
+  BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
+  BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
+  BOOTSTRAP_API_KEY: z.string().regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits').optional(),
+  BOOTSTRAP_WORKSPACE: z.string().min(1).max(100).optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be one of fatal, error, warn, info, debug, trace, silent').default('info'),
+});
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Null: `http://localhost:<port>`, with the port that was opened. */
+  readonly publicUrl: string | null;
+  readonly dataDir: string;
+  readonly encryptionKey: string | undefined;
+  readonly allowedNetworks: readonly string[];
+  readonly insecureTargets: boolean;
+  readonly deliveryTimeoutMs: number;
+  readonly deliveryRetryDelaysMs: readonly number[];
+  readonly retentionDays: number;
+  /** 0 is off. */
+  readonly apiRateLimitPerMinute: number;
+  readonly chatRateLimitPerMinute: number;
+  readonly bootstrap: {
+    readonly adminEmail?: string;
+    readonly adminPassword?: string;
+    readonly apiKey?: string;
+    readonly workspace?: string;
+  };
+  readonly logLevel: string;
+}
+
+/** A value of the environment that cannot be used; the message is one line that names the variable. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** @throws ConfigError; an empty variable counts as not set */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const { path, message } = parsed.error.issues[0]!;
+    throw new ConfigError(`${String(path[0])} ${message}.`);
+  }
+  const values = parsed.data;
+  if ((values.BOOTSTRAP_ADMIN_EMAIL === undefined) !== (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)) {
+    throw new ConfigError('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.');
+  }
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    dataDir: values.DATA_DIR,
+    encryptionKey: values.ENCRYPTION_KEY,
+    allowedNetworks: values.ALLOWED_NETWORKS,
+    insecureTargets: values.INSECURE_TARGETS,
+    deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,
+    deliveryRetryDelaysMs: values.DELIVERY_RETRY_DELAYS_MS,
+    retentionDays: values.RETENTION_DAYS,
+    apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
+    chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
+    bootstrap: {
+      adminEmail: values.BOOTSTRAP_ADMIN_EMAIL,
+      adminPassword: values.BOOTSTRAP_ADMIN_PASSWORD,
+      apiKey: values.BOOTSTRAP_API_KEY,
+      workspace: values.BOOTSTRAP_WORKSPACE,
+    },
+    logLevel: values.LOG_LEVEL,
+  };
+}

@@ -1,0 +1,83 @@
+import { RESPONSE_EXCERPT_BYTES, judge, type Verdict } from '../domain/delivery.ts';
+import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
+import { signatureHeaders } from '../security/signature.ts';
+
+/** How much of an answer is read. */
+const RESPONSE_READ_BYTES = 64 * 1024;
+
+/** What one HTTP try came to. */
+export interface AttemptResult {
+  readonly verdict: Verdict;
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** In words, null for a success. */
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+}
+
+/**
+ * POSTs an event to a subscriber once, signed for this moment.
+ * One deadline covers connecting, TLS, headers and reading; a 2xx whose headers came in time is a
+ * success even when its body is then cut.
+ * @see spec sections 4 (Outbound call: event delivery), 6 and 7
+ */
+export async function attempt(
+  outbound: Pick<OutboundClient, 'request'>,
+  call: { url: string; event: string; eventId: string; body: string; secrets: readonly string[]; manual: boolean },
+  { now, timeoutMs }: { now: Date; timeoutMs: number },
+): Promise<AttemptResult> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'user-agent': 'conversation-service/0.1',
+    'x-service-event': call.event,
+    'x-service-delivery': call.eventId,
+    ...signatureHeaders(call.eventId, call.body, call.secrets, now),
+  };
+  if (call.manual) headers['x-service-redelivery'] = 'manual';
+  const startedAt = performance.now();
+  try {
+    const { status, body } = await outbound.request({
+      url: call.url,
+      method: 'POST',
+      headers,
+      body: call.body,
+      timeoutMs,
+      maxBytes: RESPONSE_READ_BYTES,
+      onTooLarge: 'cut',
+    });
+    const verdict = judge(status);
+    return {
+      verdict,
+      statusCode: status,
+      durationMs: elapsedMs(startedAt),
+      error: verdict === 'success' ? null : statusInWords(status),
+      responseExcerpt: body.length === 0 ? null : excerpt(body),
+    };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return {
+      verdict: isFinal(error) ? 'failure' : 'retry',
+      statusCode: null,
+      durationMs: elapsedMs(startedAt),
+      error: error.message,
+      responseExcerpt: null,
+    };
+  }
+}
+
+const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
+
+/** Asking again cannot help where the address itself is refused. */
+const isFinal = ({ kind }: OutboundError) => kind === 'blocked_address' || kind === 'not_https' || kind === 'invalid_url';
+
+function statusInWords(status: number): string {
+  if (status === 410) return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
+  if (status >= 500) return `The receiver answered ${status}.`;
+  if (status >= 400) return `The receiver answered ${status}; a 4xx is not retried.`;
+  if (status >= 300) return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
+  return `The receiver answered ${status}, which is no success.`;
+}
+
+/** The beginning of an answer as text; broken UTF-8 and a NUL become replacement signs. */
+const excerpt = (body: Buffer): string =>
+  new TextDecoder().decode(body.subarray(0, RESPONSE_EXCERPT_BYTES)).replaceAll('\0', '\ufffd');

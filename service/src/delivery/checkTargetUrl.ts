@@ -1,0 +1,25 @@
+import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
+import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
+
+/** Why an address is refused, as the API says it. */
+const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
+  invalid_url: 'target_url_invalid',
+  not_https: 'target_url_not_https',
+  blocked_address: 'target_url_not_public',
+  unresolvable: 'target_url_unresolvable',
+};
+
+/**
+ * Checks a target when a subscription is made; each connection checks again.
+ * @throws target_url_* (422)
+ * @see spec section 8; design section 6
+ */
+export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (url: string): Promise<void> => {
+  try {
+    await outbound.checkTarget(url);
+  } catch (error) {
+    const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
+    if (!code) throw error;
+    throw new AppError(code, `target_url cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`, { param: 'target_url' });
+  }
+};

@@ -1,0 +1,41 @@
+import { timestamp } from '../domain/clock.ts';
+import { recordAttempt } from '../domain/delivery.ts';
+import type { Deps } from '../domain/deps.ts';
+import type { AttemptResult } from './attempt.ts';
+
+/**
+ * Writes what an attempt came to, in one transaction: the attempt, the next one's time or the end of
+ * the job, the subscription's row of failures, and after a 410 the removal of the subscription.
+ * @returns null when the delivery is gone
+ */
+export const recordResult = (
+  { store, clock }: Deps,
+  deliveryId: string,
+  result: AttemptResult,
+  at: Date,
+  retryDelaysMs: readonly number[],
+) => {
+  const { verdict, statusCode, durationMs, error, responseExcerpt } = result;
+  const random = Math.random();
+  return store.transaction(async (tx): Promise<{ subscriptionRemoved: boolean } | null> => {
+    const before = await tx.deliveries.get(deliveryId);
+    if (!before) return null;
+    const now = clock.now();
+    const made = { at: timestamp(at), statusCode, durationMs, error, responseExcerpt };
+    const delivery = recordAttempt(before, made, verdict, retryDelaysMs, now, random);
+    await tx.deliveries.put(delivery);
+    if (delivery.nextAttemptAt === null) await tx.jobs.complete(deliveryId);
+    else await tx.jobs.release(deliveryId, { runAt: Date.parse(delivery.nextAttemptAt), rank: 1 });
+
+    const subscription = await tx.subscriptions.get(delivery.subscriptionId);
+    if (!subscription) return { subscriptionRemoved: true };
+    if (verdict === 'gone') {
+      await tx.subscriptions.delete(subscription.id);
+      return { subscriptionRemoved: true };
+    }
+    const consecutiveFailures =
+      verdict === 'success' ? 0 : subscription.consecutiveFailures + (delivery.nextAttemptAt === null ? 1 : 0);
+    await tx.subscriptions.put({ ...subscription, consecutiveFailures, lastDeliveryAt: timestamp(at) });
+    return { subscriptionRemoved: false };
+  });
+};

@@ -1,0 +1,65 @@
+import { collection, type Document, type Store, type Transaction } from '../store/store.ts';
+import type { ApiKey } from './apiKey.ts';
+import type { ChatSession } from './chatSession.ts';
+import type { Contact } from './contact.ts';
+import type { Conversation } from './conversation.ts';
+import type { Delivery } from './delivery.ts';
+import type { Event } from './event.ts';
+import type { Message } from './message.ts';
+import type { Subscription } from './subscription.ts';
+import type { Member, Workspace } from './workspace.ts';
+
+/** The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path and key. */
+export interface IdempotentAnswer extends Document {
+  readonly requestHash: string;
+  readonly status: number;
+  readonly body: string;
+  readonly kind: 'idempotent_answer';
+  readonly expiresAt: string;
+}
+
+/** What the service keeps about itself: the encryption key's fingerprint, the one-time set-up link. */
+export interface Setting extends Document {
+  readonly value: string;
+}
+
+/** Every collection, with what it is searched by. */
+export const collections = {
+  settings: collection<Setting>({ indexes: [] }),
+  workspaces: collection<Workspace>({ indexes: [{ on: [] }, { on: ['slug'], unique: true }] }),
+  members: collection<Member>({ indexes: [{ on: ['workspaceId'] }, { on: ['email'], unique: true }] }),
+  apiKeys: collection<ApiKey>({ indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }] }),
+  contacts: collection<Contact>({ indexes: [{ on: ['workspaceId', 'phone'] }, { on: ['workspaceId', 'email'] }] }),
+  chatSessions: collection<ChatSession>({ indexes: [] }),
+  conversations: collection<Conversation>({
+    indexes: [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'channel'] },
+      { on: ['workspaceId', 'funnelStage'] },
+      { on: ['contactId'] },
+    ],
+  }),
+  messages: collection<Message>({
+    indexes: [
+      { on: ['conversationId'], orderBy: 'number' },
+      { on: ['contactId', 'channelMessageId'], unique: true },
+    ],
+  }),
+  subscriptions: collection<Subscription>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'event'] }, { on: ['workspaceId', 'event', 'targetUrl'], unique: true }],
+  }),
+  events: collection<Event>({ indexes: [{ on: [] }] }),
+  deliveries: collection<Delivery>({
+    indexes: [
+      { on: [] },
+      { on: ['subscriptionId'] },
+      { on: ['subscriptionId', 'status'] },
+      { on: ['subscriptionId', 'eventId'], unique: true },
+    ],
+  }),
+  idempotentAnswers: collection<IdempotentAnswer>({ indexes: [{ on: ['kind'], orderBy: 'expiresAt' }] }),
+};
+
+export type ServiceStore = Store<typeof collections>;
+export type Tx = Transaction<typeof collections>;

@@ -1,0 +1,33 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { Document } from '../store/store.ts';
+
+/** A customer on one channel. */
+export interface Contact extends Document {
+  readonly workspaceId: string;
+  readonly channel: Channel;
+  readonly name: string | null;
+  /** Digits of the number in international form, without `+` or `00`. */
+  readonly phone: string | null;
+  /** Lower case. */
+  readonly email: string | null;
+  /** True when the channel vouches for phone or e-mail; what is typed in a chat is a claim. */
+  readonly verified: boolean;
+  readonly createdAt: string;
+}
+
+export const CHANNELS = ['web_chat', 'whatsapp_cloud'] as const;
+export type Channel = (typeof CHANNELS)[number];
+
+/**
+ * The one spelling in which phone numbers are stored and looked up: international digits.
+ * `+54 9 11 5555-1234`, `0054…` and `5491155551234` are the same. Null when it cannot be a number.
+ */
+export function normalizePhone(text: string): string | null {
+  if (!/^[+\d\s().\-/]+$/.test(text)) return null;
+  const parsed = parsePhoneNumberFromString(text.replace(/^\s*00/, '+'));
+  const digits = parsed ? parsed.number.slice(1) : text.replace(/\D/g, '').replace(/^00/, '');
+  return digits.length >= 6 && digits.length <= 15 ? digits : null;
+}
+
+/** E-mail addresses are compared without regard to case. */
+export const normalizeEmail = (text: string): string => text.trim().toLowerCase();

@@ -1,0 +1,91 @@
+import type { Document } from '../store/store.ts';
+import { timestamp } from './clock.ts';
+import type { EventName } from './event.ts';
+
+/**
+ * One event owed to one subscription, and the pure rules of its attempts.
+ * @see spec sections 6 and 7, design section 3 ("Deliveries")
+ */
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** One HTTP try. */
+export interface Attempt {
+  readonly number: number;
+  readonly at: string;
+  /** Null when no answer came. */
+  readonly statusCode: number | null;
+  readonly durationMs: number;
+  /** Why it failed, in words; null for a success. */
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  readonly trigger: 'automatic' | 'manual';
+}
+
+export interface Delivery extends Document {
+  readonly workspaceId: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  readonly event: EventName;
+  readonly status: DeliveryStatus;
+  readonly attempts: readonly Attempt[];
+  /** How many attempts there were when it was last queued: each round has its own retries. */
+  readonly roundStart: number;
+  /** `manual` when the round was asked for by redeliver or recover. */
+  readonly trigger: 'automatic' | 'manual';
+  /** True once any attempt has succeeded. */
+  readonly everDelivered: boolean;
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+}
+
+/** The queue that deliveries wait in; its groups are subscriptions. */
+export const DELIVERY_QUEUE = 'deliveries';
+export const RESPONSE_EXCERPT_BYTES = 4096;
+
+/** What an attempt came to. `gone`: the receiver answered 410. */
+export type Verdict = 'success' | 'retry' | 'failure' | 'gone';
+
+/** 2xx succeeds; a 5xx and no answer at all are retried; everything else is final. */
+export function judge(statusCode: number | null): Verdict {
+  if (statusCode === null) return 'retry';
+  if (statusCode >= 200 && statusCode < 300) return 'success';
+  if (statusCode === 410) return 'gone';
+  return statusCode >= 500 ? 'retry' : 'failure';
+}
+
+/**
+ * The delivery after an attempt.
+ * @param retryDelaysMs the waits between the attempts of a round; their number is the number of retries
+ * @param random 0 to 1, for the jitter of ±20 %
+ */
+export function recordAttempt(
+  delivery: Delivery,
+  attempt: Omit<Attempt, 'number' | 'trigger'>,
+  verdict: Verdict,
+  retryDelaysMs: readonly number[],
+  now: Date,
+  random: number,
+): Delivery {
+  const attempts = [...delivery.attempts, { number: delivery.attempts.length + 1, ...attempt, trigger: delivery.trigger }];
+  const recorded = { ...delivery, attempts, nextAttemptAt: null };
+  if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
+
+  const delayMs = retryDelaysMs[attempts.length - delivery.roundStart - 1];
+  if (verdict === 'retry' && delayMs !== undefined) {
+    const jittered = delayMs * (0.8 + 0.4 * random);
+    return { ...recorded, status: 'pending', nextAttemptAt: timestamp(new Date(now.getTime() + jittered)) };
+  }
+  // A second sending that fails does not undo that the event has arrived once.
+  return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
+}
+
+/** The delivery queued once more, with a full set of retries. */
+export const requeue = (delivery: Delivery, now: Date): Delivery => ({
+  ...delivery,
+  status: 'pending',
+  trigger: 'manual',
+  roundStart: delivery.attempts.length,
+  nextAttemptAt: timestamp(now),
+});

@@ -1,0 +1,64 @@
+import { timestamp } from './clock.ts';
+import type { Tx } from './collections.ts';
+import type { Contact } from './contact.ts';
+import type { Conversation } from './conversation.ts';
+import { DELIVERY_QUEUE, type Delivery } from './delivery.ts';
+import type { Event } from './event.ts';
+import { newId } from './ids.ts';
+import { eventPayload, type EventDetail } from './payload.ts';
+import { SUBSCRIPTION_LIMIT, type Subscription } from './subscription.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
+ * what happened and what is owed for it are one write.
+ * @see spec section 6, delivery rule 1
+ */
+export async function emitEvent(
+  tx: Tx,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  now: Date,
+): Promise<void> {
+  const id = newId('evt');
+  const subscriptions = await tx.subscriptions.find({
+    where: { workspaceId: about.workspace.id, event: detail.name },
+    limit: SUBSCRIPTION_LIMIT,
+  });
+  if (subscriptions.length === 0) return;
+  const event: Event = {
+    id,
+    workspaceId: about.workspace.id,
+    name: detail.name,
+    conversationId: about.conversation.id,
+    body: JSON.stringify(eventPayload(id, detail, about, now)),
+    createdAt: timestamp(now),
+  };
+  await tx.events.put(event);
+  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription, now);
+}
+
+/** Owes an event to a subscription, from now on. */
+export async function queueDelivery(tx: Tx, event: Event, subscription: Subscription, now: Date): Promise<Delivery> {
+  const delivery: Delivery = {
+    id: newId('dlv'),
+    workspaceId: event.workspaceId,
+    subscriptionId: subscription.id,
+    eventId: event.id,
+    event: event.name,
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    everDelivered: false,
+    nextAttemptAt: timestamp(now),
+    createdAt: timestamp(now),
+  };
+  await tx.deliveries.put(delivery);
+  await enqueueDelivery(tx, delivery, now.getTime(), 0);
+  return delivery;
+}
+
+/** Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after it. */
+export const enqueueDelivery = (tx: Tx, delivery: Delivery, runAt: number, rank: number): Promise<void> =>
+  tx.jobs.enqueue({ id: delivery.id, queue: DELIVERY_QUEUE, group: delivery.subscriptionId, runAt, rank, data: {} });

@@ -1,0 +1,29 @@
+import { close, type Actor, type Verdict } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { emitEvent } from '../emitEvent.ts';
+import type { Workspace } from '../workspace.ts';
+import { loadConversation, type ConversationView } from './loadConversation.ts';
+
+/**
+ * Closes a conversation and emits `conversation.closed`.
+ * @param closing.summary up to 4,000 characters
+ * @returns the conversation as it stands after closing
+ * @throws conversation_closed (409) when it is closed already; its outcome stays as it was
+ * @see spec section 3, effect 3
+ */
+export const closeConversation = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  closing: { verdict: Verdict; summary: string; actor: Actor },
+) =>
+  store.transaction(async (tx): Promise<ConversationView> => {
+    const now = clock.now();
+    const view = await loadConversation(tx, workspace, id);
+    const conversation = close(view.conversation, closing, now);
+    await tx.conversations.put(conversation);
+    if (conversation.outcome) {
+      await emitEvent(tx, { name: 'conversation.closed', outcome: conversation.outcome }, { ...view, conversation }, now);
+    }
+    return { ...view, conversation };
+  });

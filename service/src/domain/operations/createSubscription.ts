@@ -1,0 +1,60 @@
+import { newSigningSecret } from '../../security/tokens.ts';
+import { timestamp } from '../clock.ts';
+import type { Deps } from '../deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
+import type { EventName } from '../event.ts';
+import { newId } from '../ids.ts';
+import { SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
+import type { Workspace } from '../workspace.ts';
+
+/**
+ * Subscribes an address to an event.
+ * @returns the subscription and its signing secret, which is shown this once and kept sealed
+ * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
+ * @see spec sections 2, 4 and 8
+ */
+export async function createSubscription(
+  { store, clock, secrets, checkTargetUrl }: Deps,
+  workspace: Workspace,
+  wanted: { event: EventName; targetUrl: string; source: string },
+): Promise<{ subscription: Subscription; secret: string }> {
+  await checkTargetUrl(wanted.targetUrl);
+  const secret = newSigningSecret();
+  const subscription: Subscription = {
+    id: newId('sub'),
+    workspaceId: workspace.id,
+    ...wanted,
+    secrets: [{ sealed: secrets.seal(secret), expiresAt: null }],
+    consecutiveFailures: 0,
+    lastDeliveryAt: null,
+    createdAt: timestamp(clock.now()),
+  };
+  await store.transaction(async (tx) => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: two creations cannot both be the 25th
+    const all = await tx.subscriptions.find({ where: { workspaceId: workspace.id }, limit: SUBSCRIPTION_LIMIT + 1 });
+    assertNew(all, wanted);
+    assertRoom(all);
+    await tx.subscriptions.put(subscription);
+  });
+  return { subscription, secret };
+}
+
+function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: EventName; targetUrl: string }): void {
+  const twin = all.find((each) => each.event === event && each.targetUrl === targetUrl);
+  if (!twin) return;
+  throw new AppError(
+    'subscription_exists',
+    `Subscription ${twin.id} sends ${event} to this target_url already. ${ERROR_CATALOGUE.subscription_exists.fix}`,
+    { existingId: twin.id },
+  );
+}
+
+function assertRoom(all: readonly Subscription[]): void {
+  if (all.length < SUBSCRIPTION_LIMIT) return;
+  const bySource = Map.groupBy(all, ({ source }) => source || 'no source');
+  const counts = [...bySource].map(([source, { length }]) => `${length} from ${JSON.stringify(source)}`).join(', ');
+  throw new AppError(
+    'subscription_limit_reached',
+    `A workspace has at most ${SUBSCRIPTION_LIMIT} subscriptions; this one has ${all.length} (${counts}). ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
+  );
+}

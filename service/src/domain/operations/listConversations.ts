@@ -1,0 +1,20 @@
+import type { Conversation } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { pageOf, type Page, type PageRequest } from '../page.ts';
+import type { Workspace } from '../workspace.ts';
+import { getContact, type ConversationView } from './loadConversation.ts';
+
+export type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
+
+/** The workspace's conversations, newest first. */
+export const listConversations = ({ store }: Deps, workspace: Workspace, filter: ConversationFilter, page: PageRequest) =>
+  store.transaction(async (tx): Promise<Page<ConversationView>> => {
+    const found = await pageOf(page, (query) =>
+      tx.conversations.find({ where: { workspaceId: workspace.id, ...filter }, direction: 'desc', ...query }),
+    );
+    const items = [];
+    for (const conversation of found.items) {
+      items.push({ workspace, conversation, contact: await getContact(tx, conversation.contactId) });
+    }
+    return { ...found, items };
+  });

@@ -1,0 +1,51 @@
+import type { Tx } from '../collections.ts';
+import type { Contact } from '../contact.ts';
+import { openConversation } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { emitEvent } from '../emitEvent.ts';
+import { newId } from '../ids.ts';
+import type { Message } from '../message.ts';
+import type { Workspace } from '../workspace.ts';
+import { getContact } from './loadConversation.ts';
+import { storeMessage } from './storeMessage.ts';
+
+/**
+ * A customer wrote. The message joins the contact's open conversation; when there is none (or the last
+ * one is closed) a new one opens first, and `conversation.opened` is emitted before `message.received`.
+ * The same `channelMessageId` of the same contact is the same message: nothing is stored or emitted twice.
+ * @param text 1 to 4,096 characters
+ * @see spec section 6; design section 3, "Actions by status"
+ */
+export const receiveMessage = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  contactId: string,
+  { text, channelMessageId }: { text: string; channelMessageId: string },
+) =>
+  store.transaction(async (tx): Promise<Message> => {
+    const now = clock.now();
+    const contact = await getContact(tx, contactId);
+    const [known] = await tx.messages.find({ where: { contactId, channelMessageId }, limit: 1 });
+    if (known) return known;
+
+    const { conversation, isNew } = await currentConversation(tx, workspace, contact, now);
+    const sender = { type: 'customer', name: contact.name ?? '' } as const;
+    const received = await storeMessage(tx, { workspace, contact, conversation }, { sender, text, channelMessageId }, now);
+    const about = { workspace, contact, conversation: received.conversation };
+    if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
+    await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
+    return received.message;
+  });
+
+async function currentConversation(tx: Tx, workspace: Workspace, contact: Contact, now: Date) {
+  const [last] = await tx.conversations.find({ where: { contactId: contact.id }, direction: 'desc', limit: 1 });
+  if (last && last.status !== 'closed') return { conversation: last, isNew: false };
+  const start = {
+    id: newId('conv'),
+    workspaceId: workspace.id,
+    contactId: contact.id,
+    channel: contact.channel,
+    previousConversationId: last?.id ?? null,
+  };
+  return { conversation: openConversation(start, now), isNew: true };
+}

@@ -1,0 +1,96 @@
+import { timestamp } from './clock.ts';
+import type { Contact } from './contact.ts';
+import type { Conversation, Handover, Outcome } from './conversation.ts';
+import type { EventName } from './event.ts';
+import type { FunnelStage } from './funnel.ts';
+import { contactDisplay, maskName, maskText } from './masking.ts';
+import type { Message, Sender } from './message.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * The wire form of conversations and what belongs to them, contact details masked. Event payloads
+ * and API answers are both made here, so that neither can show what the other hides.
+ * @see spec section 2, design section 3 ("Payload objects")
+ */
+
+/** The customer's name, or an empty text when none is known. */
+const contactName = (contact: Contact) => (contact.name === null ? '' : maskName(maskText(contact.name, contact)));
+
+export const conversationPayload = (conversation: Conversation, contact: Contact, workspace: Workspace) => ({
+  id: conversation.id,
+  agent_id: workspace.agentId,
+  channel: conversation.channel,
+  contact_display: contactDisplay(contact),
+  contact_name: contactName(contact),
+  status: conversation.status,
+  funnel_stage: conversation.funnelStage,
+  message_count: conversation.messageCount,
+});
+
+const senderPayload = (sender: Sender, contact: Contact) => ({
+  type: sender.type,
+  name: sender.type === 'customer' ? contactName(contact) : maskText(sender.name, contact),
+});
+
+export const messagePayload = (message: Message, contact: Contact) => ({
+  id: message.id,
+  direction: message.direction,
+  sender: senderPayload(message.sender, contact),
+  type: 'text' as const,
+  text: maskText(message.text, contact),
+  channel_message_id: message.channelMessageId === null ? null : maskText(message.channelMessageId, contact),
+  created_at: message.createdAt,
+});
+
+export const outcomePayload = (outcome: Outcome, contact: Contact) => ({
+  verdict: outcome.verdict,
+  summary: maskText(outcome.summary, contact),
+  closed_by: senderPayload(outcome.closedBy, contact),
+  closed_at: outcome.closedAt,
+});
+
+export const handoverPayload = (handover: Handover, contact: Contact) => ({
+  reason: handover.reason,
+  note: handover.note === null ? null : maskText(handover.note, contact),
+  triggered_by: senderPayload(handover.triggeredBy, contact),
+  at: handover.at,
+});
+
+/** What an event says beside the conversation. */
+export type EventDetail =
+  | { readonly name: 'conversation.opened' }
+  | { readonly name: 'conversation.qualified'; readonly previousStage: FunnelStage }
+  | { readonly name: 'conversation.handed_over'; readonly handover: Handover }
+  | { readonly name: 'conversation.closed'; readonly outcome: Outcome }
+  | { readonly name: 'message.received' | 'message.sent'; readonly message: Message };
+
+function detailPayload(detail: EventDetail, conversation: Conversation, contact: Contact) {
+  switch (detail.name) {
+    case 'conversation.opened':
+      return {};
+    case 'conversation.qualified':
+      return { funnel: { stage: conversation.funnelStage, previous_stage: detail.previousStage } };
+    case 'conversation.handed_over':
+      return { handover: handoverPayload(detail.handover, contact) };
+    case 'conversation.closed':
+      return { outcome: outcomePayload(detail.outcome, contact) };
+    case 'message.received':
+    case 'message.sent':
+      return { message: messagePayload(detail.message, contact) };
+  }
+}
+
+/** A whole event payload, ready to be made into the body's bytes. */
+export const eventPayload = (
+  id: string,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  at: Date,
+) => ({
+  id,
+  event: detail.name as EventName,
+  occurred_at: timestamp(at),
+  workspace: about.workspace.slug,
+  conversation: conversationPayload(about.conversation, about.contact, about.workspace),
+  ...detailPayload(detail, about.conversation, about.contact),
+});

@@ -1,0 +1,117 @@
+import { timestamp } from './clock.ts';
+import type { Contact } from './contact.ts';
+import type { Conversation, Handover, Outcome } from './conversation.ts';
+import type { EventName } from './event.ts';
+import type { Message } from './message.ts';
+import { eventPayload, type EventDetail } from './payload.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The ids of samples are fixed, so that nobody takes one for a real conversation. */
+const SAMPLE_ID = '00000000000000000000SAMPLE';
+
+/**
+ * A whole payload, valid for the event, with the exact field names: made by the code that makes the
+ * real ones from a made-up conversation.
+ * @see spec section 4, GET /api/hooks/sample
+ */
+export function samplePayload(event: EventName, workspace: Workspace, now: Date): Record<string, unknown> {
+  const about = { workspace, contact: sampleContact(workspace, now), conversation: sampleConversation(event, workspace, now) };
+  const id = `evt_${SAMPLE_ID}`;
+  if (event !== 'payment.paid') return eventPayload(id, sampleDetail(event, workspace, now), about, now);
+  const { conversation, ...base } = eventPayload(id, { name: 'conversation.opened' }, about, now);
+  return { ...base, event, conversation, payment: samplePayment(now) };
+}
+
+function sampleDetail(event: Exclude<EventName, 'payment.paid'>, workspace: Workspace, now: Date): EventDetail {
+  switch (event) {
+    case 'conversation.opened':
+      return { name: event };
+    case 'conversation.qualified':
+      return { name: event, previousStage: 'engaged' };
+    case 'conversation.handed_over':
+      return { name: event, handover: sampleHandover(now) };
+    case 'conversation.closed':
+      return { name: event, outcome: sampleOutcome(now) };
+    case 'message.received':
+    case 'message.sent':
+      return { name: event, message: sampleMessage(event, workspace, now) };
+  }
+}
+
+const sampleContact = (workspace: Workspace, now: Date): Contact => ({
+  id: `ctc_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  channel: 'whatsapp_cloud',
+  name: 'María Sample',
+  phone: '5491155550134',
+  email: 'maria@example.com',
+  verified: true,
+  createdAt: timestamp(now),
+});
+
+const sampleConversation = (event: EventName, workspace: Workspace, now: Date): Conversation => ({
+  id: `conv_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  contactId: `ctc_${SAMPLE_ID}`,
+  channel: 'whatsapp_cloud',
+  status: sampleStatus(event),
+  funnelStage: event === 'conversation.opened' ? 'new' : event === 'payment.paid' ? 'customer' : 'qualified',
+  messageCount: event === 'conversation.opened' ? 1 : 6,
+  customerMessageCount: event === 'conversation.opened' ? 1 : 3,
+  controlEpoch: 0,
+  pendingApprovals: 0,
+  handover: null,
+  outcome: event === 'conversation.closed' ? sampleOutcome(now) : null,
+  qualifiedAt: event === 'conversation.opened' ? null : timestamp(now),
+  previousConversationId: null,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
+  closedAt: event === 'conversation.closed' ? timestamp(now) : null,
+});
+
+function sampleStatus(event: EventName): Conversation['status'] {
+  if (event === 'conversation.closed') return 'closed';
+  return event === 'conversation.handed_over' || event === 'message.sent' ? 'human_active' : 'ai_active';
+}
+
+const sampleHandover = (now: Date): Handover => ({
+  reason: 'team_takeover',
+  note: null,
+  triggeredBy: { type: 'team_member', name: 'Ana' },
+  at: timestamp(now),
+});
+
+const sampleOutcome = (now: Date): Outcome => ({
+  verdict: 'goal_reached',
+  summary: 'The customer booked the demo for Tuesday.',
+  closedBy: { type: 'team_member', name: 'Ana' },
+  closedAt: timestamp(now),
+});
+
+function sampleMessage(event: 'message.received' | 'message.sent', workspace: Workspace, now: Date): Message {
+  const inbound = event === 'message.received';
+  return {
+    id: `msg_${SAMPLE_ID}`,
+    workspaceId: workspace.id,
+    conversationId: `conv_${SAMPLE_ID}`,
+    contactId: `ctc_${SAMPLE_ID}`,
+    number: 6,
+    direction: inbound ? 'inbound' : 'outbound',
+    sender: inbound ? { type: 'customer', name: 'María Sample' } : { type: 'team_member', name: 'Ana' },
+    text: inbound ? 'Do you have time on Tuesday?' : 'Tuesday at ten it is.',
+    channelMessageId: inbound ? 'wamid.SAMPLE' : null,
+    createdAt: timestamp(now),
+  };
+}
+
+/** @see design section 3, "Payload objects" */
+const samplePayment = (now: Date) => ({
+  id: `pay_${SAMPLE_ID}`,
+  status: 'paid',
+  amount: 4900,
+  currency: 'usd',
+  description: 'Demo, one hour',
+  provider: 'stripe',
+  provider_reference: 'cs_test_sample',
+  paid_at: timestamp(now),
+});

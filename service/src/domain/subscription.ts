@@ -1,0 +1,36 @@
+import type { Document } from '../store/store.ts';
+import type { EventName } from './event.ts';
+
+/** A secret as kept: sealed (see security/secretBox.ts), with the end of its overlap after a rotation. */
+export interface SealedSecret {
+  readonly sealed: string;
+  /** Null: the current one. */
+  readonly expiresAt: string | null;
+}
+
+/** URL, event, secret. */
+export interface Subscription extends Document {
+  readonly workspaceId: string;
+  readonly event: EventName;
+  readonly targetUrl: string;
+  /** Who made it, in free text: `n8n`. */
+  readonly source: string;
+  /** The current one first. */
+  readonly secrets: readonly SealedSecret[];
+  readonly consecutiveFailures: number;
+  readonly lastDeliveryAt: string | null;
+  readonly createdAt: string;
+}
+
+export const SUBSCRIPTION_LIMIT = 25;
+/** Failed deliveries in a row that flag a subscription as failing; deliveries continue. */
+export const FAILING_AFTER = 5;
+/** How long the replaced secret still signs. */
+export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
+  subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';
+
+/** The secrets that sign at this time, the current one first. */
+export const signingSecrets = (subscription: Subscription, now: Date): readonly SealedSecret[] =>
+  subscription.secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime());

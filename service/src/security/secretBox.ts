@@ -1,0 +1,35 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/** Seals secrets before they reach the store, so that no file of it holds one in the clear. */
+export interface SecretBox {
+  seal(secret: string): string;
+  /** @throws Error when sealed with another key or altered */
+  open(sealed: string): string;
+  /** Tells keys apart without telling them. */
+  readonly fingerprint: string;
+}
+
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** AES-256-GCM; sealed form `v1.` + base64url(nonce, tag, ciphertext). @param key 32 bytes */
+export function createSecretBox(key: Buffer): SecretBox {
+  return {
+    seal(secret) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url')}`;
+    },
+    open(sealed) {
+      const [version, text] = sealed.split('.');
+      if (version !== VERSION || !text) throw new Error('This is not a sealed secret of a known version.');
+      const bytes = Buffer.from(text, 'base64url');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+    },
+    fingerprint: createHash('sha256').update('conversation-service encryption key\n').update(key).digest('hex').slice(0, 16),
+  };
+}

@@ -1,0 +1,33 @@
+import { createHmac } from 'node:crypto';
+
+/**
+ * The headers that let a receiver know that a body is ours.
+ *
+ * `X-Service-Signature: t=<unix>,v1=<hex>[,v1=<hex>]`: HMAC-SHA256 over `<t>.<raw body>`, keyed by the
+ * whole secret's UTF-8 bytes; one `v1` for each secret that is valid now (two during a rotation).
+ * The Standard Webhooks headers carry the same id and time, keyed by the 32 bytes that the secret
+ * encodes, over `<id>.<t>.<raw body>`.
+ * @see spec section 5
+ */
+export function signatureHeaders(
+  id: string,
+  body: string,
+  secrets: readonly string[],
+  now: Date,
+): Record<'x-service-signature' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+  const t = Math.floor(now.getTime() / 1000);
+  return {
+    'x-service-signature': serviceSignature(body, secrets, t),
+    'webhook-id': id,
+    'webhook-timestamp': String(t),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${t}.${body}`).digest('base64')}`)
+      .join(' '),
+  };
+}
+
+/** @param t Unix time in seconds */
+export const serviceSignature = (body: string, secrets: readonly string[], t: number): string =>
+  [`t=${t}`, ...secrets.map((secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)].join(',');
+
+const secretBytes = (secret: string) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

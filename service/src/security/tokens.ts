@@ -1,0 +1,19 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+export const API_KEY_PREFIX = 'cs_live_';
+export const API_KEY_PATTERN = /^cs_live_[0-9A-Za-z]{32}$/;
+
+/** `cs_live_` and 32 base62 characters: 190 bits. @see design section 3, Authentication */
+export const newApiKey = (): string =>
+  API_KEY_PREFIX + Array.from({ length: 32 }, () => BASE62[randomInt(BASE62.length)]).join('');
+
+/** `whsec_` and the base64 of 32 bytes. */
+export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
+export const newSetupToken = (): string => randomBytes(24).toString('base64url');
+
+/** What is kept of a random token. Keys and tokens are long and random, so that a plain hash suffices. */
+export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
