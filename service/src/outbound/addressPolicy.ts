@@ -1,0 +1,107 @@
+import { isIP } from 'node:net';
+import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
+import { findEmbeddedIpv4 } from './embeddedIpv4.ts';
+
+/** The answer to "may this address be called?", with the reason in words when it may not. */
+export type Verdict =
+  | { allowed: true; /** allowed by ALLOWED_NETWORKS, not for being public */ opened: boolean }
+  | { allowed: false; reason: string };
+
+export interface AddressPolicy {
+  judge(address: string): Verdict;
+}
+
+type Address = IPv4 | IPv6;
+type Network = [Address, number];
+
+// Cloud metadata and platform endpoints: they hand out credentials, so no configuration opens them.
+const METADATA_NETWORKS: readonly Network[] = [
+  '169.254.169.0/24', // AWS, Azure, Google, DigitalOcean, OpenStack …
+  '169.254.170.0/24', // AWS task and pod credentials
+  '169.254.42.42/32', // Scaleway
+  '169.254.0.23/32', // Tencent
+  '168.63.129.16/32', // Azure wire server
+  '100.100.100.200/32', // Alibaba
+  '192.0.0.192/32', // Oracle
+  'fd00:ec2::/32', // AWS
+  'fd20:ce::254/128', // Google
+  'fd00:42::42/128', // Scaleway
+  'fe80::a9fe:a9fe/128', // OpenStack
+].map((cidr) => ipaddr.parseCIDR(cidr));
+
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+
+const RANGE_WORDS: Record<string, string> = {
+  private: 'a private address',
+  loopback: 'a loopback address',
+  linkLocal: 'a link-local address',
+  uniqueLocal: 'a private (unique local) address',
+  carrierGradeNat: 'a carrier-grade NAT address',
+  unspecified: 'an unspecified address',
+  broadcast: 'the broadcast address',
+  multicast: 'a multicast address',
+  reserved: 'an address reserved for documentation, tests or the future',
+  benchmarking: 'an address reserved for benchmarks',
+};
+
+const lies = (address: Address, [network, bits]: Network) =>
+  address.kind() === network.kind() && address.match(network, bits);
+
+const inAny = (address: Address, networks: readonly Network[]) => networks.some((network) => lies(address, network));
+
+const deny = (reason: string): Verdict => ({ allowed: false, reason });
+
+const isPublic = (address: Address) =>
+  address.range() === 'unicast' && (address.kind() === 'ipv4' || lies(address, GLOBAL_IPV6));
+
+const judgeItself = (address: Address, opened: readonly Network[]): Verdict => {
+  if (inAny(address, METADATA_NETWORKS)) return deny('a cloud metadata address, which is never called');
+  const range = address.range();
+  // 0.0.0.0 and :: reach this machine whatever the network says, so opening a range must not open them.
+  if (range === 'unspecified') return deny('an unspecified address');
+  if (inAny(address, opened)) return { allowed: true, opened: true };
+  if (isPublic(address)) return { allowed: true, opened: false };
+  return deny(RANGE_WORDS[range] ?? `not a public address (${range === 'unicast' ? 'outside 2000::/3' : range})`);
+};
+
+const judgeParsed = (address: Address, opened: readonly Network[]): Verdict => {
+  const embedded = address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6) : null;
+  if (!embedded) return judgeItself(address, opened);
+
+  const inside = judgeItself(embedded.ipv4, opened);
+  if (!inside.allowed) return deny(`${embedded.form} for ${embedded.ipv4.toString()}, ${inside.reason}`);
+  if (!embedded.judgeOuterToo) return inside;
+
+  const outer = judgeItself(address, opened);
+  return outer.allowed ? { allowed: true, opened: inside.opened && outer.opened } : outer;
+};
+
+const LOOPBACK_IPV4 = ipaddr.parseCIDR('127.0.0.0/8');
+const LOOPBACK_IPV6: Network = ipaddr.parseCIDR('::1/128');
+
+const parseNetworks = (cidrs: readonly string[]): Network[] => {
+  const networks = cidrs.map((cidr): Network => {
+    try {
+      return ipaddr.parseCIDR(cidr.trim());
+    } catch (error) {
+      throw new TypeError(`"${cidr}" is no network in CIDR notation such as 10.0.0.0/8`, { cause: error });
+    }
+  });
+  const opensLoopback = networks.some(([network, bits]) => bits <= 8 && lies(LOOPBACK_IPV4[0], [network, bits]));
+  return opensLoopback ? [...networks, LOOPBACK_IPV6] : networks;
+};
+
+/**
+ * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
+ *
+ * An IPv6 address that only wraps an IPv4 address (mapped, compatible, NAT64, 6to4, ISATAP) is judged by the
+ * address inside, so `::/0` opens no IPv4 address. Teredo and other tunnels are refused. Metadata addresses and
+ * the unspecified address stay closed whatever `allowedNetworks` says. 127.0.0.0/8 includes ::1.
+ * @throws TypeError when a network is not in CIDR notation
+ */
+export const createAddressPolicy = (allowedNetworks: readonly string[]): AddressPolicy => {
+  const opened = parseNetworks(allowedNetworks);
+  return {
+    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(address), opened)),
+  };
+};

@@ -1,0 +1,182 @@
+import type { Dispatcher } from 'undici';
+import { BoundedBody } from './boundedBody.ts';
+import type { PooledConnection, PooledHandler } from './connectionPools.ts';
+import { describeFailure } from './describeFailure.ts';
+import { OutboundError } from './outboundError.ts';
+import type { Target } from './targetUrl.ts';
+
+/** One request to one address. */
+export interface ExchangeRequest {
+  target: Target;
+  method: string;
+  headers: Record<string, string>;
+  body?: string | Buffer;
+  /** The deadline of the whole call, for messages, and what earlier hops left of it. */
+  timeoutMs: number;
+  remainingMs: number;
+  maxBytes: number;
+  onTooLarge: 'cut' | 'fail';
+  /** Whether this answer is a redirect that will be followed, so that its body does not matter. */
+  isFollowed: (status: number, headers: Record<string, string>) => boolean;
+  signal?: AbortSignal;
+}
+
+/** The answer as it came: the body still in its content encoding. */
+export interface RawResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  cut: boolean;
+  /** From the moment a connection was free (or was opened) for the request. */
+  durationMs: number;
+}
+
+const REDIRECT_BODY_BYTES = 16 * 1024;
+
+const singleValued = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value !== 'string') headers[name] = value?.join(', ') ?? '';
+  }
+  return headers as Record<string, string>;
+};
+
+/**
+ * Receives one answer within one deadline.
+ * Until the headers have arrived everything that goes wrong is an error. After that, with `onTooLarge: 'cut'`,
+ * whatever ends the body early (its size, the deadline, a reset) gives the answer as far as it came.
+ */
+class Exchange implements PooledHandler {
+  settled = false;
+  readonly #request: ExchangeRequest;
+  readonly #resolve: (response: RawResponse) => void;
+  readonly #reject: (error: unknown) => void;
+
+  #connection: PooledConnection | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #startedAt = 0;
+  #status = 0;
+  #headers: Record<string, string> = {};
+  #body: BoundedBody;
+  #mayCut: boolean;
+
+  constructor(request: ExchangeRequest, resolve: (response: RawResponse) => void, reject: (error: unknown) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#body = new BoundedBody(request.maxBytes);
+    this.#mayCut = request.onTooLarge === 'cut';
+    request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onConnectionAssigned(connection: PooledConnection) {
+    this.#connection = connection;
+    this.#startedAt = performance.now();
+    this.#deadline = setTimeout(this.#onDeadline, this.#request.remainingMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController) {
+    this.#controller = controller;
+    if (this.settled) controller.abort(new Error('no longer wanted'));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ) {
+    if (status < 200) return; // an interim answer, such as 103
+    this.#status = status;
+    this.#headers = singleValued(headers);
+    if (this.#request.isFollowed(status, this.#headers)) {
+      this.#body = new BoundedBody(REDIRECT_BODY_BYTES);
+      this.#mayCut = true;
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer) {
+    if (this.settled || this.#body.append(chunk)) return;
+    this.#endEarly(
+      () => new OutboundError('too_large', `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`),
+    );
+  }
+
+  onResponseEnd() {
+    this.#succeed(false);
+  }
+
+  onResponseError(_controller: unknown, error: Error) {
+    if (this.settled) return;
+    if (this.#status !== 0 && this.#mayCut) this.#succeed(true);
+    else this.#fail(describeFailure(error, this.#host));
+  }
+
+  get #host() {
+    return this.#request.target.url.host;
+  }
+
+  readonly #onDeadline = () => {
+    this.#endEarly(() => new OutboundError('timeout', this.#timeoutMessage()));
+  };
+
+  readonly #onAbort = () => {
+    const reason: unknown = this.#request.signal?.reason;
+    this.#fail(reason);
+    this.#letGo(reason instanceof Error ? reason : new Error('aborted'));
+  };
+
+  #timeoutMessage() {
+    const { timeoutMs } = this.#request;
+    if (this.#status !== 0) return `${this.#host} began to answer, but did not end within ${timeoutMs} ms.`;
+    if (this.#controller) return `${this.#host} did not answer within ${timeoutMs} ms.`;
+    return `No connection to ${this.#host} came about within ${timeoutMs} ms.`;
+  }
+
+  /** Ends before the answer has: with what there is, or with the error. The connection is of no more use. */
+  #endEarly(toError: () => OutboundError) {
+    if (this.settled) return;
+    const error = toError();
+    if (this.#status !== 0 && this.#mayCut) this.#succeed(true);
+    else this.#fail(error);
+    this.#letGo(error);
+  }
+
+  #letGo(reason: Error) {
+    if (this.#controller) this.#controller.abort(reason);
+    else this.#connection?.abandon(reason);
+  }
+
+  #succeed(cut: boolean) {
+    if (!this.#settle()) return;
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: this.#body.bytes,
+      cut,
+      durationMs: performance.now() - this.#startedAt,
+    });
+  }
+
+  #fail(error: unknown) {
+    if (this.#settle()) this.#reject(error);
+  }
+
+  #settle(): boolean {
+    if (this.settled) return false;
+    this.settled = true;
+    clearTimeout(this.#deadline);
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+}
+
+/** Sends one request through `dispatcher` and gives its answer. @throws OutboundError, or the signal's reason */
+export const exchange = (dispatcher: Dispatcher, request: ExchangeRequest): Promise<RawResponse> =>
+  new Promise((resolve, reject) => {
+    const { target, method, headers, body } = request;
+    dispatcher.dispatch(
+      { origin: target.origin, path: target.path, method: method as Dispatcher.HttpMethod, headers, body },
+      new Exchange(request, resolve, reject),
+    );
+  });

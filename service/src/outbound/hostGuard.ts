@@ -1,0 +1,89 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { AddressPolicy, Verdict } from './addressPolicy.ts';
+import { OutboundError } from './outboundError.ts';
+import type { Target } from './targetUrl.ts';
+
+/** Turns a name into all of its IP addresses; rejects when there are none. */
+export type Resolver = (hostname: string) => Promise<readonly string[]>;
+
+export interface ResolvedAddress {
+  address: string;
+  family: 4 | 6;
+}
+
+type Host = Pick<Target, 'hostname' | 'protocol'>;
+
+/** Tells which addresses of a host may be dialled; every method throws when the host may not be called. */
+export interface HostGuard {
+  /** @throws OutboundError `blocked_address` or `not_https` */
+  checkLiteral(host: Host): void;
+  /** All addresses of a name or literal. @throws OutboundError `unresolvable`, `blocked_address` or `not_https` */
+  resolve(host: Host): Promise<ResolvedAddress[]>;
+}
+
+const systemResolver: Resolver = async (hostname) =>
+  (await lookup(hostname, { all: true })).map(({ address }) => address);
+
+/** Connections that are opened to one name at the same moment share one question to the name server. */
+const shareInFlight = (resolver: Resolver): Resolver => {
+  const inFlight = new Map<string, Promise<readonly string[]>>();
+  return (hostname) => {
+    const running = inFlight.get(hostname);
+    if (running) return running;
+    const asked = resolver(hostname).finally(() => inFlight.delete(hostname));
+    inFlight.set(hostname, asked);
+    return asked;
+  };
+};
+
+const DNS_WORDS: Record<string, string> = {
+  ENOTFOUND: 'there is no such name',
+  ENODATA: 'there is no such name',
+  EAI_AGAIN: 'the name server did not answer',
+};
+
+const unresolvable = (hostname: string, cause?: unknown) => {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
+  const reason = DNS_WORDS[code] ?? (code || 'it has no address');
+  return new OutboundError('unresolvable', `The name ${hostname} could not be resolved: ${reason}.`, { cause });
+};
+
+/**
+ * The one rule about addresses, for names and literals alike.
+ * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that ALLOWED_NETWORKS does not open
+ */
+const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
+  const place = hostname === address ? address : `${hostname} (${address})`;
+  if (!verdict.allowed) throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`);
+  if (protocol === 'http:' && !verdict.opened) {
+    throw new OutboundError(
+      'not_https',
+      `${place} must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.`,
+    );
+  }
+};
+
+/** Resolves a host and checks every address it has: one that may not be called refuses the whole name. */
+export const createHostGuard = (policy: AddressPolicy, resolver: Resolver = systemResolver): HostGuard => {
+  const ask = shareInFlight(resolver);
+  const check = (host: Host, address: string) => requireCallable(policy.judge(address), host, address);
+
+  const addressesOf = async (hostname: string) => {
+    if (isIP(hostname) !== 0) return [hostname];
+    const addresses = await ask(hostname).catch((error: unknown) => {
+      throw unresolvable(hostname, error);
+    });
+    if (addresses.length === 0) throw unresolvable(hostname);
+    return addresses;
+  };
+
+  return {
+    checkLiteral: (host) => check(host, host.hostname),
+    resolve: async (host) => {
+      const addresses = await addressesOf(host.hostname);
+      for (const address of addresses) check(host, address);
+      return addresses.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }));
+    },
+  };
+};

@@ -1,0 +1,148 @@
+import { createAddressPolicy } from './addressPolicy.ts';
+import { createConnectionPools } from './connectionPools.ts';
+import { decodeBody, isDecodable } from './decodeBody.ts';
+import { exchange, type ExchangeRequest, type RawResponse } from './exchange.ts';
+import { createGuardedConnector } from './guardedConnector.ts';
+import { createHostGuard, type Resolver } from './hostGuard.ts';
+import { OutboundError } from './outboundError.ts';
+import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
+import { parseTarget } from './targetUrl.ts';
+
+export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
+
+export interface OutboundRequest {
+  url: string;
+  method: string;
+  /** As sent; `Host` cannot be set. */
+  headers: Record<string, string>;
+  body?: string | Buffer;
+  /** For everything from the first attempt to connect to the last byte; waiting for a free connection is not counted. */
+  timeoutMs: number;
+  /** Of the answer's body, after decoding. */
+  maxBytes: number;
+  /**
+   * `cut`: once the headers are there, a body that is too large, hangs or breaks off still gives a response.
+   * `fail`: each of these is an error.
+   */
+  onTooLarge: 'cut' | 'fail';
+  /** Redirects to follow; by default none, and a 3xx is a response like any other. */
+  maxRedirects?: number;
+  signal?: AbortSignal;
+}
+
+export interface OutboundResponse {
+  status: number;
+  /** Names in lower case; repeated ones joined by a comma. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The body is not whole. */
+  cut: boolean;
+  durationMs: number;
+}
+
+/** Calls customers' addresses, and nothing else: https, public, checked at each connection and each redirect. */
+export interface OutboundClient {
+  /**
+   * Checks an address without calling it, as when a subscription or tool is saved.
+   * @throws OutboundError `invalid_url`, `not_https`, `blocked_address` or `unresolvable`
+   */
+  checkTarget(url: string): Promise<void>;
+  /**
+   * Sends one request. Any status is a response.
+   * @throws OutboundError, or the signal's reason when the caller gave up
+   */
+  request(options: OutboundRequest): Promise<OutboundResponse>;
+  /** Lets running requests end, then closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface OutboundPolicy {
+  /** Networks in CIDR notation that may be called although they are not public (ALLOWED_NETWORKS). */
+  allowedNetworks: readonly string[];
+  /** Lets http:// through to addresses in `allowedNetworks` (INSECURE_TARGETS). */
+  insecureTargets: boolean;
+  resolver?: Resolver;
+  /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
+  ca?: string;
+  connectionsPerOrigin?: number;
+}
+
+const CHECK_TIMEOUT_MS = 5_000;
+const DEFAULT_CONNECTIONS_PER_ORIGIN = 256;
+
+const refuseHostHeader = (headers: Record<string, string>) => {
+  for (const name in headers) {
+    if (name.length === 4 && name.toLowerCase() === 'host') {
+      throw new OutboundError('invalid_request', 'The header Host follows from the address and cannot be set.');
+    }
+  }
+};
+
+/** Waits for `promise`, but not for longer than a person who saves a form would. */
+const withinCheckTime = async <T>(promise: Promise<T>, hostname: string): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new OutboundError('unresolvable', `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`);
+    timer = setTimeout(reject, CHECK_TIMEOUT_MS, error);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
+
+const decode = async (raw: RawResponse, { maxBytes, onTooLarge, target }: ExchangeRequest): Promise<RawResponse> => {
+  const { 'content-encoding': encoding, ...headers } = raw.headers;
+  if (!isDecodable(encoding)) return raw;
+  const decoded = await decodeBody(raw.body, encoding, maxBytes).catch((cause: unknown) => {
+    if (onTooLarge === 'cut') return null;
+    throw new OutboundError('network', `${target.url.host} sent a body that is not ${encoding}, as it says.`, { cause });
+  });
+  if (!decoded) return { ...raw, cut: true };
+  if (decoded.cut && onTooLarge === 'fail') {
+    throw new OutboundError('too_large', `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`);
+  }
+  return { ...raw, headers, body: decoded.body, cut: raw.cut || decoded.cut };
+};
+
+const never = () => false;
+
+/** @throws TypeError when `allowedNetworks` holds something that is no network */
+export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
+  const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks), policy.resolver);
+  const pools = createConnectionPools(createGuardedConnector(guard, policy.ca), {
+    connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
+  });
+
+  const request = async (options: OutboundRequest): Promise<OutboundResponse> => {
+    const { timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
+    signal?.throwIfAborted();
+    refuseHostHeader(options.headers);
+
+    let hop: Hop = options;
+    let durationMs = 0;
+    for (let redirects = 0; ; redirects += 1) {
+      const target = parseTarget(hop.url, policy);
+      const { method, headers, body } = hop;
+      const remainingMs = Math.max(1, timeoutMs - durationMs);
+      const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
+      const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal };
+      const raw = await exchange(pools, sent);
+      durationMs += raw.durationMs;
+      if (!isFollowed(raw.status, raw.headers)) {
+        const response = raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
+        return { ...response, durationMs: Math.round(durationMs) };
+      }
+      if (redirects === maxRedirects) {
+        throw new OutboundError('redirect', `${target.url.host} redirected once more after ${maxRedirects} redirects.`);
+      }
+      hop = nextHop(hop, raw.status, raw.headers['location']!);
+    }
+  };
+
+  return {
+    checkTarget: async (url) => {
+      const target = parseTarget(url, policy);
+      await withinCheckTime(guard.resolve(target), target.hostname);
+    },
+    request,
+    close: () => pools.close(),
+  };
+};

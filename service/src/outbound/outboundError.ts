@@ -1,0 +1,30 @@
+/**
+ * Why a call to a customer's address failed.
+ * - `blocked_address`, `not_https`, `invalid_url`: refused by our own rules, nothing was sent
+ * - `invalid_request`: the request itself cannot be written (a header HTTP forbids), nothing was sent
+ * - `unresolvable`, `timeout`, `network`, `tls`: may pass by itself, worth another attempt
+ * - `too_large`: the answer, or its headers, are larger than what is read
+ * - `redirect`: the answer points somewhere we do not follow
+ */
+export type OutboundErrorKind =
+  | 'blocked_address'
+  | 'not_https'
+  | 'invalid_url'
+  | 'invalid_request'
+  | 'unresolvable'
+  | 'timeout'
+  | 'network'
+  | 'tls'
+  | 'too_large'
+  | 'redirect';
+
+/** A failed outbound call; `message` is a sentence for the operator, without path, query or secrets of the URL. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError';
+  readonly kind: OutboundErrorKind;
+
+  constructor(kind: OutboundErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,57 @@
+import { OutboundError } from './outboundError.ts';
+
+/** What is sent to one hop of a redirect. */
+export interface Hop {
+  url: string;
+  method: string;
+  headers: Record<string, string>;
+  body?: string | Buffer;
+}
+
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const CONTENT_NEGOTIATION: ReadonlySet<string> = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language']);
+
+export const isRedirectWithLocation = (status: number, { location }: Record<string, string>) =>
+  REDIRECT_STATUSES.has(status) && location !== undefined;
+
+const keepHeaders = (headers: Record<string, string>, isKept: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name.toLowerCase())));
+
+const readLocation = (location: string, from: URL): URL => {
+  const to = URL.parse(location, from.href);
+  if (!to) throw new OutboundError('redirect', `${from.host} redirected to something that is no address.`);
+  if (from.protocol === 'https:' && to.protocol === 'http:') {
+    throw new OutboundError('redirect', `${from.host} redirected to plain http:// (${to.host}), which is not followed.`);
+  }
+  return to;
+};
+
+/** 301, 302 and 303 ask for the new address with GET, and without what described the old body. */
+const asGet = ({ method, headers }: Hop, url: string): Hop => ({
+  url,
+  method: method === 'HEAD' ? 'HEAD' : 'GET',
+  headers: keepHeaders(headers, (name) => !name.startsWith('content-')),
+});
+
+const isSafe = ({ method, body }: Hop) => (method === 'GET' || method === 'HEAD') && body === undefined;
+
+/**
+ * The request that follows a redirect.
+ * - 301, 302, 303: GET without body; 307, 308: the same method and body, on the same origin only
+ * - another origin gets no header of the caller's but content negotiation
+ * @throws OutboundError `redirect` when it is not to be followed
+ */
+export const nextHop = (hop: Hop, status: number, location: string): Hop => {
+  const from = new URL(hop.url);
+  const to = readLocation(location, from);
+  const isRepeated = status === 307 || status === 308;
+  const next = isRepeated ? { ...hop, url: to.href } : asGet(hop, to.href);
+  if (from.origin === to.origin) return next;
+  if (!isSafe(next)) {
+    throw new OutboundError(
+      'redirect',
+      `${from.host} redirected a ${hop.method} to another origin (${to.host}); its body and headers are not sent there.`,
+    );
+  }
+  return { ...next, headers: keepHeaders(next.headers, (name) => CONTENT_NEGOTIATION.has(name)) };
+};

@@ -1,0 +1,41 @@
+import { OutboundError } from './outboundError.ts';
+
+/** A URL we may try to call, taken apart once. */
+export interface Target {
+  url: URL;
+  origin: string;
+  protocol: 'https:' | 'http:';
+  /** A name, or an IP literal without brackets. */
+  hostname: string;
+  /** Path and query, as sent. */
+  path: string;
+}
+
+const parseUrl = (text: string): URL => {
+  const url = URL.parse(text);
+  if (!url) throw new OutboundError('invalid_url', 'The address is not a valid URL; it must look like https://example.com/path.');
+  return url;
+};
+
+const isHttp = (protocol: string): protocol is Target['protocol'] => protocol === 'https:' || protocol === 'http:';
+
+/** Removes the brackets that a URL puts around IPv6 literals. */
+const withoutBrackets = (hostname: string) => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+
+/**
+ * Reads a target's URL and applies the rules that need no network.
+ * `URL` brings every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) to one form.
+ * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
+ */
+export const parseTarget = (text: string, { insecureTargets }: { insecureTargets: boolean }): Target => {
+  const url = parseUrl(text);
+  const { protocol } = url;
+  if (!isHttp(protocol) || (protocol === 'http:' && !insecureTargets)) {
+    throw new OutboundError('not_https', `The address must begin with https://, not ${protocol}//.`);
+  }
+  if (url.username || url.password) {
+    throw new OutboundError('invalid_url', 'The address must not carry a user name or password.');
+  }
+  if (url.port === '0') throw new OutboundError('invalid_url', 'The address must not name port 0.');
+  return { url, origin: url.origin, protocol, hostname: withoutBrackets(url.hostname), path: url.pathname + url.search };
+};
