@@ -1,0 +1,56 @@
+import type { IAuthenticate, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
+import { UserError } from 'n8n-workflow';
+import { isSafeForKey, parseUrl } from '../nodes/ConversationService/shared/baseUrl';
+
+/** The address of a Conversation Service and an API key for it; tested by the nodes. */
+export class ConversationServiceApi implements ICredentialType {
+	name = 'conversationServiceApi';
+
+	displayName = 'Conversation Service API';
+
+	icon: Icon = {
+		light: 'file:../nodes/ConversationService/conversationService.svg',
+		dark: 'file:../nodes/ConversationService/conversationService.dark.svg',
+	};
+
+	documentationUrl =
+		'https://github.com/conversation-service/n8n-nodes-conversation-service#connecting-n8n';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			required: true,
+			default: 'http://localhost:3000',
+			placeholder: 'e.g. https://conversations.example.com',
+			description:
+				'The address of Conversation Service, without /api. It must begin with https:// unless the host is local: localhost, 127.0.0.1, a name ending in .local, host.docker.internal, or the name of a container.',
+		},
+		{
+			displayName: 'API Key',
+			name: 'apiKey',
+			type: 'string',
+			typeOptions: { password: true },
+			required: true,
+			default: '',
+			placeholder: 'cs_live_…',
+			description:
+				'Created on the API keys screen of the service, or with "conversation-service key create". It is shown once.',
+		},
+	];
+
+	/** Adds the key, and refuses to where it could be read on its way. */
+	authenticate: IAuthenticate = async ({ apiKey }, request) => {
+		const url = parseUrl(`${request.baseURL ?? ''}${request.url}`);
+		if (url && !isSafeForKey(url)) {
+			throw new UserError(
+				`The API key is sent over https:// only, because ${url.hostname} is not a local host`,
+			);
+		}
+		return {
+			...request,
+			headers: { ...request.headers, Authorization: `Bearer ${String(apiKey).trim()}` },
+		};
+	};
+}

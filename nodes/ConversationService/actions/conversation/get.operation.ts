@@ -1,0 +1,40 @@
+import { conversationField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const get: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		action: 'Get a conversation',
+		description: 'Get a conversation with its newest messages',
+	},
+	fields: [
+		conversationField,
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Messages',
+					name: 'messages',
+					type: 'number',
+					typeOptions: { minValue: 0, maxValue: 200 },
+					default: 50,
+					description: 'How many of the newest messages to return, up to 200',
+				},
+			],
+		},
+	],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'GET',
+			path: `/api/conversations/${getId(context, 'conversationId', 'conversation', itemIndex)}`,
+			query: { messages: context.getNodeParameter('options.messages', itemIndex, 50) as number },
+			itemIndex,
+		}),
+};

@@ -1,0 +1,68 @@
+import { NodeOperationError } from 'n8n-workflow';
+import { conversationField } from '../../shared/fields';
+import { idempotencyKey } from '../../shared/idempotencyKey';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const sendMessage: Operation = {
+	option: {
+		name: 'Send Message',
+		value: 'sendMessage',
+		action: 'Send a message',
+		description: 'Send a message to the customer; this pauses the agent, as a take-over does',
+	},
+	fields: [
+		conversationField,
+		{
+			displayName: 'Text',
+			name: 'text',
+			type: 'string',
+			typeOptions: { rows: 4 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. Hello! How can we help?',
+			description: 'What the customer reads',
+		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Deduplication Key',
+					name: 'deduplicationKey',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. {{ $json.delivery_id }}',
+					description:
+						'With the same key, this node sends to a conversation once in 24 hours, also when the execution is started again. Set it from the ID of the event. To send several messages for one event, add a part that differs for each. Left empty, "Retry On Fail" is still safe.',
+				},
+			],
+		},
+	],
+	async execute(context, itemIndex) {
+		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
+		const text = String(context.getNodeParameter('text', itemIndex) ?? '');
+		const deduplicationKey = String(
+			context.getNodeParameter('options.deduplicationKey', itemIndex, '') ?? '',
+		);
+		if (!text.trim()) {
+			throw new NodeOperationError(context.getNode(), 'The text of the message is empty', {
+				itemIndex,
+				description: 'Enter a text, or an expression that has a value for every item.',
+			});
+		}
+		return await requestService(context, {
+			method: 'POST',
+			path: `/api/conversations/${conversationId}/messages`,
+			body: { text },
+			headers: {
+				'Idempotency-Key': idempotencyKey(context, itemIndex, text, deduplicationKey),
+			},
+			itemIndex,
+		});
+	},
+};

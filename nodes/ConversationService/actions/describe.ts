@@ -1,0 +1,41 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { updateDisplayOptions } from 'n8n-workflow';
+import type { Resource } from './operation';
+
+/** The fields of the node: the resource, the operations of each, the fields of each operation. */
+export function describeResources(resources: Resource[]): INodeProperties[] {
+	const first = resources[0].option.value;
+	return [
+		{
+			displayName: 'Resource',
+			name: 'resource',
+			type: 'options',
+			noDataExpression: true,
+			options: resources.map(({ option }) => option),
+			default: first,
+		},
+		...resources.flatMap(describeOperations),
+	];
+}
+
+function describeOperations({ option, operations, defaultOperation }: Resource): INodeProperties[] {
+	const resource = [option.value];
+	const first = defaultOperation.option.value;
+	return [
+		{
+			displayName: 'Operation',
+			name: 'operation',
+			type: 'options',
+			noDataExpression: true,
+			displayOptions: { show: { resource } },
+			options: operations.map((operation) => operation.option),
+			default: first,
+		},
+		...operations.flatMap((operation) =>
+			updateDisplayOptions(
+				{ show: { resource, operation: [operation.option.value] } },
+				operation.fields,
+			),
+		),
+	];
+}

@@ -1,0 +1,57 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import type { Operation, Resource } from './operation';
+
+/** Runs the chosen operation for each item; with "continue on fail", a failed item becomes its error. */
+export async function executeOperation(
+	context: IExecuteFunctions,
+	resources: Resource[],
+): Promise<INodeExecutionData[][]> {
+	const operation = findOperation(context, resources);
+	const output: INodeExecutionData[] = [];
+	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
+		try {
+			const result = await operation.execute(context, itemIndex);
+			output.push(...[result].flat().map((json) => ({ json, pairedItem: { item: itemIndex } })));
+		} catch (error) {
+			const failure = toNodeError(context, error, itemIndex);
+			if (!context.continueOnFail()) throw failure;
+			output.push({ json: toJson(failure), error: failure, pairedItem: { item: itemIndex } });
+		}
+	}
+	return [output];
+}
+
+function findOperation(context: IExecuteFunctions, resources: Resource[]): Operation {
+	const resource = context.getNodeParameter('resource', 0);
+	const operation = context.getNodeParameter('operation', 0);
+	const found = resources
+		.find(({ option }) => option.value === resource)
+		?.operations.find(({ option }) => option.value === operation);
+	if (found) return found;
+	throw new NodeOperationError(
+		context.getNode(),
+		`There is no operation "${String(operation)}" of "${String(resource)}"`,
+		{ description: 'Choose a resource and an operation from the lists of this node.' },
+	);
+}
+
+function toNodeError(
+	context: IExecuteFunctions,
+	error: unknown,
+	itemIndex: number,
+): NodeApiError | NodeOperationError {
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		error.context.itemIndex = itemIndex;
+		return error;
+	}
+	return new NodeOperationError(context.getNode(), error as Error, { itemIndex });
+}
+
+/** The shape in which n8n recognises an error item: `error`, and `details` for the rest. */
+function toJson(error: NodeApiError | NodeOperationError): IDataObject {
+	const details: IDataObject = {};
+	if (error.description) details.fix = error.description;
+	if (error.context.code) details.code = error.context.code as string;
+	return { error: error.message, details };
+}

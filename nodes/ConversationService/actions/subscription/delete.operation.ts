@@ -1,0 +1,20 @@
+import { subscriptionField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const deleteSubscription: Operation = {
+	option: {
+		name: 'Delete',
+		value: 'delete',
+		action: 'Delete a subscription',
+		description: 'Stop sending an event to an address',
+	},
+	fields: [subscriptionField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'DELETE',
+			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}`,
+			itemIndex,
+		}),
+};

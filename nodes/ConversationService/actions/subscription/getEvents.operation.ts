@@ -1,0 +1,15 @@
+import type { IDataObject } from 'n8n-workflow';
+import { requestList } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const getEvents: Operation = {
+	option: {
+		name: 'Get Events',
+		value: 'getEvents',
+		action: 'Get the events of the service',
+		description: 'Get every event that can be subscribed to, with a sample of each',
+	},
+	fields: [],
+	execute: async (context, itemIndex) =>
+		await requestList<IDataObject>(context, { path: '/api/hooks/events', itemIndex }),
+};

@@ -1,0 +1,34 @@
+import { subscriptionField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const redeliver: Operation = {
+	option: {
+		name: 'Redeliver',
+		value: 'redeliver',
+		action: 'Send a delivery again',
+		description: 'Send a finished delivery once more; the trigger takes it although it is a repeat',
+	},
+	fields: [
+		subscriptionField,
+		{
+			displayName: 'Delivery ID',
+			name: 'deliveryId',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. dlv_01JD… or evt_01JD…',
+			description: 'The ID of the delivery or of its event, as "Get Deliveries" shows them',
+		},
+	],
+	execute: async (context, itemIndex) => {
+		const subscriptionId = getId(context, 'subscriptionId', 'subscription', itemIndex);
+		const deliveryId = getId(context, 'deliveryId', 'delivery', itemIndex);
+		return await requestService(context, {
+			method: 'POST',
+			path: `/api/hooks/${subscriptionId}/deliveries/${deliveryId}/redeliver`,
+			itemIndex,
+		});
+	},
+};

@@ -1,0 +1,20 @@
+import { subscriptionField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const sendTestEvent: Operation = {
+	option: {
+		name: 'Send Test Event',
+		value: 'sendTestEvent',
+		action: 'Send a test event to a subscription',
+		description: 'Send a signed sample of its event to a subscription',
+	},
+	fields: [subscriptionField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'POST',
+			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/test`,
+			itemIndex,
+		}),
+};

@@ -1,0 +1,64 @@
+/** What is wrong with a base URL, and what to enter instead. */
+export interface BaseUrlProblem {
+	problem: string;
+	fix: string;
+}
+
+/**
+ * The base URL as requests use it: no slash at the end.
+ * Plain http is accepted for local hosts only, since every request carries the API key.
+ */
+export function checkBaseUrl(value: unknown): { baseUrl: string } | BaseUrlProblem {
+	const text = typeof value === 'string' ? value.trim() : '';
+	const url = parseUrl(text);
+	if (!url || !['http:', 'https:'].includes(url.protocol)) {
+		return {
+			problem: text ? `The base URL "${text}" is not a web address` : 'The base URL is empty',
+			fix: 'Enter the address of Conversation Service in the credential, for example https://conversations.example.com or http://localhost:3000.',
+		};
+	}
+	if (url.username || url.password || url.search || url.hash) {
+		return {
+			problem: 'The base URL has more than an address in it',
+			fix: 'Enter only the address in the credential, without user name, password, "?" or "#". The API key has a field of its own.',
+		};
+	}
+	if (!isSafeForKey(url)) {
+		return {
+			problem: `The base URL must begin with https:// because ${url.hostname} is not a local host`,
+			fix: 'Over http:// the API key could be read on its way. Put the service behind https, or use a local host: localhost, 127.0.0.1, a name ending in .local, host.docker.internal, or the name of a container.',
+		};
+	}
+	return { baseUrl: url.href.replace(/\/+$/, '') };
+}
+
+/** Whether an API key may travel to this address: by https anywhere, by http to a local host. */
+export const isSafeForKey = (url: URL): boolean =>
+	url.protocol === 'https:' || (url.protocol === 'http:' && isLocalHost(url.hostname));
+
+export function parseUrl(text: string): URL | null {
+	try {
+		return new URL(text);
+	} catch {
+		return null;
+	}
+}
+
+const CONTAINER_HOSTS = [
+	'host.docker.internal',
+	'gateway.docker.internal',
+	'host.containers.internal',
+];
+
+/**
+ * localhost, 127.0.0.0/8, ::1, *.localhost, *.local, the names containers give their host, and
+ * names of one label such as `conversation-service`: no public name is without a dot, so these
+ * are containers of the same network or machines of the same site.
+ * Private addresses such as 192.168.0.10 are not local: what goes there crosses a network.
+ */
+export function isLocalHost(hostname: string): boolean {
+	const host = hostname.toLowerCase().replace(/\.$/, '');
+	if (host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)) return true;
+	if (host.endsWith('.local') || host.endsWith('.localhost')) return true;
+	return CONTAINER_HOSTS.includes(host) || /^[a-z0-9_-]+$/.test(host);
+}

@@ -1,0 +1,61 @@
+import type {
+	ICredentialsDecrypted,
+	ICredentialTestFunctions,
+	INodeCredentialTestResult,
+} from 'n8n-workflow';
+import { checkBaseUrl } from './baseUrl';
+import { describeConnectionFailure } from './errors';
+
+const TIMEOUT_MS = 10_000;
+
+/** Tells a wrong key from a wrong address, and says what to do about either. */
+export async function testConnection(
+	this: ICredentialTestFunctions,
+	credential: ICredentialsDecrypted,
+): Promise<INodeCredentialTestResult> {
+	const checked = checkBaseUrl(credential.data?.baseUrl);
+	if (!('baseUrl' in checked)) return failed(`${checked.problem}. ${checked.fix}`);
+	const apiKey = String(credential.data?.apiKey ?? '').trim();
+	if (!apiKey) return failed('The API key is empty.');
+	const { baseUrl } = checked;
+	// The only request helper that n8n gives a credential test.
+	const { request } = this.helpers;
+	try {
+		const { statusCode, body } = await request({
+			method: 'GET',
+			uri: `${baseUrl}/api/hooks`,
+			qs: { limit: 1 },
+			headers: { Authorization: `Bearer ${apiKey}` },
+			json: true,
+			timeout: TIMEOUT_MS,
+			followRedirect: false,
+			simple: false,
+			resolveWithFullResponse: true,
+		});
+		return judge(baseUrl, statusCode, body);
+	} catch (error) {
+		const { code, cause } = error as { code?: string; cause?: { code?: string } };
+		return failed(describeConnectionFailure(code ?? cause?.code, baseUrl));
+	}
+}
+
+function judge(baseUrl: string, statusCode: number, body: unknown): INodeCredentialTestResult {
+	const { data, error } = (body ?? {}) as {
+		data?: unknown;
+		error?: { code?: string; message?: string };
+	};
+	if (statusCode === 200 && Array.isArray(data)) {
+		return { status: 'OK', message: 'Connected to Conversation Service.' };
+	}
+	if (error?.code === 'unauthorized') {
+		return failed(
+			'The address is right, but the API key is not valid. It may have been revoked; create a new one on the API keys screen of the service.',
+		);
+	}
+	if (error?.code && error.message) return failed(error.message);
+	return failed(
+		`${baseUrl} answers with status ${statusCode}, but not as Conversation Service. Check the base URL; it has no /api at the end.`,
+	);
+}
+
+const failed = (message: string): INodeCredentialTestResult => ({ status: 'Error', message });

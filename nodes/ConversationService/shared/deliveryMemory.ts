@@ -1,0 +1,51 @@
+/** What is needed of an HTTP response: how it ended. */
+export interface EndingResponse {
+	statusCode: number;
+	destroyed: boolean;
+	once(event: 'finish' | 'close', listener: () => void): unknown;
+}
+
+export type DeliveryState = 'new' | 'in_flight' | 'done';
+
+/**
+ * Which deliveries this process has taken, so that a repeat starts no second execution.
+ *
+ * A delivery counts as done only once its response has ended with a 2xx: n8n starts the execution
+ * after the trigger returns and may still answer 500, and then the repeat must start it.
+ *
+ * Bounded: the newest `capacity` deliveries (10,000 by default, about 2 MB); an older one would be
+ * taken again. Those in flight are bounded by the open connections. Kept in memory: a restart, or
+ * a second webhook process of n8n, starts with an empty one.
+ */
+export class DeliveryMemory {
+	private readonly inFlight = new Set<string>();
+
+	private readonly done = new Set<string>();
+
+	constructor(private readonly capacity = 10_000) {}
+
+	stateOf(key: string): DeliveryState {
+		if (this.done.has(key)) return 'done';
+		return this.inFlight.has(key) ? 'in_flight' : 'new';
+	}
+
+	/** Follows the response of a delivery that is being taken, and remembers how it ends. */
+	follow(key: string, response: EndingResponse): void {
+		if (response.destroyed) return;
+		this.inFlight.add(key);
+		response.once('finish', () => {
+			this.inFlight.delete(key);
+			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key);
+		});
+		// Without a finish before it: the caller hung up, saw no 2xx and will repeat.
+		response.once('close', () => this.inFlight.delete(key));
+	}
+
+	private remember(key: string): void {
+		this.done.delete(key);
+		this.done.add(key);
+		if (this.done.size <= this.capacity) return;
+		const [oldest] = this.done;
+		this.done.delete(oldest);
+	}
+}

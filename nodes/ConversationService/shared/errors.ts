@@ -1,0 +1,119 @@
+import type { INode, JsonObject } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
+
+/** An answer of the service, whatever its status. */
+export interface ServiceResponse {
+	statusCode: number;
+	headers: Record<string, unknown>;
+	body: unknown;
+}
+
+interface ErrorBody {
+	code: string;
+	message: string;
+	param?: string;
+	request_id?: string;
+	existing_id?: string;
+}
+
+const LOCAL_N8N =
+	'For an n8n on your own machine, start the service with ALLOWED_NETWORKS=127.0.0.0/8 (or the network that n8n lives in)';
+
+/** What an n8n user does about each error of the service. */
+const FIXES: Record<string, string> = {
+	unauthorized:
+		'Open the credential and enter a valid API key. It may have been revoked; create a new one on the API keys screen of the service.',
+	not_found:
+		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
+	conversation_closed:
+		'A closed conversation stays as it is. When the customer writes again a new one opens; "Find by Contact" returns it.',
+	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
+	idempotency_key_reused:
+		'This node has already sent another text with the same key. Use a Deduplication Key that differs for each message, or leave it empty.',
+	subscription_limit_reached:
+		'Deactivate a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
+	subscription_exists:
+		'Something subscribed this address at the same moment. Activate the workflow again.',
+	target_url_not_https: `The service sends events to https:// addresses only. Set WEBHOOK_URL of n8n to its https address. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
+	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it. ${LOCAL_N8N}.`,
+	target_url_unresolvable:
+		'The host name of the webhook URL of n8n has no address from where the service runs. Set WEBHOOK_URL of n8n to a name that the service can resolve.',
+	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address.',
+	unknown_event:
+		'This version of the service does not know the event. Choose another one or update the service.',
+	rate_limited:
+		'The service asked to wait for longer than 60 seconds. Spread the calls out, or raise API_RATE_LIMIT_PER_MINUTE of the service.',
+	unavailable:
+		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
+	internal:
+		'Try again. If it stays, give the request ID to whoever runs the service; its log has the cause.',
+};
+
+const NOT_THE_SERVICE =
+	'Check the base URL in the credential: the address of Conversation Service itself, without /api at the end.';
+
+/** Maps an answer that is not a success to an error with the service's own message and a fix. */
+export function serviceError(node: INode, response: ServiceResponse, itemIndex?: number) {
+	const { statusCode, body } = response;
+	const known = readError(body);
+	if (!known) return strangerError(node, response, itemIndex);
+	const error = new NodeApiError(node, { error: { ...known } } as JsonObject, {
+		message: known.message,
+		description: describe(known),
+		httpCode: String(statusCode),
+		itemIndex,
+	});
+	Object.assign(error.context, { code: known.code, existingId: known.existing_id });
+	return error;
+}
+
+/** Something answered, but not Conversation Service: a proxy, a login page, another server. */
+export function strangerError(node: INode, response: ServiceResponse, itemIndex?: number) {
+	const { statusCode, headers } = response;
+	const location = typeof headers.location === 'string' ? ` to ${headers.location}` : '';
+	const isRedirect = statusCode >= 300 && statusCode < 400;
+	return new NodeApiError(node, { statusCode } as JsonObject, {
+		message: isRedirect
+			? `The base URL redirects${location}`
+			: `The base URL answers with status ${statusCode}, but not as Conversation Service`,
+		description: isRedirect
+			? 'Enter the address it redirects to as base URL in the credential.'
+			: NOT_THE_SERVICE,
+		httpCode: String(statusCode),
+		itemIndex,
+	});
+}
+
+/** The error code of the service that this error stands for, if it does. */
+export const errorCode = (error: unknown): string | undefined =>
+	error instanceof NodeApiError ? (error.context.code as string | undefined) : undefined;
+
+/** The subscription that stands in the way of a new one. */
+export const existingId = (error: unknown): string | undefined =>
+	error instanceof NodeApiError ? (error.context.existingId as string | undefined) : undefined;
+
+/** Why nothing answered, in words. */
+export function describeConnectionFailure(code: string | undefined, baseUrl: string): string {
+	if (code && /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
+		return `n8n does not trust the certificate of ${baseUrl} (${code}). Start n8n with NODE_EXTRA_CA_CERTS set to the certificate of its authority.`;
+	}
+	const hint = /\/\/(localhost|127\.)/.test(baseUrl)
+		? ' If n8n runs in a container, localhost is the container itself: use the name of the service’s container, or host.docker.internal.'
+		: '';
+	return `Nothing answers at ${baseUrl}${code ? ` (${code})` : ''}. Check the base URL in the credential and that the service is running.${hint}`;
+}
+
+function readError(body: unknown): ErrorBody | null {
+	const error = (body as { error?: ErrorBody } | null | undefined)?.error;
+	return typeof error?.code === 'string' && typeof error.message === 'string' ? error : null;
+}
+
+function describe({ code, param, request_id: requestId }: ErrorBody): string {
+	return [
+		FIXES[code] ?? 'Correct what the message names and run the node again.',
+		param ? `Field: ${param}.` : '',
+		requestId ? `Request ID: ${requestId}.` : '',
+	]
+		.filter(Boolean)
+		.join(' ');
+}

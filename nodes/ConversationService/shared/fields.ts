@@ -1,0 +1,70 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** The conversation an operation works on. Its default fits right after the trigger. */
+export const conversationField: INodeProperties = {
+	displayName: 'Conversation',
+	name: 'conversationId',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'id', value: '={{ $json.conversation.id }}' },
+	description:
+		'The conversation to work on. The default takes it from the event of the trigger; after an action such as Get, use the ID of the record.',
+	modes: [
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. conv_01JD…',
+		},
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Choose a conversation…',
+			typeOptions: { searchListMethod: 'searchConversations', searchable: true },
+		},
+	],
+};
+
+export const subscriptionField: INodeProperties = {
+	displayName: 'Subscription',
+	name: 'subscriptionId',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'list', value: '' },
+	description: 'The subscription to work on',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Choose a subscription…',
+			typeOptions: { searchListMethod: 'searchSubscriptions', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. sub_01JD…',
+		},
+	],
+};
+
+export const returnAllFields: INodeProperties[] = [
+	{
+		displayName: 'Return All',
+		name: 'returnAll',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to return all results or only up to a given limit',
+	},
+	{
+		displayName: 'Limit',
+		name: 'limit',
+		type: 'number',
+		typeOptions: { minValue: 1 },
+		default: 50,
+		description: 'Max number of results to return',
+		displayOptions: { show: { returnAll: [false] } },
+	},
+];

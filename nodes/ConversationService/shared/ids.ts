@@ -1,0 +1,25 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+
+/**
+ * The ID that a field holds, ready for a path.
+ * @throws NodeOperationError when it is empty or could not be an ID; nothing is called then
+ */
+export function getId(
+	context: IExecuteFunctions,
+	parameter: string,
+	what: string,
+	itemIndex: number,
+): string {
+	const value: unknown = context.getNodeParameter(parameter, itemIndex, '', { extractValue: true });
+	const id = String(value ?? '').trim();
+	if (/^[A-Za-z0-9_-]+$/.test(id)) return id;
+	throw new NodeOperationError(
+		context.getNode(),
+		id ? `"${id}" is not the ID of a ${what}` : `The ID of the ${what} is empty`,
+		{
+			itemIndex,
+			description: `Choose one from the list, or set an expression that has a value for every item, such as {{ $json.${what}.id }} after the trigger or {{ $json.id }} after an action.`,
+		},
+	);
+}

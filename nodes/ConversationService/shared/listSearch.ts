@@ -1,0 +1,62 @@
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
+import { requestService } from './transport';
+import type { ConversationRecord, Page, SubscriptionRecord } from './types';
+
+const PAGE_SIZE = 100;
+/** A search looks at this many pages at once; the list asks for more when it is scrolled. */
+const PAGES_AT_ONCE = 5;
+
+export async function searchConversations(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	return await search(this, '/api/conversations', filter, cursor, (record: ConversationRecord) => ({
+		name: `${record.contact_name || record.contact_display || record.id} (${record.status}, ${record.channel})`,
+		value: record.id,
+	}));
+}
+
+export async function searchSubscriptions(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	return await search(this, '/api/hooks', filter, cursor, (record: SubscriptionRecord) => ({
+		name: `${record.event} → ${record.target_url}`,
+		value: record.id,
+	}));
+}
+
+/** The API has no text search: the pages are read and what fits is kept. */
+async function search<T>(
+	context: ILoadOptionsFunctions,
+	path: string,
+	filter = '',
+	cursor: string | undefined,
+	toItem: (record: T) => INodeListSearchItems,
+): Promise<INodeListSearchResult> {
+	const wanted = filter.toLowerCase();
+	const results: INodeListSearchItems[] = [];
+	let next: string | null = cursor ?? null;
+	for (let pages = 0; pages < PAGES_AT_ONCE && results.length === 0; pages++) {
+		const page: Page<T> = await requestService(context, {
+			method: 'GET',
+			path,
+			query: { limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
+			maxWaitSeconds: 5,
+		});
+		results.push(
+			...page.data
+				.map(toItem)
+				.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted)),
+		);
+		next = page.next_cursor;
+		if (!next) break;
+	}
+	return { results, paginationToken: next ?? undefined };
+}

@@ -1,0 +1,35 @@
+import type { INodePropertyOptions } from 'n8n-workflow';
+
+export const CHANNELS: INodePropertyOptions[] = [
+	{ name: 'Web Chat', value: 'web_chat' },
+	{ name: 'WhatsApp', value: 'whatsapp_cloud' },
+];
+
+export const STATUSES: INodePropertyOptions[] = [
+	{ name: 'Agent Active', value: 'ai_active', description: 'The agent answers' },
+	{
+		name: 'Awaiting Human',
+		value: 'awaiting_human',
+		description: 'Handed over, and nobody has taken it yet',
+	},
+	{ name: 'Closed', value: 'closed' },
+	{ name: 'Human Active', value: 'human_active', description: 'A person answers' },
+];
+
+/** In the order of the funnel. */
+export const FUNNEL_STAGES: INodePropertyOptions[] = [
+	{ name: 'New', value: 'new' },
+	{ name: 'Engaged', value: 'engaged' },
+	{ name: 'Qualified', value: 'qualified' },
+	{ name: 'Payment Pending', value: 'payment_pending' },
+	{ name: 'Customer', value: 'customer' },
+	{ name: 'Lost', value: 'lost' },
+];
+
+export const VERDICTS: INodePropertyOptions[] = [
+	{ name: 'Goal Not Reached', value: 'goal_not_reached' },
+	{ name: 'Goal Reached', value: 'goal_reached' },
+	{ name: 'No Response', value: 'no_response' },
+	{ name: 'Not Relevant', value: 'not_relevant' },
+	{ name: 'Unknown', value: 'unknown' },
+];

@@ -1,0 +1,47 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+export type SignatureCheck = 'valid' | 'malformed' | 'too_old' | 'too_new' | 'mismatch';
+
+/**
+ * Checks `X-Service-Signature: t=<unix>,v1=<hex>`: v1 is the lowercase hex HMAC-SHA256, keyed by
+ * the secret, over `<t>.<raw body>`. Several v1 values may be given; one that fits is enough.
+ * @param body the bytes as they were received
+ * @param secret its UTF-8 bytes are the key, `whsec_` included
+ * @see specification section 5
+ */
+export function checkSignature({
+	header,
+	body,
+	secret,
+	toleranceSeconds,
+	nowSeconds,
+}: {
+	header: string | undefined;
+	body: Buffer;
+	secret: string;
+	toleranceSeconds: number;
+	nowSeconds: number;
+}): SignatureCheck {
+	const signed = parseHeader(header);
+	if (!signed || !secret) return 'malformed';
+	const expected = createHmac('sha256', secret).update(`${signed.t}.`).update(body).digest();
+	if (!signed.v1.filter((value) => timingSafeEqual(value, expected)).length) return 'mismatch';
+	const ageSeconds = nowSeconds - Number(signed.t);
+	if (ageSeconds > toleranceSeconds) return 'too_old';
+	return ageSeconds < -toleranceSeconds ? 'too_new' : 'valid';
+}
+
+/** `t` as it was written, since it is signed so; only v1 values that have the form of one. */
+function parseHeader(header: string | undefined): { t: string; v1: Buffer[] } | null {
+	const parts = (header ?? '').split(',').map((part) => {
+		const [name, ...value] = part.split('=');
+		return { name, value: value.join('=') };
+	});
+	const times = parts.filter(({ name }) => name === 't');
+	const v1 = parts
+		.filter(({ name, value }) => name === 'v1' && /^[0-9a-f]{64}$/.test(value))
+		.map(({ value }) => Buffer.from(value, 'hex'));
+	// Two times would leave open which one was signed.
+	if (times.length !== 1 || !/^\d{1,15}$/.test(times[0].value) || v1.length === 0) return null;
+	return { t: times[0].value, v1 };
+}

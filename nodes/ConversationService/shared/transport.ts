@@ -1,0 +1,132 @@
+import type { IDataObject, IHttpRequestMethods, JsonObject } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
+import { checkBaseUrl } from './baseUrl';
+import type { ServiceResponse } from './errors';
+import { describeConnectionFailure, serviceError, strangerError } from './errors';
+import type { Page, ServiceContext } from './types';
+import { CREDENTIAL } from './types';
+
+const TIMEOUT_MS = 30_000;
+const MAX_WAIT_SECONDS = 60;
+const MAX_PAGE_SIZE = 200;
+
+export interface ServiceRequest {
+	method: IHttpRequestMethods;
+	path: string;
+	query?: IDataObject;
+	body?: IDataObject;
+	headers?: Record<string, string>;
+	/** The item that the request is for, named in errors. */
+	itemIndex?: number;
+	/** How long to wait in all when the service asks for it (429); at most and by default 60. */
+	maxWaitSeconds?: number;
+}
+
+/**
+ * Calls the service and returns the answer's JSON. The one HTTP call of this package.
+ * @throws NodeApiError with the service's own message and a fix in its description
+ * @throws NodeOperationError when the base URL would send the key in the clear
+ */
+export async function requestService<T>(context: ServiceContext, request: ServiceRequest) {
+	const baseUrl = await getBaseUrl(context, request.itemIndex);
+	const maxWaitSeconds = Math.min(request.maxWaitSeconds ?? MAX_WAIT_SECONDS, MAX_WAIT_SECONDS);
+	let waitedSeconds = 0;
+	for (;;) {
+		const response = await send(context, baseUrl, request);
+		const waitSeconds = retryAfterSeconds(response);
+		if (response.statusCode !== 429 || waitedSeconds + waitSeconds > maxWaitSeconds) {
+			return readAnswer<T>(context, response, request.itemIndex);
+		}
+		await pause(context, waitSeconds);
+		waitedSeconds += waitSeconds;
+	}
+}
+
+/** Reads a list page by page, until `limit` items when one is given. */
+export async function requestList<T>(
+	context: ServiceContext,
+	{ limit = Infinity, ...request }: Omit<ServiceRequest, 'method' | 'body'> & { limit?: number },
+): Promise<T[]> {
+	const items: T[] = [];
+	let cursor: string | null = null;
+	do {
+		const page: Page<T> = await requestService(context, {
+			...request,
+			method: 'GET',
+			query: {
+				...request.query,
+				limit: Math.min(MAX_PAGE_SIZE, limit - items.length),
+				...(cursor ? { cursor } : {}),
+			},
+		});
+		items.push(...page.data);
+		// A cursor that does not move would be read for ever.
+		cursor = page.next_cursor === cursor ? null : page.next_cursor;
+	} while (cursor && items.length < limit);
+	return items.slice(0, limit);
+}
+
+async function getBaseUrl(context: ServiceContext, itemIndex?: number): Promise<string> {
+	const credentials = await context.getCredentials(CREDENTIAL, itemIndex);
+	const checked = checkBaseUrl(credentials.baseUrl);
+	if ('baseUrl' in checked) return checked.baseUrl;
+	throw new NodeOperationError(context.getNode(), checked.problem, {
+		description: checked.fix,
+		itemIndex,
+	});
+}
+
+async function send(
+	context: ServiceContext,
+	baseUrl: string,
+	{ method, path, query, body, headers, itemIndex }: ServiceRequest,
+): Promise<ServiceResponse> {
+	try {
+		return await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
+			method,
+			url: `${baseUrl}${path}`,
+			qs: query,
+			body,
+			headers,
+			json: true,
+			timeout: TIMEOUT_MS,
+			returnFullResponse: true,
+			ignoreHttpStatusErrors: true,
+			// The API never redirects, and a redirect must not carry the key elsewhere.
+			disableFollowRedirect: true,
+		});
+	} catch (error) {
+		const failure = new NodeApiError(context.getNode(), error as JsonObject, { itemIndex });
+		failure.description = describeConnectionFailure(connectionCode(error), baseUrl);
+		throw failure;
+	}
+}
+
+function readAnswer<T>(context: ServiceContext, response: ServiceResponse, itemIndex?: number): T {
+	const { statusCode, body } = response;
+	const isSuccess = statusCode >= 200 && statusCode < 300;
+	if (isSuccess && typeof body === 'object' && body !== null) return body as T;
+	throw isSuccess
+		? strangerError(context.getNode(), response, itemIndex)
+		: serviceError(context.getNode(), response, itemIndex);
+}
+
+/** At least a second, so that a service that says 0 is not called in a tight loop. */
+function retryAfterSeconds({ headers }: ServiceResponse): number {
+	const text = String(headers['retry-after'] ?? '');
+	const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+	return Math.max(1, Math.ceil(Number.isFinite(seconds) ? seconds : 1));
+}
+
+/** Waits, and stops early when the execution is cancelled. */
+async function pause(context: ServiceContext, seconds: number): Promise<void> {
+	const signal =
+		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+	for (let left = seconds; left > 0 && !signal?.aborted; left--) await sleep(1000);
+}
+
+function connectionCode(error: unknown): string | undefined {
+	const { code, cause } = error as { code?: unknown; cause?: unknown };
+	if (typeof code === 'string') return code;
+	return cause ? connectionCode(cause) : undefined;
+}
