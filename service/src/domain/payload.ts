@@ -1,6 +1,6 @@
 import { timestamp } from './clock.ts';
 import type { Contact } from './contact.ts';
-import type { Conversation, Handover, Outcome } from './conversation.ts';
+import type { Actor, Conversation, Handover, Outcome } from './conversation.ts';
 import type { EventName } from './event.ts';
 import type { FunnelStage } from './funnel.ts';
 import { contactDisplay, maskName, maskText } from './masking.ts';
@@ -32,6 +32,8 @@ const senderPayload = (sender: Sender, contact: Contact) => ({
   name: sender.type === 'customer' ? contactName(contact) : maskText(sender.name, contact),
 });
 
+const actorPayload = (actor: Actor, contact: Contact) => ({ type: actor.type, name: maskText(actor.name, contact) });
+
 export const messagePayload = (message: Message, contact: Contact) => ({
   id: message.id,
   direction: message.direction,
@@ -45,14 +47,14 @@ export const messagePayload = (message: Message, contact: Contact) => ({
 export const outcomePayload = (outcome: Outcome, contact: Contact) => ({
   verdict: outcome.verdict,
   summary: maskText(outcome.summary, contact),
-  closed_by: senderPayload(outcome.closedBy, contact),
+  closed_by: actorPayload(outcome.closedBy, contact),
   closed_at: outcome.closedAt,
 });
 
 export const handoverPayload = (handover: Handover, contact: Contact) => ({
   reason: handover.reason,
   note: handover.note === null ? null : maskText(handover.note, contact),
-  triggered_by: senderPayload(handover.triggeredBy, contact),
+  triggered_by: actorPayload(handover.triggeredBy, contact),
   at: handover.at,
 });
 

@@ -1,4 +1,3 @@
-import { hashPassword } from '../../security/passwords.ts';
 import { timestamp } from '../clock.ts';
 import { normalizeEmail } from '../contact.ts';
 import type { Deps } from '../deps.ts';
@@ -6,13 +5,12 @@ import { newId } from '../ids.ts';
 import type { Member, Workspace } from '../workspace.ts';
 
 /** Adds a person to the team. @throws UniqueViolation when the e-mail is a member's already */
-export const createMember = async (
+export const createMember = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,
   workspace: Workspace,
-  { name, email, password }: { name: string; email: string; password: string },
-): Promise<Member> => {
-  const passwordHash = await hashPassword(password);
-  return store.transaction(async (tx) => {
+  { name, email, passwordHash }: Pick<Member, 'name' | 'email' | 'passwordHash'>,
+) =>
+  store.transaction(async (tx): Promise<Member> => {
     const member = {
       id: newId('mbr'),
       workspaceId: workspace.id,
@@ -24,4 +22,3 @@ export const createMember = async (
     await tx.members.put(member);
     return member;
   });
-};

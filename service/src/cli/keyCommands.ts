@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { systemClock } from '../domain/clock.ts';
+import { collections, type ServiceStore } from '../domain/collections.ts';
+import { createApiKey } from '../domain/operations/createApiKey.ts';
+import { createWorkspace } from '../domain/operations/createWorkspace.ts';
+import { findWorkspace } from '../domain/operations/findWorkspace.ts';
+import { listApiKeys } from '../domain/operations/listApiKeys.ts';
+import { revokeApiKey } from '../domain/operations/revokeApiKey.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import { createLogger } from '../service.ts';
+import { openLowdbStore } from '../store/lowdb/index.ts';
+import { failInOneLine } from './failInOneLine.ts';
+
+interface KeyDeps {
+  readonly store: ServiceStore;
+  readonly clock: typeof systemClock;
+}
+
+/** `conversation-service key create|list|revoke`: works on the data folder of a stopped service. */
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('API keys, while the service is stopped');
+
+  key
+    .command('create')
+    .description('make an API key and show it, once')
+    .requiredOption('--name <name>', 'shown as the sender of messages that the key sends')
+    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .action(({ name, workspace: slug }: { name: string; workspace?: string }) =>
+      withDataFolder(async (deps) => {
+        const workspace = (await findWorkspace(deps, slug)) ?? (slug === undefined ? await createWorkspace(deps, 'Workspace') : noWorkspace(slug));
+        const { key: made, apiKey } = await createApiKey(deps, workspace, { name, createdBy: 'command line' });
+        process.stdout.write(`${made}\n`);
+        process.stderr.write(`Key ${apiKey.id} of workspace ${workspace.slug}. It is shown this once.\n`);
+      }),
+    );
+
+  key
+    .command('list')
+    .description('list the keys')
+    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .action(({ workspace: slug }: { workspace?: string }) =>
+      withDataFolder(async (deps) => {
+        for (const each of await listApiKeys(deps, await getWorkspace(deps, slug))) {
+          const state = each.revokedAt === null ? 'active' : `revoked ${each.revokedAt}`;
+          process.stdout.write(
+            `${each.id}  ${each.prefix}…${each.lastFour}  ${JSON.stringify(each.name)}  created ${each.createdAt} by ${each.createdBy}  last used ${each.lastUsedAt ?? 'never'}  ${state}\n`,
+          );
+        }
+      }),
+    );
+
+  key
+    .command('revoke')
+    .description('revoke a key, at once and for good')
+    .argument('<id>', 'key_…, from `key list`')
+    .option('--workspace <slug>', 'the workspace; the oldest one when left out')
+    .action((id: string, { workspace: slug }: { workspace?: string }) =>
+      withDataFolder(async (deps) => {
+        const revoked = await revokeApiKey(deps, await getWorkspace(deps, slug), id);
+        process.stdout.write(`${revoked.id} was revoked at ${revoked.revokedAt}.\n`);
+      }),
+    );
+}
+
+async function getWorkspace(deps: KeyDeps, slug: string | undefined): Promise<Workspace> {
+  return (await findWorkspace(deps, slug)) ?? noWorkspace(slug);
+}
+
+function noWorkspace(slug: string | undefined): never {
+  throw new Error(slug === undefined ? 'There is no workspace yet; start the service once, or make a key.' : `There is no workspace ${JSON.stringify(slug)}.`);
+}
+
+/** Opens the data folder for one command; a running service holds it, and is named in the refusal. */
+async function withDataFolder(run: (deps: KeyDeps) => Promise<void>): Promise<void> {
+  try {
+    const store = await openLowdbStore(collections, { folder: readConfig(process.env).dataDir, log: createLogger('warn') });
+    try {
+      await run({ store, clock: systemClock });
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    failInOneLine(error);
+  }
+}

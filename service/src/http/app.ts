@@ -1,0 +1,75 @@
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import type { Logger } from 'pino';
+import { pinoHttp } from 'pino-http';
+import type { Config } from '../config.ts';
+import type { Deps } from '../domain/deps.ts';
+import { newId } from '../domain/ids.ts';
+import { requireApiKey, requireChatToken } from './authentication.ts';
+import type { ChatFeed } from './chatFeed.ts';
+import { handleErrors, refuseUnknown } from './errors.ts';
+import { byCaller, limitRate } from './rateLimit.ts';
+import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
+import { chatStreamRouter } from './routes/chatStream.ts';
+import { conversationsRouter } from './routes/conversations.ts';
+import { docsRouter } from './routes/docs.ts';
+import { healthRouter, type Health } from './routes/health.ts';
+import { hooksRouter } from './routes/hooks.ts';
+import { setupRouter, type Setup } from './routes/setup.ts';
+
+export interface AppParts {
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute'>;
+  readonly deps: Deps;
+  readonly log: Logger;
+  readonly health: Health;
+  readonly chatFeed: ChatFeed;
+  readonly setup: Setup;
+  readonly publicUrl: () => string;
+  /** Ends open streams. */
+  readonly stopping: AbortSignal;
+}
+
+/** The HTTP side of the service, in the order a request meets it. */
+export function createApp({ config, deps, log, health, chatFeed, setup, publicUrl, stopping }: AppParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  // Behind a proxy on the same machine, visitors are told apart by the address it names.
+  app.set('trust proxy', 'loopback');
+  app.use(logRequests(log));
+  app.use(healthRouter(health));
+  app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
+
+  app.use(setupRouter(setup));
+  app.use('/api', docsRouter(publicUrl));
+
+  const chatRate = config.chatRateLimitPerMinute;
+  app.use('/api/chat/sessions', limitRate(chatRate, (request) => request.ip ?? ''));
+  app.use('/api', chatSessionsRouter(deps));
+  app.use(['/api/chat/messages', '/api/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
+  app.use('/api', chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
+
+  const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
+  app.use(['/api/hooks', '/api/contacts', '/api/conversations'], requireApiKey(deps), apiRate);
+  app.use('/api', hooksRouter(deps), conversationsRouter(deps));
+
+  app.use(refuseUnknown);
+  app.use(handleErrors);
+  return app;
+}
+
+/** One line a request that failed (each one at LOG_LEVEL=debug): never a header, a query or a body. */
+const logRequests = (logger: Logger) =>
+  pinoHttp({
+    logger,
+    genReqId(_request, response) {
+      const id = newId('req');
+      response.setHeader('X-Request-Id', id);
+      return id;
+    },
+    customLogLevel: (_request, response, error) => (response.statusCode >= 500 || error ? 'error' : response.statusCode >= 400 ? 'info' : 'debug'),
+    serializers: {
+      req: (request: { id: string; method: string; url: string }) => ({ id: request.id, method: request.method, path: request.url.split('?')[0] }),
+      res: (response: { statusCode: number }) => ({ status: response.statusCode }),
+    },
+  });

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { normalizeEmail, normalizePhone } from '../../domain/contact.ts';
+import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { operation } from './operation.ts';
+import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+
+/** A message as its customer sees it: nothing is masked, it is their own conversation. */
+export const chatMessageSchema = z
+  .strictObject({
+    id: z.string(),
+    conversation_id: z.string(),
+    from: z.enum(['customer', 'agent', 'team']),
+    name: z.string().nullable().meta({ description: 'The name of the team member; null for the agent, an automation and the customer' }),
+    text: z.string(),
+    client_message_id: z.string().nullable(),
+    created_at: timestampSchema,
+  })
+  .meta({ id: 'ChatMessage' });
+
+export const startChatSession = operation({
+  id: 'startChatSession',
+  method: 'post',
+  path: '/chat/sessions',
+  tag: 'Chat',
+  summary: 'A visitor arrives: a new contact and a token',
+  description: 'Name, e-mail and phone are claims: they are never merged with another contact.',
+  auth: 'none',
+  extension: true,
+  body: z
+    .object({
+      workspace: z.string().max(64).optional().meta({ description: "The workspace's slug; the oldest one when left out" }),
+      name: textSchema(200).nullish(),
+      email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish().meta({ override: { type: 'string' } }),
+      phone: z
+        .string()
+        .max(40)
+        .transform((text, context) => {
+          const digits = normalizePhone(text);
+          if (digits !== null) return digits;
+          context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
+          return z.NEVER;
+        })
+        .nullish()
+        .meta({ override: { type: 'string' } }),
+    })
+    .meta({ example: { name: 'María', email: 'maria@example.com' } }),
+  status: 201,
+  answer: z.strictObject({ token: z.string().meta({ description: 'Send it as Bearer token; shown this once' }), contact_id: z.string() }),
+  errors: ['not_found', 'idempotency_key_not_allowed'],
+  showsSecret: true,
+});
+
+export const sendChatMessage = operation({
+  id: 'sendChatMessage',
+  method: 'post',
+  path: '/chat/messages',
+  tag: 'Chat',
+  summary: 'The customer writes',
+  description: 'The same client_message_id twice is one message. After a conversation was closed a new one opens.',
+  auth: 'chat',
+  extension: true,
+  body: z
+    .object({
+      text: textSchema(MESSAGE_TEXT_MAX),
+      client_message_id: textSchema(128).meta({ description: "The client's own id of the message, so that a repeat is not a second one" }),
+    })
+    .meta({ example: { text: 'Do you have time on Tuesday?', client_message_id: '6f1c2a52' } }),
+  status: 202,
+  answer: z.strictObject({ conversation_id: z.string(), message_id: z.string() }),
+  errors: [],
+});
+
+export const listChatMessages = operation({
+  id: 'listChatMessages',
+  method: 'get',
+  path: '/chat/messages',
+  tag: 'Chat',
+  summary: "The visitor's messages, oldest first",
+  auth: 'chat',
+  extension: true,
+  query: pageQuerySchema,
+  status: 200,
+  answer: listOf(chatMessageSchema),
+  errors: [],
+});

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { CHANNELS, normalizePhone } from '../../domain/contact.ts';
+import { CONVERSATION_STATUSES, HANDOVER_REASONS, VERDICTS } from '../../domain/conversation.ts';
+import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { operation } from './operation.ts';
+import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+
+export const SUMMARY_MAX = 4000;
+
+const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
+
+const statusSchema = z.enum(CONVERSATION_STATUSES, `must be one of ${CONVERSATION_STATUSES.join(', ')}`);
+const channelSchema = z.enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`);
+const stageSchema = z.enum(FUNNEL_STAGES, `must be one of ${FUNNEL_STAGES.join(', ')}`);
+const verdictSchema = z.enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`);
+
+const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() });
+
+/** The conversation object inside an event payload. @see spec section 2 */
+const conversationFields = {
+  id: z.string().meta({ example: CONVERSATION_ID }),
+  agent_id: z.string().meta({ description: 'Identifier of the agent' }),
+  channel: channelSchema,
+  contact_display: z.string().meta({ description: 'Masked contact label', example: '+54•••••••••34' }),
+  contact_name: z.string().meta({ description: 'Empty when no name is known' }),
+  status: statusSchema,
+  funnel_stage: stageSchema,
+  message_count: z.int(),
+};
+export const payloadConversationSchema = z.strictObject(conversationFields).meta({ id: 'PayloadConversation' });
+
+export const messageSchema = z
+  .strictObject({
+    id: z.string(),
+    direction: z.enum(['inbound', 'outbound']),
+    sender: z.strictObject({ type: z.enum(['customer', 'agent', 'team_member', 'api']), name: z.string() }),
+    type: z.literal('text'),
+    text: z.string(),
+    channel_message_id: z.string().nullable(),
+    created_at: timestampSchema,
+  })
+  .meta({ id: 'Message' });
+
+export const outcomeSchema = z
+  .strictObject({ verdict: verdictSchema, summary: z.string(), closed_by: actorSchema, closed_at: timestampSchema })
+  .meta({ id: 'Outcome' });
+
+export const handoverSchema = z
+  .strictObject({
+    reason: z.enum(HANDOVER_REASONS),
+    note: z.string().nullable(),
+    triggered_by: actorSchema,
+    at: timestampSchema,
+  })
+  .meta({ id: 'Handover' });
+
+const recordFields = {
+  ...conversationFields,
+  contact: z.strictObject({
+    id: z.string(),
+    name: z.string().nullable(),
+    phone_masked: z.string().nullable(),
+    email_masked: z.string().nullable(),
+  }),
+  outcome: outcomeSchema.nullable(),
+  handover: handoverSchema.nullable(),
+  qualified_at: timestampSchema.nullable(),
+  previous_conversation_id: z.string().nullable(),
+  pending_approvals: z.int(),
+  created_at: timestampSchema,
+  updated_at: timestampSchema,
+  closed_at: timestampSchema.nullable(),
+};
+const conversationSchema = z.strictObject(recordFields).meta({ id: 'Conversation' });
+
+const common = { tag: 'Conversations', auth: 'key' } as const;
+
+export const lookupContact = operation({
+  ...common,
+  id: 'lookupContact',
+  method: 'post',
+  path: '/contacts/lookup',
+  summary: 'Find the conversation of a contact',
+  description: 'Give phone or email, not both. A contact that its channel verified comes before one that only claims the same; then open conversations, then the newest.',
+  extension: false,
+  body: z
+    .object({
+      phone: z
+        .string('must be a text')
+        .transform((text, context) => {
+          const digits = normalizePhone(text);
+          if (digits !== null) return digits;
+          context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
+          return z.NEVER;
+        })
+        .optional()
+        .meta({ override: { type: 'string' }, example: '+54 9 11 5555 0134' }),
+      email: z.email('must be an e-mail address').optional().meta({ example: 'maria@example.com' }),
+    })
+    .refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {
+      message: 'Give either phone or email: one of the two, not both and not neither',
+      path: [],
+    })
+    .meta({ example: { phone: '+54 9 11 5555 0134' } }),
+  status: 200,
+  answer: conversationSchema,
+  errors: ['not_found'],
+});
+
+export const listConversations = operation({
+  ...common,
+  id: 'listConversations',
+  method: 'get',
+  path: '/conversations',
+  summary: 'List conversations, newest first',
+  extension: true,
+  query: pageQuerySchema.extend({
+    status: statusSchema.optional(),
+    channel: channelSchema.optional(),
+    funnel_stage: stageSchema.optional(),
+  }),
+  status: 200,
+  answer: listOf(conversationSchema),
+  errors: [],
+});
+
+export const getConversation = operation({
+  ...common,
+  id: 'getConversation',
+  method: 'get',
+  path: '/conversations/:id',
+  summary: 'Read a conversation with its newest messages',
+  extension: false,
+  query: z.object({
+    messages: z.coerce
+      .number('must be a number from 0 to 200')
+      .int('must be a whole number from 0 to 200')
+      .min(0, 'must be from 0 to 200')
+      .max(200, 'must be from 0 to 200')
+      .default(50)
+      .meta({ description: 'How many of the newest messages' }),
+  }),
+  status: 200,
+  answer: z
+    .strictObject({ ...recordFields, messages: z.array(messageSchema).meta({ description: 'The newest ones, oldest of them first' }) })
+    .meta({ id: 'ConversationWithMessages' }),
+  errors: ['not_found'],
+});
+
+export const sendMessage = operation({
+  ...common,
+  id: 'sendMessage',
+  method: 'post',
+  path: '/conversations/:id/messages',
+  summary: 'Send a message to the customer',
+  description: 'Pauses the agent, exactly as a take-over does.',
+  extension: false,
+  body: z
+    .object({ text: textSchema(MESSAGE_TEXT_MAX).meta({ description: `1 to ${MESSAGE_TEXT_MAX} characters` }) })
+    .meta({ example: { text: 'Tuesday at ten it is.' } }),
+  status: 201,
+  answer: z.strictObject({ message: messageSchema, conversation: conversationSchema }).meta({ id: 'SentMessage' }),
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const takeOverConversation = operation({
+  ...common,
+  id: 'takeOverConversation',
+  method: 'post',
+  path: '/conversations/:id/takeover',
+  summary: 'A person takes over: the agent pauses',
+  extension: false,
+  status: 200,
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const handBackConversation = operation({
+  ...common,
+  id: 'handBackConversation',
+  method: 'post',
+  path: '/conversations/:id/handback',
+  summary: 'Control returns to the agent',
+  extension: false,
+  status: 200,
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const closeConversation = operation({
+  ...common,
+  id: 'closeConversation',
+  method: 'post',
+  path: '/conversations/:id/close',
+  summary: 'Close a conversation with a summary and a verdict',
+  extension: false,
+  body: z
+    .object({ summary: textSchema(SUMMARY_MAX).meta({ description: `1 to ${SUMMARY_MAX} characters` }), verdict: verdictSchema })
+    .meta({ example: { summary: 'Booked the demo for Tuesday.', verdict: 'goal_reached' } }),
+  status: 200,
+  answer: conversationSchema,
+  errors: ['not_found', 'conversation_closed'],
+});
+
+export const updateConversation = operation({
+  ...common,
+  id: 'updateConversation',
+  method: 'patch',
+  path: '/conversations/:id',
+  summary: 'Set the funnel stage',
+  description: 'The first time at qualified or beyond, conversation.qualified is emitted. A closed conversation can be moved too.',
+  extension: true,
+  body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
+  status: 200,
+  answer: conversationSchema,
+  errors: ['not_found'],
+});

@@ -1,0 +1,38 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../../domain/errorCatalogue.ts';
+
+/**
+ * One endpoint of the API, written once: it checks requests, makes its part of the OpenAPI document,
+ * and is what the tests hold every answer against.
+ */
+export interface Operation<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> {
+  readonly id: string;
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** Express spelling, without the `/api` before it: `/hooks/:id`. */
+  readonly path: string;
+  readonly tag: 'Subscriptions' | 'Conversations' | 'Chat' | 'Service';
+  readonly summary: string;
+  readonly description?: string;
+  /** `key`: an API key; `chat`: a visitor's token. */
+  readonly auth: 'key' | 'chat' | 'none';
+  /** True for what the specification does not have. */
+  readonly extension: boolean;
+  readonly query?: Query;
+  /** Absent: the endpoint takes no body, and one that is sent is not looked at. */
+  readonly body?: Body;
+  readonly status: 200 | 201 | 202;
+  readonly answer: Answer;
+  /** What it can fail with, beside what every endpoint can. */
+  readonly errors: readonly ErrorCode[];
+  /** True when the answer shows a secret: it is never kept for an Idempotency-Key. */
+  readonly showsSecret?: boolean;
+}
+
+/** Keeps the schemas' types while checking the shape. */
+export const operation = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  definition: Operation<Query, Body, Answer>,
+): Operation<Query, Body, Answer> => definition;

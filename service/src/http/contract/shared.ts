@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** Schemas that several endpoints use. Times carry a numeric offset, ids a prefix. */
+
+export const timestampSchema = z.iso
+  .datetime({ offset: true })
+  .refine((text) => !text.endsWith('Z'), 'must carry a numeric offset')
+  .meta({ description: 'ISO 8601 with a numeric offset', example: '2026-11-21T10:00:00.000+00:00' });
+
+export const pageQuerySchema = z.object({
+  limit: z.coerce
+    .number('must be a number from 1 to 200')
+    .int('must be a whole number from 1 to 200')
+    .min(1, 'must be from 1 to 200')
+    .max(200, 'must be from 1 to 200')
+    .default(50)
+    .meta({ description: 'How many items at most', example: 50 }),
+  cursor: z.string().optional().meta({ description: 'next_cursor of the page before' }),
+});
+
+/** The form of every list. */
+export const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    data: z.array(item),
+    next_cursor: z.string().nullable().meta({ description: 'Give it as cursor to get the next page; null on the last', example: null }),
+  });
+
+export const errorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().meta({ example: 'not_found' }),
+      message: z.string().meta({ description: 'What was wrong and what to do' }),
+      param: z.string().optional().meta({ description: 'The field at fault' }),
+      existing_id: z.string().optional().meta({ description: 'With subscription_exists: the subscription that is there already' }),
+      request_id: z.string().meta({ description: 'Also in the X-Request-Id header', example: 'req_01JD6Z0000000000000000000A' }),
+    }),
+  })
+  .meta({ id: 'Error' });
+
+/** Without Unicode surrogates cut in half, and without NUL. */
+export const textSchema = (max: number) =>
+  z
+    .string('must be a text')
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL');

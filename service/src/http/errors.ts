@@ -1,0 +1,60 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { operations } from './contract/index.ts';
+import { BODY_MAX_BYTES } from './serve.ts';
+
+/** The form of every error. @see design section 3, Errors */
+export const errorJson = ({ code, message, details }: AppError, requestId: string) => ({
+  error: {
+    code,
+    message,
+    ...(details.param === undefined ? {} : { param: details.param }),
+    ...(details.existingId === undefined ? {} : { existing_id: details.existingId }),
+    request_id: requestId,
+  },
+});
+
+const UNAVAILABLE_RETRY_SECONDS = 2;
+
+/** Turns whatever was thrown into an error of the catalogue; null when it is a fault of ours. */
+function asAppError(error: unknown): AppError | null {
+  if (error instanceof AppError) return error;
+  if (error instanceof StoreUnavailable) {
+    return new AppError('unavailable', `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
+  }
+  // Errors of express and its body parser.
+  const { type, status } = error as { type?: string; status?: number };
+  if (type === 'entity.parse.failed') return new AppError('invalid_json', `The body is not valid JSON. ${ERROR_CATALOGUE.invalid_json.fix}`);
+  if (type === 'entity.too.large') return new AppError('body_too_large', `The body is larger than ${BODY_MAX_BYTES / 1024} KiB. ${ERROR_CATALOGUE.body_too_large.fix}`);
+  if (type === 'charset.unsupported' || type === 'encoding.unsupported') {
+    return new AppError('unsupported_media_type', `The body's encoding is not accepted. ${ERROR_CATALOGUE.unsupported_media_type.fix}`);
+  }
+  if (status !== undefined && status >= 400 && status < 500) return new AppError('invalid_request', 'The request cannot be read. Check its address, headers and body.');
+  return null;
+}
+
+/** Answers errors; of a fault of ours only the request id leaves the process. */
+export const handleErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  if (response.headersSent) return next(error);
+  let known = asAppError(error);
+  if (!known) {
+    request.log.error({ err: error }, 'request failed');
+    known = new AppError('internal', `Something went wrong in the service. ${ERROR_CATALOGUE.internal.fix}`);
+  }
+  if (known.details.retryAfterSeconds !== undefined) response.setHeader('Retry-After', known.details.retryAfterSeconds);
+  response.status(known.status).json(errorJson(known, request.id as string));
+};
+
+/** What no route took: a known address with another method is 405, the rest 404. */
+export const refuseUnknown: RequestHandler = (request, response) => {
+  const methods = operations.filter(({ path }) => matches(path, request.path)).map(({ method }) => method.toUpperCase());
+  if (methods.length === 0) {
+    throw new AppError('not_found', `There is nothing at ${request.method} ${request.path.slice(0, 200)}. See /api/docs for what there is.`);
+  }
+  response.setHeader('Allow', [...new Set(methods)].join(', '));
+  throw new AppError('method_not_allowed', `${request.method} is not possible here. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
+};
+
+const matches = (path: string, requested: string) =>
+  new RegExp(`^/api${path.replace(/:[a-z_]+/g, '[^/]+')}/?$`).test(requested);

@@ -1,0 +1,46 @@
+import { Router } from 'express';
+import type { Deps } from '../../domain/deps.ts';
+import { notFound } from '../../domain/errorCatalogue.ts';
+import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
+import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
+import { receiveMessage } from '../../domain/operations/receiveMessage.ts';
+import { startChatSession } from '../../domain/operations/startChatSession.ts';
+import { pageOf } from '../../domain/page.ts';
+import { visitorOf } from '../authentication.ts';
+import * as contract from '../contract/chat.ts';
+import { pageFrom, pageJson } from '../pages.ts';
+import { serve } from '../serve.ts';
+import { chatMessageJson } from '../views/chatMessage.ts';
+
+/** Arrivals, before there is a token. */
+export function chatSessionsRouter(deps: Deps): Router {
+  const router = Router();
+  serve(router, deps, contract.startChatSession, async ({ deps, body }) => {
+    const workspace = await findWorkspace(deps, body.workspace);
+    if (!workspace) throw notFound('workspace', body.workspace ?? '');
+    const claims = { name: body.name ?? null, email: body.email ?? null, phone: body.phone ?? null };
+    const { token, contact } = await startChatSession(deps, workspace, claims);
+    return { token, contact_id: contact.id };
+  });
+  return router;
+}
+
+/** What a visitor with a token does; the live stream is in chatStream.ts. */
+export function chatMessagesRouter(deps: Deps): Router {
+  const router = Router();
+
+  serve(router, deps, contract.sendChatMessage, async ({ deps, caller, body }) => {
+    const { text, client_message_id: channelMessageId } = body;
+    const message = await receiveMessage(deps, caller.workspace, visitorOf(caller).id, { text, channelMessageId });
+    return { conversation_id: message.conversationId, message_id: message.id };
+  });
+
+  serve(router, deps, contract.listChatMessages, async ({ deps, caller, query }) =>
+    pageJson(
+      await pageOf(pageFrom(query), ({ limit, after }) => listChatMessages(deps, visitorOf(caller).id, after?.id ?? null, limit)),
+      chatMessageJson,
+    ),
+  );
+
+  return router;
+}

@@ -1,0 +1,75 @@
+import { Router } from 'express';
+import type { Deps } from '../../domain/deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../../domain/errorCatalogue.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, isEventName, type EventName } from '../../domain/event.ts';
+import { createSubscription } from '../../domain/operations/createSubscription.ts';
+import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
+import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
+import { listSubscriptions } from '../../domain/operations/listSubscriptions.ts';
+import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
+import { redeliver } from '../../domain/operations/redeliver.ts';
+import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
+import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
+import { samplePayload } from '../../domain/samples.ts';
+import * as contract from '../contract/hooks.ts';
+import { pageFrom, pageJson } from '../pages.ts';
+import { serve } from '../serve.ts';
+import { deliveryJson, subscriptionJson } from '../views/subscription.ts';
+
+/** Subscriptions and their deliveries. @see spec section 4 */
+export function hooksRouter(deps: Deps): Router {
+  const router = Router();
+  type Sample = ReturnType<typeof samplePayload> & { id: string; event: EventName; occurred_at: string; workspace: string; conversation: { id: string } };
+  const sample = (event: EventName, workspace: Parameters<typeof samplePayload>[1]) => samplePayload(event, workspace, deps.clock.now()) as Sample;
+
+  serve(router, deps, contract.listEvents, async ({ caller }) => ({
+    data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: sample(name, caller.workspace) })),
+    next_cursor: null,
+  }));
+
+  serve(router, deps, contract.getSample, async ({ caller, query }) => sample(parseEventName(query.event), caller.workspace));
+
+  serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
+    const wanted = { event: parseEventName(body.event), targetUrl: body.target_url, source: body.source };
+    const { subscription, secret } = await createSubscription(deps, caller.workspace, wanted);
+    return { ...subscriptionJson(subscription), secret };
+  });
+
+  serve(router, deps, contract.listSubscriptions, async ({ deps, caller, query }) =>
+    pageJson(await listSubscriptions(deps, caller.workspace, pageFrom(query)), subscriptionJson),
+  );
+
+  serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params }) => {
+    await deleteSubscription(deps, caller.workspace, params.id!);
+    return { id: params.id!, deleted: true as const };
+  });
+
+  serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
+    const filter = query.status === undefined ? {} : { status: query.status };
+    return pageJson(await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)), deliveryJson);
+  });
+
+  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) => deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)));
+
+  serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
+    const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(deps, caller.workspace, params.id!);
+    const notice = `Both secrets sign until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is published again.`;
+    return { ...subscriptionJson(subscription), secret, previous_secret_expires_at: overlapEndsAt, notice };
+  });
+
+  serve(router, deps, contract.redeliver, async ({ deps, caller, params }) =>
+    deliveryJson(await redeliver(deps, caller.workspace, params.id!, params.delivery_id!)),
+  );
+
+  serve(router, deps, contract.recoverDeliveries, async ({ deps, caller, params, body }) => ({
+    redelivered: await recoverDeliveries(deps, caller.workspace, params.id!, new Date(body.since)),
+  }));
+
+  return router;
+}
+
+/** @throws unknown_event (400) */
+function parseEventName(name: string): EventName {
+  if (isEventName(name)) return name;
+  throw new AppError('unknown_event', `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`, { param: 'event' });
+}

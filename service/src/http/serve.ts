@@ -1,0 +1,73 @@
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { z } from 'zod';
+import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
+import type { Deps } from '../domain/deps.ts';
+import { answerOnce } from './answerOnce.ts';
+import type { Caller } from './authentication.ts';
+import type { Operation } from './contract/operation.ts';
+
+export const BODY_MAX_BYTES = 256 * 1024;
+
+export interface Call<Query, Body> {
+  /** Given anew to each call: its writes and the kept answer are one transaction. */
+  readonly deps: Deps;
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+}
+
+/**
+ * Serves one operation of the contract: parses the request by its schemas, calls the handler once
+ * (for an Idempotency-Key: once in 24 hours) and sends what it returns.
+ */
+export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  router: Router,
+  deps: Deps,
+  operation: Operation<Query, Body, Answer>,
+  handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.input<Answer>>,
+): void {
+  const readBody = operation.body ? [requireJson, express.json({ limit: BODY_MAX_BYTES, strict: false, type: () => true })] : [];
+  router[operation.method](operation.path, ...readBody, async (request: Request, response: Response) => {
+    const call = {
+      caller: response.locals.caller as Caller,
+      params: request.params as Record<string, string>,
+      query: (operation.query ? parse(operation.query, request.query) : undefined) as z.output<Query>,
+      body: (operation.body ? parse(operation.body, request.body ?? {}) : undefined) as z.output<Body>,
+    };
+    const run = async (callDeps: Deps) => ({
+      status: operation.status as number,
+      body: JSON.stringify(await handle({ ...call, deps: callDeps })),
+    });
+    const answer = operation.method === 'get' ? await run(deps) : await answerOnce(deps, operation, request, call.caller, run);
+    response.status(answer.status).type('application/json').send(answer.body);
+  });
+}
+
+/** @throws unsupported_media_type (415) */
+function requireJson(request: Request, _response: Response, next: NextFunction): void {
+  const type = request.headers['content-type'];
+  if (type !== undefined && !/^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type)) {
+    throw new AppError('unsupported_media_type', `Content-Type ${JSON.stringify(type.slice(0, 100))} is not accepted. ${ERROR_CATALOGUE.unsupported_media_type.fix}`);
+  }
+  if (type === undefined && request.headers['content-length'] !== '0' && hasBody(request)) {
+    throw new AppError('unsupported_media_type', `The body has no Content-Type. ${ERROR_CATALOGUE.unsupported_media_type.fix}`);
+  }
+  next();
+}
+
+const hasBody = (request: Request) => request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+
+/** @throws invalid_request (400), naming the field */
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const param = issue.path.map(String).join('.');
+  const missing = issue.code === 'invalid_type' && issue.path.length > 0 && valueAt(value, issue.path) === undefined;
+  const message = missing ? 'is missing' : issue.message;
+  throw new AppError('invalid_request', param ? `${param} ${message}.` : `${message}.`, param ? { param } : {});
+}
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key], value);

@@ -1,0 +1,35 @@
+import type { Contact } from '../../domain/contact.ts';
+import type { Message } from '../../domain/message.ts';
+import { maskEmail, maskPhone } from '../../domain/masking.ts';
+import type { ConversationView } from '../../domain/operations/loadConversation.ts';
+import { conversationPayload, handoverPayload, messagePayload, outcomePayload } from '../../domain/payload.ts';
+
+/** The conversation record of the API. @see design section 3, "Conversation record" */
+export function conversationJson(view: ConversationView) {
+  const { conversation, contact, workspace } = view;
+  const payload = conversationPayload(conversation, contact, workspace);
+  return {
+    ...payload,
+    contact: contactJson(contact, payload.contact_name),
+    outcome: conversation.outcome && outcomePayload(conversation.outcome, contact),
+    handover: conversation.handover && handoverPayload(conversation.handover, contact),
+    qualified_at: conversation.qualifiedAt,
+    previous_conversation_id: conversation.previousConversationId,
+    pending_approvals: conversation.pendingApprovals,
+    created_at: conversation.createdAt,
+    updated_at: conversation.updatedAt,
+    closed_at: conversation.closedAt,
+  };
+}
+
+const contactJson = (contact: Contact, maskedName: string) => ({
+  id: contact.id,
+  name: contact.name === null ? null : maskedName,
+  phone_masked: contact.phone === null ? null : maskPhone(contact.phone),
+  email_masked: contact.email === null ? null : maskEmail(contact.email),
+});
+
+export const conversationWithMessagesJson = (view: ConversationView & { messages: readonly Message[] }) => ({
+  ...conversationJson(view),
+  messages: view.messages.map((message) => messagePayload(message, view.contact)),
+});

@@ -1,0 +1,10 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { addKeyCommands } from './cli/keyCommands.ts';
+import { runService } from './cli/runService.ts';
+
+/** The command line: without arguments it runs the service. */
+const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
+program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
+addKeyCommands(program);
+await program.parseAsync();

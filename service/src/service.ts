@@ -1,0 +1,97 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino, type Logger } from 'pino';
+import { bootstrap, checkEncryptionKey, oneTimeSetup } from './bootstrap.ts';
+import type { Config } from './config.ts';
+import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
+import { startDispatcher } from './delivery/dispatcher.ts';
+import { systemClock, type Clock } from './domain/clock.ts';
+import { collections } from './domain/collections.ts';
+import type { Deps } from './domain/deps.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createApp } from './http/app.ts';
+import { followChatMessages } from './http/chatFeed.ts';
+import { createOutboundClient } from './outbound/outboundClient.ts';
+import { loadEncryptionKey } from './security/encryptionKey.ts';
+import { createSecretBox } from './security/secretBox.ts';
+import { openLowdbStore } from './store/lowdb/index.ts';
+
+export interface Service {
+  /** Where it listens: `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** The one-time link of the first start; null when the service is set up. */
+  readonly setupUrl: string | null;
+  /** Takes no more requests, finishes what is in flight, flushes and lets go of the data folder. */
+  stop(): Promise<void>;
+}
+
+/** How long open requests may take to end at a stop. */
+const DRAIN_MS = 10_000;
+
+/** Wires the parts and starts them; when one fails, those started before are stopped again. */
+export async function startService(
+  config: Config,
+  { clock = systemClock, log = createLogger(config.logLevel), ca }: { clock?: Clock; log?: Logger; ca?: string } = {},
+): Promise<Service> {
+  await using started = new AsyncDisposableStack();
+
+  const secrets = createSecretBox(await loadEncryptionKey(config.encryptionKey, config.dataDir));
+  const store = started.adopt(await openLowdbStore(collections, { folder: config.dataDir, log }), (open) => open.close());
+  await checkEncryptionKey(store, secrets);
+
+  const outbound = started.adopt(
+    createOutboundClient({ allowedNetworks: config.allowedNetworks, insecureTargets: config.insecureTargets, ca }),
+    (client) => client.close(),
+  );
+  if (config.insecureTargets) {
+    log.warn('INSECURE_TARGETS is on: events may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
+  }
+  const deps: Deps = { store, clock, secrets, checkTargetUrl: checkTargetUrlWith(outbound) };
+  const { setupToken } = await bootstrap(deps, config);
+
+  const dispatcher = started.adopt(
+    startDispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
+    (running) => running.stop(),
+  );
+  started.adopt(startHousekeeping(store, clock, config.retentionDays, log), (running) => running.stop());
+
+  const stopping = new AbortController();
+  let publicUrl = config.publicUrl;
+  const app = createApp({
+    config,
+    deps,
+    log,
+    health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs() },
+    chatFeed: followChatMessages(store, stopping.signal),
+    setup: oneTimeSetup(deps, setupToken),
+    publicUrl: () => publicUrl ?? '',
+    stopping: stopping.signal,
+  });
+  const server = started.adopt(createServer(app), (running) => closeServer(running, stopping));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  publicUrl ??= `http://localhost:${port}`;
+
+  const parts = started.move();
+  return {
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
+    stop: () => parts.disposeAsync(),
+  };
+}
+
+async function closeServer(server: ReturnType<typeof createServer>, stopping: AbortController): Promise<void> {
+  stopping.abort();
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** Structured lines on standard output; anything that could hold a secret is cut out by name. */
+export const createLogger = (level: string): Logger =>
+  pino({ level, redact: { paths: ['*.authorization', '*.token', '*.secret', '*.key', '*.phone', '*.email', '*.text'], censor: '[removed]' } });

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { readConfig } from '../../service/src/config.ts';
+import type { Clock } from '../../service/src/domain/clock.ts';
+import { startService, type Service } from '../../service/src/service.ts';
+import { apiClient, type ApiClient } from './apiClient.ts';
+
+/** 8 + 32 characters, as a real key; used by tests only. */
+export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
+
+export interface TestService {
+  readonly url: string;
+  readonly apiKey: string;
+  /** Calls with the bootstrap key; every answer is held against the contract. */
+  readonly api: ApiClient;
+  readonly folder: string;
+  readonly setupUrl: string | null;
+  /** Stops it and starts it again on the same folder, possibly with other settings; the port changes. */
+  restart(env?: Record<string, string>): Promise<void>;
+  /** Stops it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  /** Environment variables beside the tests' own. */
+  readonly env?: Record<string, string | undefined>;
+  readonly clock?: Clock;
+  /** A CA (PEM) that outbound calls trust beside the system's. */
+  readonly ca?: string;
+  readonly log?: Logger;
+}
+
+/** A whole service in this process: real HTTP on port 0, a real store in a temporary folder. */
+export async function startTestService({ env = {}, clock, ca, log }: TestServiceOptions = {}): Promise<TestService> {
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  const settings = {
+    PORT: '0',
+    DATA_DIR: folder,
+    ALLOWED_NETWORKS: '127.0.0.0/8',
+    BOOTSTRAP_API_KEY: TEST_API_KEY,
+    BOOTSTRAP_WORKSPACE: 'Test',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    DELIVERY_RETRY_DELAYS_MS: '50,100,150',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...env,
+  };
+  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock, ca, log });
+  let service: Service = await start();
+  return {
+    get url() {
+      return service.url;
+    },
+    get setupUrl() {
+      return service.setupUrl;
+    },
+    get api() {
+      return apiClient(service.url, TEST_API_KEY);
+    },
+    apiKey: TEST_API_KEY,
+    folder,
+    async restart(extra) {
+      await service.stop();
+      service = await start(extra);
+    },
+    async stop() {
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
