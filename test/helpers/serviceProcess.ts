@@ -1,0 +1,118 @@
+// The built service as a real process on a free port, with a store of its own in a temporary folder.
+import { randomInt } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, startProgram, type Program } from '../n8n/childProcess.ts';
+
+const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomApiKey = () => `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
+
+export interface ServiceOptions {
+  /** The authority that its targets' certificates come from. */
+  caFile?: string;
+  /** Beside the settings a test wants anyway: local targets, short retries, no rate limits. */
+  env?: Record<string, string>;
+}
+
+/** An answer that was not a 2xx. */
+export class ApiFailure extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+    call: string,
+  ) {
+    super(`${call} answered ${status}: ${JSON.stringify(body)}`);
+  }
+}
+
+export interface ServiceProcess {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly workspace: string;
+  readonly logFile: string;
+  readonly pid: number;
+  /** Calls the API with the workspace's key. @throws ApiFailure */
+  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** SIGTERM, then a new process on the same port and folder. */
+  restart(): Promise<void>;
+  /** SIGKILL, then a new process on the same port and folder. */
+  crashAndRestart(): Promise<void>;
+  /** Stops it and removes its folder. */
+  close(): Promise<void>;
+}
+
+/** Starts the service; it is ready when this resolves. */
+export async function startServiceProcess({ caFile, env = {} }: ServiceOptions = {}): Promise<ServiceProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const logFile = join(folder, 'service.log');
+  const apiKey = randomApiKey();
+  const workspace = 'demo';
+
+  const settings = {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: join(folder, 'data'),
+    ALLOWED_NETWORKS: '127.0.0.0/8',
+    BOOTSTRAP_API_KEY: apiKey,
+    BOOTSTRAP_WORKSPACE: workspace,
+    DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
+    ...env,
+  };
+  const isReady = () => fetch(`${url}/readyz`).then((answer) => answer.ok);
+  const start = async (): Promise<Program> => {
+    const program = await startProgram({ name: 'The service', script: mainFile, cwd: folder, env: settings, logFile });
+    try {
+      await program.ready(isReady);
+    } catch (error) {
+      await program.kill();
+      throw error;
+    }
+    return program;
+  };
+
+  let program = await start();
+  return {
+    url,
+    apiKey,
+    workspace,
+    logFile,
+    get pid() {
+      return program.pid;
+    },
+    async api<T>(method: string, path: string, body?: unknown): Promise<T> {
+      const answer = await fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? undefined : JSON.stringify(body),
+      });
+      const json: unknown = await answer.json();
+      if (!answer.ok) throw new ApiFailure(answer.status, json, `${method} ${path}`);
+      return json as T;
+    },
+    async restart() {
+      await program.stop();
+      program = await start();
+    },
+    async crashAndRestart() {
+      await program.kill();
+      program = await start();
+    },
+    async close() {
+      await program.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,282 @@
+// A real n8n over HTTPS in a folder of its own, with our package installed, driven over its APIs.
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, request } from 'undici';
+import type { TlsFiles } from '../helpers/tls.ts';
+import { freePort, startProgram, until, type Program } from './childProcess.ts';
+import { installNodesPackage } from './nodesPackage.ts';
+import { ensureRuntime } from './runtime.ts';
+
+export interface WorkflowNode {
+  id: string;
+  name: string;
+  type: string;
+  parameters: Record<string, unknown>;
+  webhookId?: string;
+  credentials?: Record<string, { id: string; name: string }>;
+}
+
+export interface Workflow {
+  id: string;
+  name: string;
+  active: boolean;
+  nodes: WorkflowNode[];
+  connections: Record<string, unknown>;
+  settings: Record<string, unknown>;
+}
+
+export interface Credential {
+  id: string;
+  name: string;
+  type: string;
+}
+
+/** What one node put out in one execution. */
+interface NodeRun {
+  data?: { main: ({ json: Record<string, unknown> }[] | null)[] };
+  error?: { message: string };
+}
+
+export interface Execution {
+  id: string;
+  status: string;
+  mode: string;
+  /** Each node's items of its first run and output, by node name; a node that did not run is missing. */
+  output: Record<string, Record<string, unknown>[]>;
+  error?: string;
+}
+
+/** An answer of n8n that was not a 2xx. */
+export class N8nFailure extends Error {
+  constructor(
+    readonly status: number,
+    text: string,
+    call: string,
+  ) {
+    super(`n8n answered ${call} with ${status}: ${text.slice(0, 2000)}`);
+  }
+}
+
+export interface N8nServer {
+  /** `https://localhost:<port>` */
+  readonly url: string;
+  readonly owner: { readonly email: string; readonly password: string };
+  readonly logFile: string;
+  readonly pid: number;
+  /** n8n's public API, under /api/v1. @throws N8nFailure */
+  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** The API of n8n's own editor, under /rest, as the logged-in owner; what is in `data`. @throws N8nFailure */
+  rest<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Any call to n8n, such as a webhook's. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  createCredential(type: string, data: Record<string, unknown>, name?: string): Promise<Credential>;
+  /** Imports a workflow as the editor does: with this credential, and an address of its own for each trigger. */
+  importWorkflow(file: string, credential: Credential): Promise<Workflow>;
+  /** Answers before n8n has registered anything: wait for the subscriptions. */
+  activate(workflowId: string): Promise<void>;
+  deactivate(workflowId: string): Promise<void>;
+  /** The finished executions of a workflow with their data, oldest first. */
+  executions(workflowId: string): Promise<Execution[]>;
+  /** Presses "Listen for test event" on a trigger. */
+  listen(workflowId: string, triggerName: string): Promise<{ waitingForWebhook?: boolean }>;
+  stopListening(workflowId: string): Promise<void>;
+  /** Stops the process and starts another on the same port and folder. */
+  restart(): Promise<void>;
+  /** Stops it and removes its folder. */
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Answer {
+  status: number;
+  text: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+const OWNER = { email: 'owner@example.com', password: 'Owner-of-this-n8n-1', firstName: 'Olivia', lastName: 'Owner' };
+
+/**
+ * Starts n8n (installing the runtime first when it is missing) with our package in it and an owner
+ * set up. It is ready when this resolves.
+ */
+export async function startN8n(tls: TlsFiles, say: (line: string) => void = () => {}): Promise<N8nServer> {
+  const runtime = await ensureRuntime(say);
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-n8n-'));
+  const port = await freePort();
+  const brokerPort = await freePort();
+  const logFile = join(folder, 'n8n.log');
+  const url = `https://localhost:${port}`;
+  const agent = new Agent({ connect: { ca: await readFile(tls.caFile, 'utf8') } });
+  const browserId = randomUUID();
+  let cookie = '';
+  let apiKey = '';
+
+  const call = async (method: string, path: string, { headers = {}, body }: CallOptions = {}): Promise<Answer> => {
+    const answer = await request(url + path, { method: method as 'GET', headers, body, dispatcher: agent });
+    return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
+  };
+  const json = async <T>(method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+    const answer = await call(method, path, {
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    if (answer.status >= 300) throw new N8nFailure(answer.status, answer.text, `${method} ${path}`);
+    const set = [answer.headers['set-cookie'] ?? []].flat().find((one) => one.startsWith('n8n-auth='));
+    if (set) cookie = set.split(';')[0]!;
+    return (answer.text === '' ? undefined : JSON.parse(answer.text)) as T;
+  };
+  const api = <T>(method: string, path: string, body?: unknown) =>
+    json<T>(method, `/api/v1${path}`, { 'x-n8n-api-key': apiKey }, body);
+  const rest = async <T>(method: string, path: string, body?: unknown) =>
+    (await json<{ data: T }>(method, `/rest${path}`, { cookie, 'browser-id': browserId }, body)).data;
+
+  const env = {
+    N8N_USER_FOLDER: folder,
+    N8N_PROTOCOL: 'https',
+    N8N_HOST: 'localhost',
+    N8N_PORT: String(port),
+    N8N_LISTEN_ADDRESS: '127.0.0.1',
+    N8N_SSL_KEY: tls.keyFile,
+    N8N_SSL_CERT: tls.certFile,
+    NODE_EXTRA_CA_CERTS: tls.caFile,
+    N8N_RUNNERS_BROKER_PORT: String(brokerPort),
+    N8N_DIAGNOSTICS_ENABLED: 'false',
+    N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+    N8N_TEMPLATES_ENABLED: 'false',
+    N8N_PERSONALIZATION_ENABLED: 'false',
+  };
+  const isReady = async () =>
+    (await call('GET', '/healthz/readiness')).status === 200 && (await call('GET', '/rest/settings')).status === 200;
+  const start = async (): Promise<Program> => {
+    const program = await startProgram({ name: 'n8n', script: runtime.bin, args: ['start'], cwd: folder, env, logFile });
+    try {
+      await program.ready(isReady, { timeoutMs: 180_000, everyMs: 250 });
+    } catch (error) {
+      await program.kill();
+      throw error;
+    }
+    return program;
+  };
+
+  const setUpOwner = async () => {
+    await rest('POST', '/owner/setup', OWNER);
+    const scopes = await rest<string[]>('GET', '/api-keys/scopes');
+    const key = await rest<{ rawApiKey: string }>('POST', '/api-keys', { label: 'tests', scopes, expiresAt: null });
+    apiKey = key.rawApiKey;
+  };
+
+  await installNodesPackage(folder, logFile);
+  let program = await start();
+  const close = async () => {
+    await program.stop();
+    await agent.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await setUpOwner();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  return {
+    url,
+    owner: OWNER,
+    logFile,
+    get pid() {
+      return program.pid;
+    },
+    api,
+    rest,
+    call,
+    createCredential: (type, data, name = 'Conversation Service') => api('POST', '/credentials', { name, type, data }),
+    async importWorkflow(file, credential) {
+      const { name, nodes, connections, settings } = JSON.parse(await readFile(file, 'utf8')) as Workflow;
+      return await api('POST', '/workflows', {
+        name,
+        nodes: nodes.map((node) => connect(node, credential)),
+        connections,
+        settings: settings ?? {},
+      });
+    },
+    async activate(workflowId) {
+      await api('POST', `/workflows/${workflowId}/activate`);
+    },
+    async deactivate(workflowId) {
+      await api('POST', `/workflows/${workflowId}/deactivate`);
+    },
+    async executions(workflowId) {
+      const { data } = await api<{ data: RawExecution[] }>(
+        'GET',
+        `/executions?workflowId=${workflowId}&includeData=true&limit=250`,
+      );
+      return data.map(toExecution).sort((one, other) => Number(one.id) - Number(other.id));
+    },
+    listen: (workflowId, triggerName) =>
+      rest('POST', `/workflows/${workflowId}/run`, { triggerToStartFrom: { name: triggerName } }),
+    async stopListening(workflowId) {
+      await rest('DELETE', `/test-webhook/${workflowId}`);
+    },
+    async restart() {
+      await program.stop();
+      program = await start();
+    },
+    close,
+  };
+}
+
+const OUR_NODES = 'n8n-nodes-conversation-service.';
+
+function connect(node: WorkflowNode, { id, name, type }: Credential): WorkflowNode {
+  if (!node.type.startsWith(OUR_NODES)) return node;
+  const isTrigger = node.type.endsWith('Trigger');
+  return { ...node, credentials: { [type]: { id, name } }, ...(isTrigger ? { webhookId: randomUUID() } : {}) };
+}
+
+interface RawExecution {
+  id: string;
+  status: string;
+  mode: string;
+  data?: { resultData: { runData?: Record<string, NodeRun[]>; error?: { message: string } } };
+}
+
+function toExecution({ id, status, mode, data }: RawExecution): Execution {
+  const runs = Object.entries(data?.resultData.runData ?? {});
+  return {
+    id,
+    status,
+    mode,
+    output: Object.fromEntries(
+      runs.map(([name, [first]]) => [name, (first?.data?.main.find((items) => items?.length) ?? []).map((item) => item.json)]),
+    ),
+    error: data?.resultData.error?.message,
+  };
+}
+
+/** Where a workflow's trigger listens in production. */
+export function triggerOf(workflow: Workflow): WorkflowNode {
+  const trigger = workflow.nodes.find(({ type }) => type === `${OUR_NODES}conversationServiceTrigger`);
+  if (!trigger) throw new Error(`The workflow "${workflow.name}" has none of our triggers.`);
+  return trigger;
+}
+
+export const webhookPath = (workflow: Workflow) => `/webhook/${triggerOf(workflow).webhookId}/webhook`;
+
+/** Waits for an execution of a workflow that fits; its other executions do not matter. */
+export const waitForExecution = (
+  n8n: N8nServer,
+  workflow: Workflow,
+  what: string,
+  fits: (execution: Execution) => boolean,
+  timeoutMs = 30_000,
+) =>
+  until(`an execution of "${workflow.name}": ${what}`, async () => (await n8n.executions(workflow.id)).find(fits), {
+    timeoutMs,
+    everyMs: 250,
+  });

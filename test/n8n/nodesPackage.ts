@@ -1,0 +1,27 @@
+// Our package as n8n's users get it: packed from the built repository, installed by npm in .n8n/nodes.
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runNpm } from './runtime.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Packs the repository's nodes and installs the tarball into an n8n user folder.
+ * The build is the caller's: with `ignore-scripts`, `npm pack` runs no `prepack`.
+ */
+export async function installNodesPackage(userFolder: string, log: string): Promise<void> {
+  const tarballs = join(userFolder, 'tarball');
+  const nodes = join(userFolder, '.n8n', 'nodes');
+  await mkdir(tarballs, { recursive: true });
+  await mkdir(nodes, { recursive: true });
+  await runNpm(['pack', '--ignore-scripts', '--pack-destination', tarballs], root, log);
+  const [tarball] = await readdir(tarballs);
+  await writeFile(join(nodes, 'package.json'), '{"name":"installed-nodes","private":true}\n');
+  // n8n leaves peer dependencies out too: n8n-workflow is its own.
+  await runNpm(
+    ['install', join(tarballs, tarball!), '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'],
+    nodes,
+    log,
+  );
+}
