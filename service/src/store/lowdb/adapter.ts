@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Adapter } from 'lowdb';
+import type { Files } from './files.ts';
+import { FIRST_GENERATION, TEMPORARY, journalName, tidyFolder } from './folder.ts';
+import type { JournalEvents, JournalPosition } from './journal.ts';
+import { Journal, createJournal } from './journal.ts';
+import type { Logger } from './options.ts';
+import type { Recovered } from './recovery.ts';
+import { recover } from './recovery.ts';
+import type { Slice } from './snapshot.ts';
+import { writeSnapshot } from './snapshot.ts';
+import type { Data } from './state.ts';
+
+/** What must fit on a disk before it counts as writable again; less would fail anew with the next writes. */
+const PROBE_BYTES = 256 << 10;
+
+/**
+ * lowdb's two methods over a folder: `read` recovers snapshot and journal, `write` writes a snapshot.
+ * Between them every transaction goes to the journal, so that no write costs as much as what is stored.
+ */
+export class JournaledAdapter implements Adapter<Data> {
+  private readonly folder: string;
+  private readonly files: Files;
+  private readonly log: Logger;
+  private readonly slices: () => AsyncIterable<Slice>;
+  private readonly events: JournalEvents;
+  private current: Journal | null = null;
+  private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0 };
+  /** Journal bytes since the last snapshot that `current` did not write itself. */
+  private carried = 0;
+
+  /** @param slices walks the data for a snapshot, part by part, while transactions go on */
+  constructor(folder: string, files: Files, log: Logger, slices: () => AsyncIterable<Slice>, events: JournalEvents) {
+    this.folder = folder;
+    this.files = files;
+    this.log = log;
+    this.slices = slices;
+    this.events = events;
+  }
+
+  get journal(): Journal {
+    if (this.current === null) throw new Error('The store has not been read yet');
+    return this.current;
+  }
+
+  get lastSnapshotBytes(): number {
+    return this.base.bytes;
+  }
+
+  get journalBytesSinceSnapshot(): number {
+    return this.carried + this.journal.written;
+  }
+
+  /** At start, and again after a write has failed: then what was not acknowledged is cut off first. */
+  async read(): Promise<Data> {
+    const failed = this.current;
+    if (failed !== null) await this.cutUnacknowledged(failed);
+    const recovered = await recover(this.folder, this.files, this.log);
+    const { file, position } = await this.openJournal(recovered.position, failed !== null);
+    this.current = new Journal(this.folder, this.files, file, position, this.events);
+    this.base = recovered.base;
+    this.carried = recovered.journalBytes;
+    return recovered.data;
+  }
+
+  /** Begins a new journal, writes what came before it as a snapshot, and removes what nobody needs any more. */
+  async write(): Promise<void> {
+    const { journal } = this;
+    const { generation, nextSequence } = await journal.rotate();
+    const written = journal.written;
+    const durable = async () => {
+      await journal.pending();
+    };
+    const bytes = await writeSnapshot(this.folder, { generation, nextSequence }, this.slices(), durable, this.files);
+    const previous = this.base.generation;
+    this.base = { generation, bytes };
+    this.carried = -written;
+    await tidyFolder(this.folder, previous, this.files);
+  }
+
+  private async openJournal(last: JournalPosition | null, afterFailure: boolean) {
+    if (last !== null && !afterFailure) {
+      return { file: await this.files.open(join(this.folder, journalName(last.generation)), 'r+'), position: last };
+    }
+    const generation = last === null ? FIRST_GENERATION : last.generation + 1;
+    const file = await createJournal(this.folder, generation, this.files);
+    return { file, position: { generation, length: 0, nextSequence: last?.nextSequence ?? 1 } };
+  }
+
+  private async cutUnacknowledged(failed: Journal): Promise<void> {
+    await failed.close();
+    const { generation, length } = failed.position;
+    const file = await this.files.open(join(this.folder, journalName(generation)), 'r+');
+    try {
+      await file.truncate(length);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await this.probe();
+  }
+
+  private async probe(): Promise<void> {
+    const path = join(this.folder, `probe-${randomUUID()}${TEMPORARY}`);
+    try {
+      const file = await this.files.open(path, 'w');
+      try {
+        await file.write(Buffer.alloc(PROBE_BYTES, 'probe'), 0);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } finally {
+      await this.files.remove(path);
+    }
+  }
+}

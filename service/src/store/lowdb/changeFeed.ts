@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import type { Change, Document, Gap, Schema } from '../store.ts';
+
+/**
+ * The last changes, kept in a ring and numbered from 1. A position is `<life>-<number>`: after a restart
+ * all older positions are unknown, and whoever comes with one is told that there is a gap.
+ * Readers have no buffers of their own: one that is slower than the ring is long gets a gap.
+ */
+export class ChangeFeed<S extends Schema> {
+  private readonly life = randomUUID().slice(0, 8);
+  private readonly ring: Change<S>[] = [];
+  private readonly kept: number;
+  private last = 0;
+  private news = Promise.withResolvers<undefined>();
+  private closed = false;
+
+  constructor(kept: number) {
+    this.kept = kept;
+  }
+
+  publish(collection: string, id: string, document: Document | null): void {
+    this.last += 1;
+    this.ring[this.last % this.kept] = { position: this.position(this.last), collection, id, document };
+  }
+
+  /** Wakes the readers; once for many changes. */
+  announce(): void {
+    this.news.resolve(undefined);
+    this.news = Promise.withResolvers<undefined>();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.announce();
+  }
+
+  /** Begins to count from the moment of the call, not from the first reading. */
+  read({ since, signal }: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
+    return this.follow(since === undefined ? this.last : this.numberOf(since), signal);
+  }
+
+  private async *follow(from: number | null, signal: AbortSignal): AsyncGenerator<Change<S> | Gap> {
+    // Wakes all readers, for nothing but once: racing two promises again and again would hoard memory.
+    const wake = () => this.announce();
+    signal.addEventListener('abort', wake);
+    let seen = from;
+    try {
+      while (!signal.aborted && !this.closed) {
+        if (seen === null || seen < this.last - this.kept) {
+          seen = this.last;
+          yield { position: this.position(seen), gap: true };
+        } else if (seen < this.last) {
+          seen += 1;
+          yield this.ring[seen % this.kept]!;
+        } else {
+          await this.news.promise;
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  private position(number: number): string {
+    return `${this.life}-${number}`;
+  }
+
+  private numberOf(position: string): number | null {
+    const number = position.startsWith(`${this.life}-`) ? Number(position.slice(this.life.length + 1)) : NaN;
+    return Number.isInteger(number) && number >= 0 && number <= this.last ? number : null;
+  }
+}

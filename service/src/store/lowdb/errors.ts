@@ -1,0 +1,50 @@
+/** The data folder holds damage that is no torn end of writing; starting anyway would lose acknowledged data. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged';
+  readonly file: string;
+  /** Byte position in the file; 0 when the whole file is missing or bad. */
+  readonly position: number;
+
+  /** @param wayOut what else than a backup helps, if anything does */
+  constructor(file: string, position: number, what: string, wayOut?: string) {
+    super(
+      `${what} (${file}, byte ${position}). Nothing was changed. Restore the whole data folder from a backup` +
+        (wayOut === undefined
+          ? '.'
+          : `; or, knowing that everything written from that place on is lost, copy the folder and ${wayOut}.`),
+    );
+    this.file = file;
+    this.position = position;
+  }
+}
+
+/** Another process (or this one) has the folder open. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+  /** Null when the holder has not written it yet. */
+  readonly pid: number | null;
+
+  constructor(folder: string, pid: number | null) {
+    super(
+      `The data folder ${folder} is in use by process ${pid ?? '(unknown)'}. ` +
+        'Stop that process first, or give this one a folder of its own.',
+    );
+    this.pid = pid;
+  }
+}
+
+const WORDS: Record<string, string> = {
+  ENOSPC: 'no space is left on the disk',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would grow past the allowed size',
+  EIO: 'the disk reports an input/output error',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission is denied',
+  EMFILE: 'too many files are open',
+};
+
+/** An operating system error in words that an operator can act on. */
+export const inWords = (error: unknown): string => {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code !== undefined && code in WORDS ? `${WORDS[code]} (${code})` : (message ?? String(error));
+};

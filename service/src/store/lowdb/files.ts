@@ -1,0 +1,55 @@
+import { open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { platform } from 'node:os';
+
+/** An open file of the store. */
+export interface StoreFile {
+  /** Writes all of `bytes` at `position` or throws; some of them may then be in the file. */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Resolves when everything written so far survives a loss of power. */
+  sync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The file operations that change something and so can fail; tests put failing ones in their place. */
+export interface Files {
+  /** `w`: a new or emptied file, only its owner may read it. `r+`: one that exists. */
+  open(path: string, flags: 'w' | 'r+'): Promise<StoreFile>;
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Makes files that were created, renamed or removed in the folder stay so after a loss of power. */
+  syncFolder(folder: string): Promise<void>;
+}
+
+/** write(2) may write less than it was given (a nearly full disk): the rest is tried again, which tells why. */
+const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+};
+
+export const nodeFiles: Files = {
+  async open(path, flags) {
+    const handle = await open(path, flags, 0o600);
+    return {
+      write: (bytes, position) => writeAll(handle, bytes, position),
+      sync: () => handle.datasync(),
+      truncate: (length) => handle.truncate(length),
+      close: () => handle.close(),
+    };
+  },
+  rename,
+  remove: (path) => rm(path, { force: true }),
+  async syncFolder(folder) {
+    // Windows cannot open folders; NTFS journals its own metadata.
+    if (platform() === 'win32') return;
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};

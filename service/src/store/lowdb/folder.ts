@@ -1,0 +1,48 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Files } from './files.ts';
+
+/**
+ * What lies in the data folder. A generation is a stretch of time between two snapshots:
+ * `journal-7.log` holds what was written in generation 7, `snapshot-7.ndjson` all that was before it.
+ */
+export interface Listing {
+  /** Generations, newest first. */
+  readonly snapshots: readonly number[];
+  /** Generations, oldest first. */
+  readonly journals: readonly number[];
+  /** Names of files that an interrupted process left half made. */
+  readonly strays: readonly string[];
+}
+
+export const FIRST_GENERATION = 1;
+export const TEMPORARY = '.tmp';
+
+export const journalName = (generation: number) => `journal-${generation}.log`;
+export const snapshotName = (generation: number) => `snapshot-${generation}.ndjson`;
+
+const generations = (names: readonly string[], pattern: RegExp): number[] =>
+  names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number);
+
+export const listFolder = async (folder: string): Promise<Listing> => {
+  const names = await readdir(folder);
+  return {
+    snapshots: generations(names, /^snapshot-(\d+)\.ndjson$/).sort((a, b) => b - a),
+    journals: generations(names, /^journal-(\d+)\.log$/).sort((a, b) => a - b),
+    strays: names.filter((name) => /^(snapshot|probe)-.*\.tmp$/.test(name)),
+  };
+};
+
+/** Makes the folder, readable by its owner alone. One that exists keeps its mode: it may be a mounted volume. */
+export const makeFolder = async (folder: string, files: Files): Promise<void> => {
+  const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (firstMade !== undefined) await files.syncFolder(dirname(firstMade));
+};
+
+/** Removes everything older than `keepFrom`, and the strays. */
+export const tidyFolder = async (folder: string, keepFrom: number, files: Files): Promise<void> => {
+  const { snapshots, journals, strays } = await listFolder(folder);
+  const old = (generation: number) => generation < keepFrom;
+  const names = [...snapshots.filter(old).map(snapshotName), ...journals.filter(old).map(journalName), ...strays];
+  for (const name of names) await files.remove(join(folder, name));
+};

@@ -1,0 +1,38 @@
+import { open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import nativeFiles from 'fs-native-extensions';
+import { FolderInUse } from './errors.ts';
+
+export interface FolderLock {
+  release(): Promise<void>;
+}
+
+/** The locked byte lies behind the pid, because Windows lets nobody read what is locked. */
+const LOCKED_BYTE = 4096;
+
+/**
+ * Takes the folder for this process. The operating system holds the lock and drops it when its holder
+ * dies, however it dies: no time-out, no stale file, and a restart right after kill -9 works. The lock
+ * belongs to the open file, so a second store in the same process is refused too.
+ * @throws FolderInUse
+ */
+export const lockFolder = async (folder: string): Promise<FolderLock> => {
+  const handle = await open(join(folder, 'lock'), 'a+', 0o600);
+  try {
+    if (!nativeFiles.tryLock(handle.fd, LOCKED_BYTE, 1)) throw new FolderInUse(folder, await readPid(handle));
+    await handle.truncate(0);
+    await handle.appendFile(`${process.pid}\n`);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  // Closing drops the lock. The file stays: removing it would let two processes lock two files of one name.
+  return { release: () => handle.close() };
+};
+
+const readPid = async (handle: FileHandle): Promise<number | null> => {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(32), 0, 32, 0);
+  const pid = Number.parseInt(buffer.toString('latin1', 0, bytesRead), 10);
+  return Number.isNaN(pid) ? null : pid;
+};

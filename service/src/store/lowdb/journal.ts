@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StoreUnavailable } from '../store.ts';
+import { inWords } from './errors.ts';
+import type { Files, StoreFile } from './files.ts';
+import { journalName } from './folder.ts';
+import { encodeFrame } from './frame.ts';
+import type { Write } from './session.ts';
+
+/** Where a journal stands: everything before it is durable. */
+export interface JournalPosition {
+  readonly generation: number;
+  /** Durable length of the generation's file, in bytes. */
+  readonly length: number;
+  /** The number that the next frame gets. */
+  readonly nextSequence: number;
+}
+
+export interface JournalEvents {
+  /** Called for each transaction, in order, after it became durable and before it is acknowledged. */
+  durable(commits: readonly (readonly Write[])[]): void;
+  /** Called once, after which the journal takes nothing more. Nothing behind `position` was acknowledged. */
+  failed(reason: string): void;
+}
+
+interface PendingFrame {
+  readonly operations: string[];
+  readonly commits: Write[][];
+  readonly settled: PromiseWithResolvers<undefined>;
+  size: number;
+}
+
+/** A frame is closed at about this size, so that one write never takes too long or too much memory. */
+const FRAME_CHARACTERS = 4 << 20;
+
+/**
+ * Appends transactions to a file, many to a frame. While one frame is on its way to the disk the next
+ * gathers what comes; it is written when the earlier one is durable. Order is therefore certain:
+ * when a frame is durable, so is everything before it.
+ */
+export class Journal {
+  private readonly folder: string;
+  private readonly files: Files;
+  private readonly events: JournalEvents;
+  private readonly waiting: PendingFrame[] = [];
+  /** The frame on its way to the disk, first of those that wait. */
+  private flying: PendingFrame | null = null;
+  private rotation: PromiseWithResolvers<JournalPosition> | null = null;
+  private running: Promise<void> | null = null;
+  private failure: StoreUnavailable | null = null;
+  private file: StoreFile;
+  private at: JournalPosition;
+  /** Bytes of frames that became durable through this object. */
+  written = 0;
+
+  constructor(folder: string, files: Files, file: StoreFile, at: JournalPosition, events: JournalEvents) {
+    this.folder = folder;
+    this.files = files;
+    this.file = file;
+    this.at = at;
+    this.events = events;
+  }
+
+  get position(): JournalPosition {
+    return this.at;
+  }
+
+  /** @returns when the transaction, and with it everything before it, is durable */
+  append(writes: Write[]): Promise<void> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    let frame = this.waiting.at(-1);
+    if (frame === undefined || frame === this.flying || frame.size > FRAME_CHARACTERS) {
+      frame = { operations: [], commits: [], settled: Promise.withResolvers<undefined>(), size: 0 };
+      frame.settled.promise.catch(() => {});
+      this.waiting.push(frame);
+    }
+    for (const { json } of writes) {
+      frame.operations.push(json);
+      frame.size += json.length;
+    }
+    frame.commits.push(writes);
+    this.start();
+    return frame.settled.promise;
+  }
+
+  /** Resolves when everything appended so far is durable; null when it is. */
+  pending(): Promise<void> | null {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    return this.waiting.at(-1)?.settled.promise ?? null;
+  }
+
+  /** Begins a new file between two frames. @returns where it begins */
+  rotate(): Promise<JournalPosition> {
+    if (this.failure !== null) return Promise.reject(this.failure);
+    this.rotation ??= Promise.withResolvers<JournalPosition>();
+    this.rotation.promise.catch(() => {});
+    this.start();
+    return this.rotation.promise;
+  }
+
+  /** Resolves when nothing is on its way any more; only then may the file be touched by others. */
+  async close(): Promise<void> {
+    await this.running;
+    await this.file.close().catch(() => {});
+  }
+
+  private start(): void {
+    this.running ??= this.run();
+  }
+
+  private async run(): Promise<void> {
+    try {
+      // One turn of the event loop: whoever was acknowledged by the last frame gets into this one.
+      for (await nextTurn(); this.waiting.length > 0 || this.rotation !== null; await nextTurn()) {
+        if (this.rotation !== null) await this.openNext(this.rotation);
+        if (this.waiting[0] !== undefined) await this.writeFrame(this.waiting[0]);
+      }
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      // Here, with no await since the last look: what is appended next starts a new run.
+      this.running = null;
+    }
+  }
+
+  private async writeFrame(frame: PendingFrame): Promise<void> {
+    this.flying = frame;
+    const bytes = encodeFrame(this.at.nextSequence, frame.operations);
+    await this.file.write(bytes, this.at.length);
+    await this.file.sync();
+    this.at = { ...this.at, length: this.at.length + bytes.length, nextSequence: this.at.nextSequence + 1 };
+    this.written += bytes.length;
+    this.waiting.shift();
+    this.flying = null;
+    this.events.durable(frame.commits);
+    frame.settled.resolve(undefined);
+  }
+
+  private async openNext(rotation: PromiseWithResolvers<JournalPosition>): Promise<void> {
+    const generation = this.at.generation + 1;
+    const next = await createJournal(this.folder, generation, this.files);
+    const earlier = this.file;
+    this.file = next;
+    this.at = { generation, length: 0, nextSequence: this.at.nextSequence };
+    this.rotation = null;
+    rotation.resolve(this.at);
+    await earlier.close().catch(() => {}); // Everything in it is durable already.
+  }
+
+  private fail(error: unknown): void {
+    const reason = `${journalName(this.at.generation)} cannot be written: ${inWords(error)}`;
+    this.failure = new StoreUnavailable(reason, { cause: error });
+    for (const frame of this.waiting) frame.settled.reject(this.failure);
+    this.rotation?.reject(this.failure);
+    this.waiting.length = 0;
+    this.events.failed(reason);
+  }
+}
+
+/** An empty journal file that stays after a loss of power. */
+export const createJournal = async (folder: string, generation: number, files: Files): Promise<StoreFile> => {
+  const file = await files.open(join(folder, journalName(generation)), 'w');
+  try {
+    await file.sync();
+    await files.syncFolder(folder);
+    return file;
+  } catch (error) {
+    await file.close().catch(() => {});
+    throw error;
+  }
+};

@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Low } from 'lowdb';
+import type { Change, ClaimRequest, Gap, Job, Schema, Store, Transaction } from '../store.ts';
+import { StoreUnavailable } from '../store.ts';
+import { JournaledAdapter } from './adapter.ts';
+import { ChangeFeed } from './changeFeed.ts';
+import { inWords } from './errors.ts';
+import { nodeFiles } from './files.ts';
+import type { FolderLock } from './folderLock.ts';
+import { Mutex } from './mutex.ts';
+import type { LowdbOptions } from './options.ts';
+import { silent } from './options.ts';
+import type { Write } from './session.ts';
+import { Session, transactionsOf } from './session.ts';
+import type { Slice } from './snapshot.ts';
+import type { Data } from './state.ts';
+import { JOBS, State } from './state.ts';
+import { WorkQueue } from './workQueue.ts';
+
+const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, keptChanges: 10_000, log: silent, files: nodeFiles };
+/** Documents that a snapshot takes in one go; about a millisecond. */
+const SLICE_DOCUMENTS = 200;
+const WATCH_MS = 10_000;
+
+interface Ended<T> {
+  readonly outcome: PromiseSettledResult<T>;
+  /** Null: everything that was read or written is durable already. */
+  readonly durable: Promise<void> | null;
+}
+
+/**
+ * The embedded store at work: one transaction after the other in memory, the journal behind them, and
+ * what becomes durable shown to queue, feed and listeners. When the disk fails it goes back to what is there.
+ */
+export class LowdbStore<S extends Schema> implements Store<S> {
+  private readonly schema: S;
+  private readonly options: Required<LowdbOptions>;
+  private readonly lock: FolderLock;
+  private readonly transactionOf: (session: Session) => Transaction<S>;
+  private readonly adapter: JournaledAdapter;
+  private readonly db: Low<Data>;
+  private readonly mutex = new Mutex();
+  private readonly feed: ChangeFeed<S>;
+  private readonly listeners = new Set<() => void>();
+  private readonly closing = new AbortController();
+  private state: State;
+  private queue: WorkQueue;
+  /** The transaction whose function runs now. */
+  private session: Session | null = null;
+  private outage: string | null = null;
+  private healing: Promise<void> | null = null;
+  private snapshot: Promise<void> | null = null;
+  private snapshotNotBefore = 0;
+  private closed: Promise<void> | null = null;
+
+  private constructor(schema: S, options: LowdbOptions, lock: FolderLock) {
+    this.schema = schema;
+    this.options = { ...DEFAULTS, ...options };
+    this.lock = lock;
+    this.transactionOf = transactionsOf(schema);
+    this.feed = new ChangeFeed(this.options.keptChanges);
+    this.state = new State(schema, {});
+    this.queue = this.queueOf(this.state);
+    const { folder, files, log } = this.options;
+    this.adapter = new JournaledAdapter(folder, files, log, () => this.slices(), {
+      durable: (commits) => this.publish(commits),
+      failed: (reason) => this.beginOutage(reason),
+    });
+    this.db = new Low<Data>(this.adapter, {});
+  }
+
+  static async open<S extends Schema>(schema: S, options: LowdbOptions, lock: FolderLock): Promise<LowdbStore<S>> {
+    const store = new LowdbStore(schema, options, lock);
+    await store.load();
+    store.watch();
+    store.snapshotWhenDue();
+    return store;
+  }
+
+  get fault(): string | null {
+    return this.closed === null ? this.outage : 'the store is closed';
+  }
+
+  async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
+    this.refuseWhenUnavailable();
+    const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
+    if (durable !== null) await durable;
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  /** Between transactions, so that it never sees half of one. */
+  async claim(request: ClaimRequest): Promise<readonly Job[]> {
+    this.refuseWhenUnavailable();
+    return this.mutex.run(() => {
+      this.refuseInOutage();
+      return this.queue.claim(request);
+    });
+  }
+
+  async nextRunAt(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
+    this.refuseWhenUnavailable();
+    return this.mutex.run(() => {
+      this.refuseInOutage();
+      return this.queue.nextRunAt(queue, skip);
+    });
+  }
+
+  changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
+    return this.feed.read(options);
+  }
+
+  onWork(listener: () => void): () => void {
+    // A function of its own, so that the same listener can be added twice.
+    const call = () => listener();
+    this.listeners.add(call);
+    return () => this.listeners.delete(call);
+  }
+
+  close(): Promise<void> {
+    this.closed ??= this.shutDown();
+    return this.closed;
+  }
+
+  private async runTransaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Ended<T>> {
+    this.refuseInOutage();
+    const session = new Session(this.state);
+    this.session = session;
+    const outcome = await settle(() => fn(this.transactionOf(session)));
+    session.end();
+    if (outcome.status === 'rejected') session.rollBack();
+    this.session = null;
+    this.refuseInOutage();
+    if (session.state !== this.state) throw new StoreUnavailable('the store was read again from disk meanwhile');
+    return { outcome, durable: this.commit(session.writes) };
+  }
+
+  private commit(writes: Write[]): Promise<void> | null {
+    if (writes.length === 0) return this.adapter.journal.pending();
+    for (const { table, before } of writes) if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
+    return this.adapter.journal.append(writes);
+  }
+
+  /** What became durable is shown to others: to the queue, to the readers of the feed, to the listeners. */
+  private publish(commits: readonly (readonly Write[])[]): void {
+    let work = false;
+    for (const { table, id, after } of commits.flat()) {
+      if (table.name !== JOBS) this.feed.publish(table.name, id, after ?? null);
+      else if (after === undefined) this.queue.endLease(id);
+      else {
+        this.queue.place(after as Job);
+        work = true;
+      }
+    }
+    this.feed.announce();
+    if (work) this.callListeners();
+    this.snapshotWhenDue();
+  }
+
+  private callListeners(): void {
+    for (const listener of this.listeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.options.log.error(`a work listener failed: ${inWords(error)}`);
+      }
+    }
+  }
+
+  /** Reads everything from disk and puts it in place of what was in memory. */
+  private async load(): Promise<void> {
+    await this.db.read();
+    const state = new State(this.schema, this.db.data);
+    const queue = this.queueOf(state);
+    for (const job of state.jobs.everything()) queue.place(job as Job);
+    queue.adopt(this.queue, (id) => state.jobs.get(id) as Job | undefined);
+    this.state = state;
+    this.queue = queue;
+  }
+
+  private queueOf(state: State): WorkQueue {
+    const committed = (id: string) =>
+      this.session?.state === state ? this.session.committed(state.jobs, id) : state.jobs.get(id);
+    return new WorkQueue((job) => committed(job.id) === job);
+  }
+
+  private beginOutage(reason: string): void {
+    this.outage = reason;
+    this.options.log.error(`${reason}; nothing can be written until this works again`);
+    this.healing = this.heal().finally(() => {
+      this.healing = null;
+    });
+  }
+
+  private async heal(): Promise<void> {
+    await this.snapshot;
+    while (!this.closing.signal.aborted) {
+      try {
+        await this.load();
+        this.outage = null;
+        this.options.log.info('the store can write again');
+        this.callListeners();
+        return;
+      } catch (error) {
+        this.outage = `the store cannot write: ${inWords(error)}`;
+      }
+      await sleep(this.options.retryMs, undefined, { ref: false, signal: this.closing.signal }).catch(() => {});
+    }
+  }
+
+  private snapshotWhenDue(): void {
+    const { adapter, options } = this;
+    if (this.snapshot !== null || this.fault !== null || performance.now() < this.snapshotNotBefore) return;
+    if (adapter.journalBytesSinceSnapshot < Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes)) return;
+    this.snapshot = this.writeSnapshot().finally(() => {
+      this.snapshot = null;
+    });
+  }
+
+  /** Without one the store goes on as well: the journals are all there and only grow. */
+  private async writeSnapshot(): Promise<void> {
+    try {
+      await this.db.write();
+    } catch (error) {
+      if (this.fault === null) this.options.log.error(`no snapshot could be written: ${inWords(error)}`);
+      this.snapshotNotBefore = performance.now() + this.options.snapshotRetryMs;
+    }
+  }
+
+  private async *slices(): AsyncGenerator<Slice> {
+    const { state } = this;
+    for (const table of state.all()) {
+      let last: string | undefined;
+      do {
+        // Between transactions: what a running one has written may be rolled back yet.
+        const documents = await this.mutex.run(() => table.slice(last, SLICE_DOCUMENTS));
+        if (this.fault !== null || this.state !== state) throw new Error('the snapshot was given up');
+        if (documents.length > 0) yield { collection: table.name, documents };
+        last = documents.at(-1)?.id;
+      } while (last !== undefined);
+    }
+  }
+
+  /** Says so when a transaction's function does not end: all others wait behind it. */
+  private watch(): void {
+    let seen = -1;
+    const timer = setInterval(() => {
+      if (this.mutex.busy && this.mutex.begun === seen) {
+        this.options.log.error('a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other');
+      }
+      seen = this.mutex.begun;
+    }, WATCH_MS).unref();
+    this.closing.signal.addEventListener('abort', () => clearInterval(timer));
+  }
+
+  private async shutDown(): Promise<void> {
+    await this.mutex.run(() => {});
+    await this.adapter.journal.pending()?.catch(() => {});
+    this.closing.abort();
+    await this.snapshot;
+    await this.healing;
+    await this.adapter.journal.close();
+    this.feed.close();
+    await this.lock.release();
+  }
+
+  private refuseWhenUnavailable(): void {
+    if (this.closed !== null) throw new StoreUnavailable('the store is closed');
+    this.refuseInOutage();
+  }
+
+  private refuseInOutage(): void {
+    if (this.outage !== null) throw new StoreUnavailable(this.outage);
+  }
+}
+
+const settle = async <T>(fn: () => Promise<T>): Promise<PromiseSettledResult<T>> => {
+  try {
+    return { status: 'fulfilled', value: await fn() };
+  } catch (reason) {
+    return { status: 'rejected', reason };
+  }
+};

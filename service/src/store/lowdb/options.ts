@@ -1,0 +1,26 @@
+import type { Files } from './files.ts';
+
+/** Where the store says what an operator should know. */
+export interface Logger {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+}
+
+export interface LowdbOptions {
+  /** Made when it is missing. One process at a time. */
+  readonly folder: string;
+  readonly log?: Logger;
+  /** A snapshot is written when the journals have grown past this or past the last snapshot's size. Default 64 MiB. */
+  readonly snapshotAfterBytes?: number;
+  /** How long after a failed snapshot the next one may begin. Default 30 s. */
+  readonly snapshotRetryMs?: number;
+  /** How often a store that cannot write tries again. Default 1 s. */
+  readonly retryMs?: number;
+  /** How many changes can be read again after a short absence. Default 10,000. */
+  readonly keptChanges?: number;
+  /** For tests: file operations that fail. */
+  readonly files?: Files;
+}
+
+export const silent: Logger = { info() {}, warn() {}, error() {} };

@@ -1,0 +1,160 @@
+import type { Collection, Document, Job, Query, Schema, Transaction, TransactionJobs } from '../store.ts';
+import { toJson } from './document.ts';
+import type { State } from './state.ts';
+import { JOBS } from './state.ts';
+import type { AnyQuery, Table } from './table.ts';
+
+/** What one transaction did to one document. */
+export interface Write {
+  readonly table: Table;
+  readonly id: string;
+  /** As it was before the transaction. */
+  readonly before: Document | undefined;
+  after: Document | undefined;
+  /** The operation for the journal, as JSON. */
+  json: string;
+}
+
+/** One transaction: writes go straight to memory, and what was there before is kept for rolling back. */
+export class Session {
+  readonly state: State;
+  private readonly log = new Map<string, Write>();
+  private ended = false;
+
+  constructor(state: State) {
+    this.state = state;
+  }
+
+  /** One for each document that has changed. */
+  get writes(): Write[] {
+    return [...this.log.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
+  }
+
+  /** The document as the last committed transaction left it. */
+  committed(table: Table, id: string): Document | undefined {
+    const write = this.log.get(keyOf(table, id));
+    return write === undefined ? table.get(id) : write.before;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  rollBack(): void {
+    for (const { table, id, before } of this.log.values()) table.restore(id, before);
+    this.log.clear();
+  }
+
+  read(table: Table, id: string): Document | undefined {
+    this.check();
+    return table.get(id);
+  }
+
+  find(table: Table, query: AnyQuery): readonly Document[] {
+    this.check();
+    return table.find(query);
+  }
+
+  put(table: Table, document: Document): void {
+    this.check();
+    const json = toJson(table.name, document);
+    const before = table.get(document.id);
+    table.put(document);
+    this.note(table, document.id, before, document, `["put",${JSON.stringify(table.name)},${json}]`);
+  }
+
+  remove(table: Table, id: string): boolean {
+    this.check();
+    const before = table.get(id);
+    if (before === undefined) return false;
+    table.restore(id, undefined);
+    this.note(table, id, before, undefined, JSON.stringify(['delete', table.name, id]));
+    return true;
+  }
+
+  private note(table: Table, id: string, before: Document | undefined, after: Document | undefined, json: string): void {
+    const key = keyOf(table, id);
+    const earlier = this.log.get(key);
+    if (earlier === undefined) this.log.set(key, { table, id, before, after, json });
+    else Object.assign(earlier, { after, json });
+  }
+
+  private check(): void {
+    if (this.ended) throw new Error('The transaction has ended; await everything inside its function');
+  }
+}
+
+const keyOf = (table: Table, id: string) => `${table.name} ${id}`;
+
+class SessionCollection implements Collection<Document> {
+  private readonly session: Session;
+  private readonly table: Table;
+
+  constructor(session: Session, table: Table) {
+    this.session = session;
+    this.table = table;
+  }
+
+  async get(id: string): Promise<Document | null> {
+    return this.session.read(this.table, id) ?? null;
+  }
+
+  async find(query: Query<Document>): Promise<readonly Document[]> {
+    return this.session.find(this.table, query as AnyQuery);
+  }
+
+  async put(document: Document): Promise<void> {
+    this.session.put(this.table, document);
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return this.session.remove(this.table, id);
+  }
+}
+
+class SessionJobs implements TransactionJobs {
+  private readonly session: Session;
+  private readonly table: Table;
+
+  constructor(session: Session) {
+    this.session = session;
+    this.table = session.state.jobs;
+  }
+
+  async enqueue(job: Job): Promise<void> {
+    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    this.session.put(this.table, job);
+  }
+
+  async complete(id: string): Promise<void> {
+    this.session.remove(this.table, id);
+  }
+
+  async release(id: string, { runAt, rank }: { runAt: number; rank: number }): Promise<void> {
+    const job = this.session.read(this.table, id) as Job | undefined;
+    if (job !== undefined) await this.enqueue({ ...job, runAt, rank });
+  }
+}
+
+/** Makes the `tx` objects of a schema: a getter for each collection, so that a transaction makes only those it uses. */
+export const transactionsOf = <S extends Schema>(schema: S) => {
+  class SchemaTransaction {
+    readonly session: Session;
+    constructor(session: Session) {
+      this.session = session;
+    }
+  }
+  for (const name of Object.keys(schema)) {
+    Object.defineProperty(SchemaTransaction.prototype, name, {
+      get(this: SchemaTransaction) {
+        return new SessionCollection(this.session, this.session.state.table(name));
+      },
+    });
+  }
+  Object.defineProperty(SchemaTransaction.prototype, JOBS, {
+    get(this: SchemaTransaction) {
+      return new SessionJobs(this.session);
+    },
+  });
+  return (session: Session) => new SchemaTransaction(session) as unknown as Transaction<S>;
+};

@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Document } from '../store.ts';
+import { freezeParsed } from './document.ts';
+import type { Files, StoreFile } from './files.ts';
+import { TEMPORARY, snapshotName } from './folder.ts';
+import { readLines } from './lines.ts';
+import type { Data } from './state.ts';
+import { emptyRows } from './state.ts';
+
+/**
+ * A snapshot is a file of lines: a header, a line a document (`["contacts",{…}]`), a trailer with the
+ * count and the CRC-32 of all lines before it. One that is empty, cut or filled with NULs has no trailer
+ * that fits and is known bad.
+ */
+export interface SnapshotHeader {
+  /** Everything in journals before this generation is in the snapshot. */
+  readonly generation: number;
+  /** The number of the first frame of that generation's journal. */
+  readonly nextSequence: number;
+}
+
+export interface Snapshot extends SnapshotHeader {
+  readonly data: Data;
+  readonly bytes: number;
+}
+
+/** A part of a collection, as it stood at one moment. */
+export interface Slice {
+  readonly collection: string;
+  readonly documents: readonly Document[];
+}
+
+const FORMAT = 1;
+/** Syncing now and then keeps the journal's own fdatasync from waiting behind the whole snapshot. */
+const SYNC_EVERY_BYTES = 4 << 20;
+
+/**
+ * Writes a snapshot under a temporary name and publishes it.
+ * @param slices may change between one slice and the next: replaying the journal from the snapshot's
+ *   generation on sets every such document right
+ * @param beforePublishing resolves when the journal holds everything that the slices showed
+ * @returns its length in bytes
+ */
+export const writeSnapshot = async (
+  folder: string,
+  header: SnapshotHeader,
+  slices: AsyncIterable<Slice>,
+  beforePublishing: () => Promise<void>,
+  files: Files,
+): Promise<number> => {
+  const name = snapshotName(header.generation);
+  const temporary = join(folder, `${name}.${randomUUID()}${TEMPORARY}`);
+  try {
+    const length = await fill(await files.open(temporary, 'w'), header, slices);
+    await beforePublishing();
+    await files.rename(temporary, join(folder, name));
+    await files.syncFolder(folder);
+    return length;
+  } catch (error) {
+    await files.remove(temporary).catch(() => {});
+    throw error;
+  }
+};
+
+const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterable<Slice>): Promise<number> => {
+  let length = 0;
+  let synced = 0;
+  let crc = 0;
+  let count = 0;
+  const write = async (text: string) => {
+    const bytes = Buffer.from(text);
+    await file.write(bytes, length);
+    crc = crc32(bytes, crc);
+    length += bytes.length;
+    if (length - synced < SYNC_EVERY_BYTES) return;
+    await file.sync();
+    synced = length;
+  };
+  try {
+    await write(`${JSON.stringify({ format: FORMAT, ...header })}\n`);
+    for await (const { collection, documents } of slices) {
+      const name = JSON.stringify(collection);
+      await write(documents.map((document) => `[${name},${JSON.stringify(document)}]\n`).join(''));
+      count += documents.length;
+    }
+    await write(`${JSON.stringify({ count, crc })}\n`);
+    await file.sync();
+    return length;
+  } finally {
+    await file.close();
+  }
+};
+
+/** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
+export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
+  const reader = new SnapshotReader();
+  for await (const lines of readLines(join(folder, snapshotName(generation)))) {
+    for (const line of lines) {
+      try {
+        reader.take(line.bytes);
+      } catch {
+        return null; // Not JSON: whatever reads the file is no longer in step with what wrote it.
+      }
+      if (!line.ended) return null;
+    }
+  }
+  return reader.finish(generation);
+};
+
+class SnapshotReader {
+  private header: (SnapshotHeader & { format: number }) | null = null;
+  private trailer: { count: number; crc: number } | null = null;
+  private readonly data: Data = {};
+  private count = 0;
+  private crc = 0;
+  private bytes = 0;
+  private intact = true;
+
+  take(line: Buffer): void {
+    const value = JSON.parse(line.toString()) as unknown;
+    // A trailer has to be the last line.
+    if (this.trailer !== null) this.intact = false;
+    if (Array.isArray(value)) this.takeDocument(value as [string, Document]);
+    else if (this.header === null) this.header = value as SnapshotHeader & { format: number };
+    else this.trailer = value as { count: number; crc: number };
+    if (this.trailer === null) this.crc = crc32('\n', crc32(line, this.crc));
+    this.bytes += line.length + 1;
+  }
+
+  finish(generation: number): Snapshot | null {
+    const { header, trailer } = this;
+    if (!this.intact || header === null || trailer === null) return null;
+    if (trailer.count !== this.count || trailer.crc !== this.crc) return null;
+    if (header.format !== FORMAT || header.generation !== generation) return null;
+    return { generation, nextSequence: header.nextSequence, data: this.data, bytes: this.bytes };
+  }
+
+  private takeDocument([collection, document]: [string, Document]): void {
+    freezeParsed(document);
+    (this.data[collection] ??= emptyRows())[document.id] = document;
+    this.count += 1;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Schema } from '../store.ts';
+import type { Rows } from './table.ts';
+import { Table } from './table.ts';
+
+/** What lowdb holds: `{ [collection]: { [id]: document } }`, the jobs among them. */
+export type Data = Record<string, Rows>;
+
+export const JOBS = 'jobs';
+
+/** An object without inherited names, so that any id can be its key. */
+export const emptyRows = (): Rows => Object.create(null) as Rows;
+
+/** Everything in memory, as one object: thrown away whole when the disk could not follow. */
+export class State {
+  private readonly tables = new Map<string, Table>();
+
+  constructor(schema: Schema, data: Data) {
+    if (JOBS in schema) throw new Error(`The collection name "${JOBS}" is taken by the work queue`);
+    // A collection that the schema no longer names is kept as it is: an older version may come back.
+    for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
+      const rows = (data[name] ??= emptyRows());
+      this.tables.set(name, new Table(name, rows, schema[name]?.indexes ?? []));
+    }
+  }
+
+  table(name: string): Table {
+    return this.tables.get(name)!;
+  }
+
+  all(): IterableIterator<Table> {
+    return this.tables.values();
+  }
+
+  get jobs(): Table {
+    return this.table(JOBS);
+  }
+}
