@@ -1,0 +1,3 @@
+module example.com/conversation-service-receiver
+
+go 1.19
