@@ -1,12 +1,23 @@
-import sortedBtree from 'sorted-btree';
+import imported from 'sorted-btree';
 
-// The package is CommonJS with a `default` export, which an ES module sees one level down.
-const BTree = sortedBtree.default;
+/** A sorted set: inserting, removing and finding cost the logarithm of its size. The part of a BTree that we use. */
+export interface SortedTree<Key> {
+  readonly size: number;
+  /** Replaces an equal key. */
+  set(key: Key, value: undefined): boolean;
+  delete(key: Key): boolean;
+  minKey(): Key | undefined;
+  /** From `first` on, itself included. */
+  keys(first?: Key): IterableIterator<Key>;
+  entriesReversed(last: Key | undefined, reused: undefined, skipLast: boolean): IterableIterator<[Key, undefined]>;
+}
 
-/** A sorted set: inserting, removing and finding cost the logarithm of its size. */
-export type SortedTree<Key> = InstanceType<typeof BTree<Key, undefined>>;
+// The package is CommonJS with a `default` export: Node shows the class one level down, a bundler does not.
+const BTree = ('default' in imported ? imported.default : imported) as new <Key>(
+  entries: undefined,
+  compare: (a: Key, b: Key) => number,
+) => SortedTree<Key>;
 
-export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree<Key> =>
-  new BTree<Key, undefined>(undefined, compare);
+export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree<Key> => new BTree<Key>(undefined, compare);
 
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

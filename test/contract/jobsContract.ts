@@ -1,0 +1,199 @@
+import { describe, expect, it } from '@jest/globals';
+import type { ContractStore } from './schema.ts';
+import type { ClaimRequest, Job } from '../../service/src/store/store.ts';
+
+const NOW = 1_000_000;
+
+const job = (id: string, parts: Partial<Job> = {}): Job => ({
+  id,
+  queue: 'deliveries',
+  group: 'g',
+  runAt: NOW,
+  rank: 0,
+  data: {},
+  ...parts,
+});
+
+/** What the work queue owes. */
+export const describeJobs = (current: () => ContractStore, reopen: () => Promise<ContractStore>): void => {
+  describe('work queue', () => {
+    const enqueue = (...jobs: Job[]) =>
+      current().transaction(async (tx) => {
+        for (const one of jobs) await tx.jobs.enqueue(one);
+      });
+    const claimJobs = (request: Partial<ClaimRequest> = {}) =>
+      current().claim({ queue: 'deliveries', now: NOW, limit: 100, freeSlots: () => 100, leaseMs: 1_000, ...request });
+    const claim = async (request: Partial<ClaimRequest> = {}) => (await claimJobs(request)).map(({ id }) => id);
+    const complete = (id: string) => current().transaction((tx) => tx.jobs.complete(id));
+    const release = (id: string, runAt: number, rank = 1) => current().transaction((tx) => tx.jobs.release(id, { runAt, rank }));
+
+    it('hands out a job as it was enqueued', async () => {
+      const one = job('a', { data: { delivery: 'dlv_1', attempt: 2, manual: false, note: null } });
+      await enqueue(one);
+      expect(await claimJobs()).toEqual([one]);
+    });
+
+    it('hands out a job once', async () => {
+      await enqueue(job('a'));
+      const claims = await Promise.all([claim(), claim(), claim()]);
+      expect(claims.flat()).toEqual(['a']);
+    });
+
+    it('does not hand out a job before its time', async () => {
+      await enqueue(job('later', { runAt: NOW + 10 }));
+      expect(await claim()).toEqual([]);
+      expect(await claim({ now: NOW + 9 })).toEqual([]);
+      expect(await claim({ now: NOW + 10 })).toEqual(['later']);
+    });
+
+    it('keeps queues apart', async () => {
+      await enqueue(job('a'), job('b', { queue: 'tools' }));
+      expect(await claim({ queue: 'tools' })).toEqual(['b']);
+      expect(await claim({ queue: 'nothing' })).toEqual([]);
+    });
+
+    it('hands out lower ranks first among due jobs, then older times', async () => {
+      await enqueue(
+        job('retry', { rank: 1, runAt: NOW - 50 }),
+        job('new', { runAt: NOW - 1 }),
+        job('newer', { runAt: NOW }),
+        job('future', { runAt: NOW + 1 }),
+      );
+      expect(await claim()).toEqual(['new', 'newer', 'retry']);
+    });
+
+    it('hands out due retries while many fresh ones wait for their time, and the other way round', async () => {
+      const waiting = Array.from({ length: 500 }, (_, i) => job(`w${i}`, { rank: i % 2, runAt: NOW + 1_000 }));
+      await enqueue(...waiting, job('retry', { rank: 1 }), job('fresh'));
+      expect(await claim()).toEqual(['fresh', 'retry']);
+    });
+
+    it('takes groups in turn', async () => {
+      const of = (group: string) => [1, 2, 3].map((i) => job(`${group}${i}`, { group, runAt: NOW - 10 + i }));
+      await enqueue(...of('a'), ...of('b'), ...of('c'));
+      const first = await claim({ limit: 3 });
+      expect(first.map((id) => id[0]).sort()).toEqual(['a', 'b', 'c']);
+      const rest = await claim({ limit: 100 });
+      expect(rest).toHaveLength(6);
+      for (const group of ['a', 'b', 'c']) {
+        expect([...first, ...rest].filter((id) => id.startsWith(group))).toEqual([`${group}1`, `${group}2`, `${group}3`]);
+      }
+    });
+
+    it('takes no more of a group than it has free slots, and fills the limit from others', async () => {
+      await enqueue(...['a1', 'a2', 'a3', 'b1', 'b2'].map((id) => job(id, { group: id[0] })));
+      const claimed = await claim({ limit: 4, freeSlots: (group) => (group === 'a' ? 1 : 5) });
+      expect([...claimed].sort()).toEqual(['a1', 'b1', 'b2']);
+      expect(await claim({ freeSlots: () => 0 })).toEqual([]);
+      expect(await claim()).toEqual(['a2', 'a3']);
+    });
+
+    it('hands out a job again when its lease has run out', async () => {
+      await enqueue(job('a'));
+      await claim({ leaseMs: 500 });
+      expect(await claim({ now: NOW + 499 })).toEqual([]);
+      expect(await claim({ now: NOW + 500 })).toEqual(['a']);
+    });
+
+    it('forgets a completed job, claimed or not', async () => {
+      await enqueue(job('a'), job('b', { runAt: NOW + 5 }));
+      await claim();
+      await complete('a');
+      await complete('b');
+      await complete('never');
+      expect(await claim({ now: NOW + 1_000_000 })).toEqual([]);
+      expect(await current().nextRunAt('deliveries')).toBeNull();
+    });
+
+    it('gives a released job back under its new time and rank', async () => {
+      await enqueue(job('a', { data: { x: 1 } }));
+      await claim();
+      await release('a', NOW + 100, 1);
+      expect(await claim({ now: NOW + 99 })).toEqual([]);
+      expect(await claimJobs({ now: NOW + 100 })).toEqual([job('a', { data: { x: 1 }, runAt: NOW + 100, rank: 1 })]);
+    });
+
+    it('does nothing when a job to be released is gone', async () => {
+      await release('gone', NOW);
+      expect(await claim()).toEqual([]);
+    });
+
+    it('leaves a lease alone when the transaction that ends it rolls back', async () => {
+      await enqueue(job('a'), job('b'));
+      await claim({ leaseMs: 500 });
+      const failing = current().transaction(async (tx) => {
+        await tx.jobs.complete('a');
+        await tx.jobs.release('b', { runAt: NOW, rank: 0 });
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      expect(await claim({ now: NOW + 499 })).toEqual([]);
+      expect([...(await claim({ now: NOW + 500 }))].sort()).toEqual(['a', 'b']);
+    });
+
+    it('never hands out a job of a transaction that rolled back', async () => {
+      const failing = current().transaction(async (tx) => {
+        await tx.jobs.enqueue(job('a'));
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      expect(await claim()).toEqual([]);
+      expect(await current().nextRunAt('deliveries')).toBeNull();
+    });
+
+    it('takes a job back in the transaction that enqueued it', async () => {
+      await current().transaction(async (tx) => {
+        await tx.jobs.enqueue(job('a'));
+        await tx.jobs.complete('a');
+      });
+      expect(await claim()).toEqual([]);
+    });
+
+    it('has its jobs again after it is opened anew, claimed ones too', async () => {
+      await enqueue(job('claimed'), job('later', { runAt: NOW + 10 }), job('done'));
+      expect(await claim({ now: NOW })).toContain('claimed');
+      await complete('done');
+      await reopen();
+      expect(await claim({ now: NOW + 2_000 })).toEqual(['claimed', 'later']);
+    });
+
+    it('says when the next job is due', async () => {
+      expect(await current().nextRunAt('deliveries')).toBeNull();
+      await enqueue(job('a', { group: 'a', runAt: NOW + 10 }), job('b', { group: 'b', runAt: NOW + 20, rank: 1 }));
+      expect(await current().nextRunAt('deliveries')).toBe(NOW + 10);
+      expect(await current().nextRunAt('deliveries', (group) => group === 'a')).toBe(NOW + 20);
+      expect(await current().nextRunAt('deliveries', () => true)).toBeNull();
+      await release('a', NOW + 30);
+      expect(await current().nextRunAt('deliveries')).toBe(NOW + 20);
+    });
+
+    it('counts the end of a lease as the time when its job is due', async () => {
+      await enqueue(job('a'));
+      await claim({ leaseMs: 700 });
+      expect(await current().nextRunAt('deliveries')).toBe(NOW + 700);
+      expect(await current().nextRunAt('deliveries', (group) => group === 'g')).toBeNull();
+    });
+
+    it('still says that due jobs wait when their group had no free slot', async () => {
+      await enqueue(job('a'));
+      await claim({ freeSlots: () => 0 });
+      expect(await current().nextRunAt('deliveries')).toBe(NOW);
+    });
+
+    it('calls back when work was added or released, not otherwise', async () => {
+      let calls = 0;
+      const stop = current().onWork(() => (calls += 1));
+      await enqueue(job('a'));
+      expect(calls).toBe(1);
+      await claim();
+      await release('a', NOW + 1);
+      expect(calls).toBe(2);
+      await current().transaction((tx) => tx.others.put({ id: 'o' }));
+      await complete('a');
+      expect(calls).toBe(2);
+      stop();
+      await enqueue(job('b'));
+      expect(calls).toBe(2);
+    });
+  });
+};

@@ -1,0 +1,55 @@
+import type { Store } from '../../service/src/store/store.ts';
+import { collection } from '../../service/src/store/store.ts';
+
+/** A document of the contract: one field of each kind that queries treat differently. */
+export interface Thing {
+  readonly id: string;
+  readonly group: string;
+  readonly kind: string;
+  readonly number: number;
+  readonly at: string;
+  readonly code: string | null;
+  readonly note?: unknown;
+}
+
+export const contractSchema = {
+  things: collection<Thing>({
+    indexes: [
+      { on: [] },
+      { on: ['group'] },
+      { on: ['group'], orderBy: 'at' },
+      { on: ['group', 'kind'], orderBy: 'at' },
+      { on: [], orderBy: 'number' },
+      { on: ['code'], unique: true },
+    ],
+  }),
+  others: collection<{ readonly id: string }>({ indexes: [] }),
+};
+
+export type ContractStore = Store<typeof contractSchema>;
+
+/** Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and leaves nothing. */
+export type OpenContractStore = () => Promise<{
+  store: ContractStore;
+  reopen(): Promise<ContractStore>;
+  remove(): Promise<void>;
+}>;
+
+export const thing = (id: string, parts: Partial<Thing> = {}): Thing => ({
+  id,
+  group: 'g',
+  kind: 'k',
+  number: 0,
+  at: '2026-01-01',
+  code: null,
+  ...parts,
+});
+
+/** Puts the things, all in one transaction. */
+export const put = (store: ContractStore, ...things: Thing[]): Promise<void> =>
+  store.transaction(async (tx) => {
+    for (const one of things) await tx.things.put(one);
+  });
+
+export const all = (store: ContractStore): Promise<readonly Thing[]> =>
+  store.transaction((tx) => tx.things.find({ where: {}, limit: 10_000 }));

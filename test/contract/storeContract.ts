@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describeChanges } from './changesContract.ts';
+import { describeJobs } from './jobsContract.ts';
+import { describeQueries } from './queriesContract.ts';
+import type { ContractStore, OpenContractStore, Thing } from './schema.ts';
+import { all, put, thing } from './schema.ts';
+import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
+
+/**
+ * What every implementation of the store's port owes, whatever database is behind it:
+ *
+ *     storeContract('lowdb', openInTemporaryFolder);
+ */
+export const storeContract = (name: string, open: OpenContractStore): void => {
+  describe(`store contract: ${name}`, () => {
+    let store: ContractStore;
+    let reopen: () => Promise<ContractStore>;
+    let remove: () => Promise<void>;
+    beforeEach(async () => {
+      ({ store, reopen, remove } = await open());
+    });
+    afterEach(() => remove());
+    const get = (id: string) => store.transaction((tx) => tx.things.get(id));
+
+    describe('transactions', () => {
+      it('keeps what was put', async () => {
+        await put(store, thing('a', { number: 7 }));
+        expect(await get('a')).toEqual(thing('a', { number: 7 }));
+        expect(await get('b')).toBeNull();
+      });
+
+      it('gives back what the function returns', async () => {
+        expect(await store.transaction(async () => 42)).toBe(42);
+      });
+
+      it('keeps nothing of a transaction that throws, and passes the error on', async () => {
+        await put(store, thing('a'), thing('b'));
+        const failing = store.transaction(async (tx) => {
+          await tx.things.put(thing('a', { number: 99 }));
+          await tx.things.put(thing('c'));
+          await tx.things.delete('b');
+          await tx.others.put({ id: 'o' });
+          throw new Error('no');
+        });
+        await expect(failing).rejects.toThrow('no');
+        expect(await all(store)).toEqual([thing('a'), thing('b')]);
+        expect(await store.transaction((tx) => tx.others.get('o'))).toBeNull();
+      });
+
+      it('rolls indexes back too', async () => {
+        await put(store, thing('a', { group: 'old', code: 'x' }));
+        const failing = store.transaction(async (tx) => {
+          await tx.things.put(thing('a', { group: 'new', code: 'y' }));
+          throw new Error('no');
+        });
+        await expect(failing).rejects.toThrow('no');
+        const of = (group: string) => store.transaction((tx) => tx.things.find({ where: { group }, limit: 9 }));
+        expect(await of('old')).toHaveLength(1);
+        expect(await of('new')).toHaveLength(0);
+        await put(store, thing('b', { code: 'y' }));
+        await expect(put(store, thing('c', { code: 'x' }))).rejects.toThrow(UniqueViolation);
+      });
+
+      it('lets a transaction read its own writes', async () => {
+        await put(store, thing('a', { group: 'g' }));
+        await store.transaction(async (tx) => {
+          await tx.things.put(thing('b', { group: 'g' }));
+          expect(await tx.things.delete('a')).toBe(true);
+          expect(await tx.things.delete('a')).toBe(false);
+          expect(await tx.things.get('a')).toBeNull();
+          expect(await tx.things.get('b')).toEqual(thing('b', { group: 'g' }));
+          expect(await tx.things.find({ where: { group: 'g' }, limit: 9 })).toEqual([thing('b', { group: 'g' })]);
+        });
+      });
+
+      it('loses no update of transactions at the same time', async () => {
+        await put(store, thing('counter', { number: 0 }));
+        const increment = () =>
+          store.transaction(async (tx) => {
+            const counter = (await tx.things.get('counter'))!;
+            await Promise.resolve();
+            await tx.things.put({ ...counter, number: counter.number + 1 });
+          });
+        await Promise.all(Array.from({ length: 50 }, increment));
+        expect((await get('counter'))?.number).toBe(50);
+      });
+
+      it('keeps a limit that transactions at the same time count against', async () => {
+        const add = (id: string) =>
+          store.transaction(async (tx) => {
+            await tx.others.get('workspace');
+            const there = await tx.things.find({ where: { group: 'g' }, limit: 9 });
+            if (there.length >= 3) throw new Error('full');
+            await tx.things.put(thing(id, { group: 'g' }));
+          });
+        await store.transaction((tx) => tx.others.put({ id: 'workspace' }));
+        const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map(add));
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+      });
+
+      it('does not let a document be changed in place', async () => {
+        await put(store, thing('a', { number: 1 }));
+        const read = (await get('a')) as { number: number };
+        try {
+          read.number = 2;
+        } catch {
+          // A frozen document throws; a copy lets it pass. Both keep what is stored.
+        }
+        expect((await get('a'))?.number).toBe(1);
+      });
+
+      it.each([
+        ['an undefined id', { ...thing('a'), id: undefined }],
+        ['an empty id', thing('')],
+        ['a number that JSON does not know', thing('a', { number: Number.NaN })],
+        ['a Date', { ...thing('a'), note: new Date(0) }],
+      ])('refuses a document with %s', async (_what, document) => {
+        await expect(put(store, document as Thing)).rejects.toThrow(TypeError);
+        expect(await all(store)).toEqual([]);
+      });
+
+      it('keeps any text in ids and values', async () => {
+        const ids = ['__proto__', 'constructor', 'ä ☃ 🚲', 'line\nbreak', '\u0000\u001e', '12'];
+        await put(store, ...ids.map((id) => thing(id, { code: null, group: id })));
+        store = await reopen();
+        for (const id of ids) expect(await get(id)).toEqual(thing(id, { code: null, group: id }));
+      });
+    });
+
+    describe('unique indexes', () => {
+      it('refuses a second document with the same value', async () => {
+        await put(store, thing('a', { code: 'x' }));
+        await expect(put(store, thing('b', { code: 'x' }))).rejects.toThrow(UniqueViolation);
+        expect(await get('b')).toBeNull();
+      });
+
+      it('lets a document keep its own value and others hold null', async () => {
+        await put(store, thing('a', { code: 'x' }), thing('b', { code: null }), thing('c', { code: null }));
+        await put(store, thing('a', { code: 'x', number: 2 }));
+        expect((await get('a'))?.number).toBe(2);
+      });
+
+      it('gives a value free when its document is removed or changed', async () => {
+        await put(store, thing('a', { code: 'x' }), thing('b', { code: 'y' }));
+        await store.transaction((tx) => tx.things.delete('a'));
+        await put(store, thing('b', { code: 'z' }));
+        await put(store, thing('c', { code: 'x' }), thing('d', { code: 'y' }));
+        expect(await all(store)).toHaveLength(3);
+      });
+
+      it('lets exactly one of several at the same time have a value', async () => {
+        const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => put(store, thing(id, { code: 'x' }))));
+        expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      });
+    });
+
+    describe('durability', () => {
+      it('has everything again after it is opened anew', async () => {
+        await put(store, thing('a', { number: 1 }), thing('b', { number: 2 }), thing('c', { code: 'x' }));
+        await put(store, thing('a', { number: 10 }));
+        await store.transaction((tx) => tx.things.delete('b'));
+        store = await reopen();
+        expect(await all(store)).toEqual([thing('a', { number: 10 }), thing('c', { code: 'x' })]);
+        await expect(put(store, thing('d', { code: 'x' }))).rejects.toThrow(UniqueViolation);
+      });
+
+      it('refuses transactions once it is closed, after finishing those that ran', async () => {
+        const running = put(store, thing('a'));
+        const closed = store.close();
+        await running;
+        await closed;
+        await expect(put(store, thing('b'))).rejects.toThrow(StoreUnavailable);
+        await expect(store.claim({ queue: 'q', now: 1, limit: 1, freeSlots: () => 1, leaseMs: 1 })).rejects.toThrow(StoreUnavailable);
+        store = await reopen();
+        expect(await all(store)).toEqual([thing('a')]);
+      });
+
+      it('says that nothing is wrong with it', () => {
+        expect(store.fault).toBeNull();
+      });
+    });
+
+    describeQueries(() => store);
+    describeJobs(() => store, async () => (store = await reopen()));
+    describeChanges(() => store, async () => (store = await reopen()));
+  });
+};
