@@ -36,18 +36,19 @@ export const maskName = (name: string): string =>
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Matches a run of digits with the separators that people write between them. */
-const spaced = (digits: string) => [...digits].join('[\\s().\\-/\\u00a0\\u2010-\\u2015]*');
+/** What people write between the digits of a number. */
+const SEPARATORS = '[\\s().\\-/\\u00a0\\u2010-\\u2015]*';
+
+const spaced = (digits: string) => [...digits].join(SEPARATORS);
 
 function phonePattern(digits: string): string {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
   if (!parsed) return `(?<!\\d)(?:\\+|00)?${spaced(digits)}(?!\\d)`;
-  const separators = '[\\s().\\-/\\u00a0\\u2010-\\u2015]*';
-  const country = `(?:(?:\\+|00)?${separators}${spaced(parsed.countryCallingCode)}${separators})?`;
+  const country = `(?:(?:(?:\\+|00)${SEPARATORS})?${spaced(parsed.countryCallingCode)}${SEPARATORS})?`;
   // The national number, with or without a trunk zero; Argentina's and Mexico's mobile mark is often left out.
   const national = parsed.nationalNumber.replace(/^9(?=\d{10}$)/, '');
-  const mark = national === parsed.nationalNumber ? '' : `(?:9${separators})?`;
-  return `(?<!\\d)${country}(?:\\(?0\\)?${separators})?${mark}${spaced(national)}(?!\\d)`;
+  const mark = national === parsed.nationalNumber ? '' : `(?:9${SEPARATORS})?`;
+  return `(?<!\\d)${country}(?:\\(?0\\)?${SEPARATORS})?${mark}${spaced(national)}(?!\\d)`;
 }
 
 /**
