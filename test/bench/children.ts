@@ -1,0 +1,146 @@
+// The bench's own processes: all in its process group, all gone when it ends, however it ends.
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+const children = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+process.on('exit', () => {
+  for (const { pid } of children) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+
+const adopt = (child: ChildProcess): ChildProcess => {
+  children.add(child);
+  return child.once('exit', () => children.delete(child));
+};
+
+/** A folder that is removed when the bench ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'conversation-service-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** A program of this folder that answers each question with one message. */
+export interface Helper {
+  readonly pid: number;
+  ask<Answer>(question: unknown): Promise<Answer>;
+}
+
+export function startHelper(script: string): Helper {
+  const child = adopt(fork(pathOf(script)));
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`${script} ended`);
+  });
+  gone.catch(() => {});
+  return {
+    pid: child.pid!,
+    async ask<Answer>(question: unknown) {
+      const answered = once(child, 'message');
+      child.send(question as object);
+      const [answer] = await Promise.race([answered, gone]);
+      return answer as Answer;
+    },
+  };
+}
+
+/** The other side of a helper: answers each question with what `answer` gives. */
+export function answerQuestions<Question>(answer: (question: Question) => unknown): void {
+  process.on('message', async (question: Question) => {
+    try {
+      process.send!((await answer(question)) ?? null);
+    } catch (error) {
+      console.error(error);
+      process.exit(1);
+    }
+  });
+  process.on('disconnect', () => process.exit());
+}
+
+export interface RunningService {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly pid: number;
+  /** Begins or ends a CPU profile, when profiles are asked for. */
+  toggleProfile(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts the built service with a store of its own on disk. @param profiles where CPU profiles go; undefined: none */
+export async function startService(caFile: string, profiles?: string): Promise<RunningService> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const apiKey = `cs_live_${'B'.repeat(32)}`;
+  const log = openSync(join(folder, 'service.log'), 'a');
+  const child = adopt(
+    spawn(process.execPath, [...(profiles === undefined ? [] : ['--import', pathOf('profiler.ts')]), pathOf('../../service/dist/main.js')], {
+      cwd: folder,
+      stdio: ['ignore', log, log],
+      env: {
+        PATH: process.env.PATH,
+        PORT: String(port),
+        DATA_DIR: join(folder, 'data'),
+        ALLOWED_NETWORKS: '127.0.0.0/8',
+        NODE_EXTRA_CA_CERTS: caFile,
+        BOOTSTRAP_API_KEY: apiKey,
+        BOOTSTRAP_WORKSPACE: 'Bench',
+        // High, but not 0: the limiter is part of what a request costs.
+        API_RATE_LIMIT_PER_MINUTE: '10000000',
+        CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+        BENCH_PROFILES: profiles,
+      },
+    }),
+  );
+  closeSync(log);
+  const url = `http://127.0.0.1:${port}`;
+  const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false);
+  for (const giveUpAt = Date.now() + 15_000; !(await isReady()); await sleep(50)) {
+    if (child.exitCode !== null || Date.now() > giveUpAt) {
+      throw new Error(`The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`);
+    }
+  }
+  return {
+    url,
+    apiKey,
+    pid: child.pid!,
+    async toggleProfile() {
+      if (profiles === undefined) return;
+      child.kill('SIGUSR2');
+      await sleep(500);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      if (child.exitCode === null) await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Seconds of CPU that a process has used, to 10 ms; NaN where /proc does not say. */
+export function cpuSeconds(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,58 @@
+// A bare undici loop: sends the given requests round and round over a fixed number of connections.
+import { Pool } from 'undici';
+import { answerQuestions } from './children.ts';
+import { quantile } from './statistics.ts';
+
+export interface LoopQuestion {
+  readonly origin: string;
+  /** PEM to trust, for https. */
+  readonly ca?: string;
+  readonly connections: number;
+  readonly count: number;
+  readonly paths: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly expectedStatus: number;
+}
+
+export interface LoopReport {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The last answer's body. */
+  readonly answer: string;
+}
+
+const pools = new Map<string, Pool>();
+
+function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
+  let pool = pools.get(origin);
+  if (pool === undefined) {
+    pool = new Pool(origin, { connections, pipelining: 1, allowH2: false, keepAliveMaxTimeout: 60_000, ...(ca === undefined ? {} : { connect: { ca } }) });
+    pools.set(origin, pool);
+  }
+  return pool;
+}
+
+answerQuestions(async (question: LoopQuestion): Promise<LoopReport> => {
+  const pool = poolFor(question);
+  const { count, paths, headers, body, expectedStatus } = question;
+  const latenciesMs: number[] = [];
+  let answer = '';
+  let sent = 0;
+  const sendOnAndOn = async () => {
+    while (sent < count) {
+      const path = paths[sent % paths.length]!;
+      sent += 1;
+      const sentAt = performance.now();
+      const response = await pool.request({ method: 'POST', path, headers, body });
+      answer = await response.body.text();
+      latenciesMs.push(performance.now() - sentAt);
+      if (response.statusCode !== expectedStatus) throw new Error(`POST ${path} answered ${response.statusCode}: ${answer}`);
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: question.connections }, sendOnAndOn));
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { perSecond: count / seconds, p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99), answer };
+});

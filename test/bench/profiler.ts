@@ -1,0 +1,22 @@
+// Loaded into the service by `npm run bench -- --profile`: SIGUSR2 begins a CPU profile, the next one writes it.
+import { writeFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+
+const session = new Session();
+session.connect();
+let running = false;
+let written = 0;
+
+process.on('SIGUSR2', async () => {
+  running = !running;
+  if (running) {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.setSamplingInterval', { interval: 500 });
+    await session.post('Profiler.start');
+  } else {
+    const { profile } = await session.post('Profiler.stop');
+    written += 1;
+    writeFileSync(join(process.env.BENCH_PROFILES!, `service-${process.pid}-${written}.cpuprofile`), JSON.stringify(profile));
+  }
+});

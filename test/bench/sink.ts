@@ -1,0 +1,112 @@
+// A TLS server that counts what it is sent and when, and answers as cheaply as node:https can.
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { KeyPair } from '../helpers/tls.ts';
+import { answerQuestions } from './children.ts';
+import { quantile } from './statistics.ts';
+
+export type SinkQuestion =
+  | { readonly do: 'listen'; readonly certificate: KeyPair }
+  /** Counts from zero and answers with `status`; `hold` leaves requests waiting until `release`. */
+  | { readonly do: 'begin'; readonly status: number; readonly hold?: boolean }
+  | { readonly do: 'release' }
+  /** Answered once so many have arrived. */
+  | { readonly do: 'await'; readonly count: number }
+  | { readonly do: 'report' };
+
+export interface SinkReport {
+  readonly received: number;
+  /** From the first arrival (or the release) to the last, and how many arrivals that time saw. */
+  readonly seconds: number;
+  readonly counted: number;
+  readonly longestGapMs: number;
+  readonly p99GapMs: number;
+  readonly connections: number;
+  readonly cpuSeconds: number;
+  /** The last request as it came, to be sent again by the bare loop. */
+  readonly last: { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string } | null;
+}
+
+const ANSWER_BODY = '{"ok":true}';
+
+let arrivals: number[] = [];
+let held: ServerResponse[] | null = null;
+let heldAtRelease = 0;
+let status = 200;
+let connections = 0;
+let last: SinkReport['last'] = null;
+let awaited: { count: number; arrived: () => void } | null = null;
+
+const answer = (response: ServerResponse) =>
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': ANSWER_BODY.length }).end(ANSWER_BODY);
+
+function take(request: IncomingMessage, response: ServerResponse): void {
+  let body = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => (body += chunk));
+  request.on('end', () => {
+    arrivals.push(performance.now());
+    last = { path: request.url!, rawHeaders: request.rawHeaders, body };
+    if (held === null) answer(response);
+    else held.push(response);
+    if (arrivals.length === awaited?.count) awaited.arrived();
+  });
+}
+
+async function listen(certificate: KeyPair): Promise<number> {
+  const server = createServer({ ...certificate, keepAliveTimeout: 60_000 }, take);
+  server.on('secureConnection', (socket) => {
+    connections += 1;
+    socket.on('close', () => (connections -= 1));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+function begin(wanted: { status: number; hold?: boolean }): void {
+  arrivals = [];
+  heldAtRelease = 0;
+  status = wanted.status;
+  held = wanted.hold ? [] : null;
+}
+
+/** Requests that were held are no part of what is counted: the time begins with their answers. */
+function release(): void {
+  heldAtRelease = held?.length ?? 0;
+  arrivals[heldAtRelease - 1] = performance.now();
+  for (const response of held ?? []) answer(response);
+  held = null;
+}
+
+const arrivalOf = (count: number) =>
+  new Promise<void>((arrived) => {
+    awaited = { count, arrived };
+    if (arrivals.length >= count) arrived();
+  });
+
+function report(): SinkReport {
+  const counted = arrivals.slice(Math.max(0, heldAtRelease - 1));
+  const gaps = counted.slice(1).map((at, i) => at - counted[i]!);
+  const { user, system } = process.cpuUsage();
+  return {
+    received: arrivals.length,
+    seconds: (counted.at(-1)! - counted[0]!) / 1000,
+    counted: gaps.length,
+    longestGapMs: gaps.reduce((a, b) => Math.max(a, b), 0),
+    p99GapMs: quantile(gaps, 0.99),
+    connections,
+    cpuSeconds: (user + system) / 1e6,
+    last,
+  };
+}
+
+answerQuestions<SinkQuestion>((question) => {
+  if (question.do === 'listen') return listen(question.certificate);
+  if (question.do === 'begin') return begin(question);
+  if (question.do === 'release') return release();
+  if (question.do === 'await') return arrivalOf(question.count);
+  return report();
+});
