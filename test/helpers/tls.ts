@@ -1,4 +1,5 @@
 // A private certificate authority, and real https servers with its certificates. Nothing leaves this machine.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -33,7 +34,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const daysFromNow = (days: number) => new Date(Date.now() + days * DAY_MS);
 
 const makeAuthority = async (): Promise<KeyPair> => {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'Conversation Service test CA' }], {
+  // Two authorities of one name would be taken for each other.
+  const name = `Conversation Service test CA ${randomUUID()}`;
+  const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
     keyType: 'ec',
     algorithm: 'sha256',
     notBeforeDate: daysFromNow(-30),
@@ -96,7 +99,11 @@ export interface TlsFiles {
 /** Writes an authority and its server certificate into a temporary folder. */
 export const writeTlsFiles = async ({ ca, server }: TestCa): Promise<TlsFiles> => {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-tls-'));
-  const files = { caFile: join(folder, 'ca.pem'), certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+  const files = {
+    caFile: join(folder, 'ca.pem'),
+    certFile: join(folder, 'cert.pem'),
+    keyFile: join(folder, 'key.pem'),
+  };
   await writeFile(files.caFile, ca);
   await writeFile(files.certFile, server.cert);
   await writeFile(files.keyFile, server.key, { mode: 0o600 });

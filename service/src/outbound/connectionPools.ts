@@ -72,6 +72,7 @@ export const createConnectionPools = (connector: GuardedConnector, { connections
     factory: (origin, options) =>
       new Pool(origin, {
         ...(options as Pool.Options),
-        factory: (clientOrigin, clientOptions) => new Connection(clientOrigin, clientOptions as Client.Options, connector),
+        factory: (clientOrigin, clientOptions) =>
+          new Connection(clientOrigin, clientOptions as Client.Options, connector),
       }),
   });

@@ -4,17 +4,21 @@ import { BoundedBody } from './boundedBody.ts';
 /** A body in its content encoding read back to what was meant. */
 export interface DecodedBody {
   body: Buffer;
-  /** There was more than the limit, or the encoded bytes ended early. */
+  /** There was more than the limit. */
   cut: boolean;
 }
 
-// A body may end early: what can be decoded of it is given, not an error.
-const DECODERS: Record<string, () => NodeJS.ReadWriteStream & AsyncIterable<Buffer>> = {
-  gzip: () => zlib.createGunzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH }),
-  'x-gzip': () => zlib.createGunzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH }),
-  deflate: () => zlib.createInflate({ finishFlush: zlib.constants.Z_SYNC_FLUSH }),
-  br: () => zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH }),
-  zstd: () => zlib.createZstdDecompress({ finishFlush: zlib.constants.ZSTD_e_flush }),
+type Decoder = NodeJS.ReadWriteStream & AsyncIterable<Buffer>;
+
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
+
+// With a flush at the end, encoded bytes that end early give what can be decoded of them instead of an error.
+const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
+  gzip: (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
+  'x-gzip': (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
+  deflate: (mayEndEarly) => zlib.createInflate(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
+  br: (mayEndEarly) => zlib.createBrotliDecompress(mayEndEarly ? { finishFlush: BROTLI_OPERATION_FLUSH } : {}),
+  zstd: (mayEndEarly) => zlib.createZstdDecompress(mayEndEarly ? { finishFlush: ZSTD_e_flush } : {}),
 };
 
 export const isDecodable = (encoding: string | undefined): encoding is string =>
@@ -22,10 +26,14 @@ export const isDecodable = (encoding: string | undefined): encoding is string =>
 
 /**
  * Decodes a body and stops at `maxBytes` of output, so that a small answer cannot expand in memory.
- * @throws Error of zlib when the bytes are not in that encoding
+ * @throws Error of zlib when the bytes are not in that encoding, or end early and may not
  */
-export const decodeBody = async (encoded: Buffer, encoding: string, maxBytes: number): Promise<DecodedBody> => {
-  const decoder = DECODERS[encoding.toLowerCase()]!();
+export const decodeBody = async (
+  encoded: Buffer,
+  encoding: string,
+  { maxBytes, mayEndEarly }: { maxBytes: number; mayEndEarly: boolean },
+): Promise<DecodedBody> => {
+  const decoder = DECODERS[encoding.toLowerCase()]!(mayEndEarly);
   const decoded = new BoundedBody(maxBytes);
   decoder.end(encoded);
   for await (const chunk of decoder) {

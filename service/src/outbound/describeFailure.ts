@@ -21,7 +21,10 @@ const WORDS: Record<string, Words> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['network', '% sent a body of another length than it announced.'],
   UND_ERR_INVALID_ARG: ['invalid_request', 'The request to % cannot be written as HTTP'],
   UND_ERR_NOT_SUPPORTED: ['invalid_request', 'The request to % cannot be written as HTTP'],
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: ['invalid_request', 'The request to % announces another length than its body has'],
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: [
+    'invalid_request',
+    'The request to % announces another length than its body has',
+  ],
   UND_ERR_CLOSED: ['network', '% was not called: the service is stopping.'],
   UND_ERR_DESTROYED: ['network', '% was not called: the service is stopping.'],
 
@@ -42,6 +45,7 @@ const WORDS: Record<string, Words> = {
     'tls',
     'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate.',
   ],
+  CERT_SIGNATURE_FAILURE: ['tls', 'The certificate of % was not signed by the authority that it names.'],
   ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'The certificate of % is for another name.'],
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: ['tls', '% does not speak HTTP/1.1 (it may offer HTTP/2 only).'],
   ERR_SSL_WRONG_VERSION_NUMBER: ['tls', '% does not speak TLS on this port (it may be plain http).'],

@@ -5,7 +5,10 @@ import type { HostGuard } from './hostGuard.ts';
 import type { Target } from './targetUrl.ts';
 
 /** Opens a connection, but only to addresses that were checked; returns the socket at once, so that it can be given up. */
-export type GuardedConnector = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket | undefined;
+export type GuardedConnector = (
+  options: buildConnector.Options,
+  callback: buildConnector.Callback,
+) => Socket | undefined;
 
 // undici's connector returns its socket; its types do not say so.
 type Dial = (options: buildConnector.Options, callback: buildConnector.Callback) => Socket;
@@ -42,7 +45,11 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
       allowH2: false,
       timeout: 0,
       secureContext,
+      // Stated, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not switch verification off.
+      rejectUnauthorized: true,
       autoSelectFamily: true,
+      // Node's 250 ms gives up on the only family that works where the way is long.
+      autoSelectFamilyAttemptTimeout: 1_000,
       lookup: guardedLookup(guard, protocol),
     }) as Dial;
   const dialers: Record<Target['protocol'], Dial> = { 'https:': dial('https:'), 'http:': dial('http:') };

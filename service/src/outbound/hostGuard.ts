@@ -55,7 +55,8 @@ const unresolvable = (hostname: string, cause?: unknown) => {
  */
 const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
   const place = hostname === address ? address : `${hostname} (${address})`;
-  if (!verdict.allowed) throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`);
+  if (!verdict.allowed)
+    throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`);
   if (protocol === 'http:' && !verdict.opened) {
     throw new OutboundError(
       'not_https',

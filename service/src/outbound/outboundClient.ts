@@ -4,9 +4,9 @@ import { decodeBody, isDecodable } from './decodeBody.ts';
 import { exchange, type ExchangeRequest, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type Resolver } from './hostGuard.ts';
-import { OutboundError } from './outboundError.ts';
+import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
-import { parseTarget } from './targetUrl.ts';
+import { parseTarget, type Target } from './targetUrl.ts';
 
 export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
@@ -82,7 +82,10 @@ const refuseHostHeader = (headers: Record<string, string>) => {
 const withinCheckTime = async <T>(promise: Promise<T>, hostname: string): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const error = new OutboundError('unresolvable', `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`);
+    const error = new OutboundError(
+      'unresolvable',
+      `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`,
+    );
     timer = setTimeout(reject, CHECK_TIMEOUT_MS, error);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
@@ -91,18 +94,43 @@ const withinCheckTime = async <T>(promise: Promise<T>, hostname: string): Promis
 const decode = async (raw: RawResponse, { maxBytes, onTooLarge, target }: ExchangeRequest): Promise<RawResponse> => {
   const { 'content-encoding': encoding, ...headers } = raw.headers;
   if (!isDecodable(encoding)) return raw;
-  const decoded = await decodeBody(raw.body, encoding, maxBytes).catch((cause: unknown) => {
-    if (onTooLarge === 'cut') return null;
-    throw new OutboundError('network', `${target.url.host} sent a body that is not ${encoding}, as it says.`, { cause });
-  });
+  const decoded = await decodeBody(raw.body, encoding, { maxBytes, mayEndEarly: onTooLarge === 'cut' }).catch(
+    (cause: unknown) => {
+      if (onTooLarge === 'cut') return null;
+      throw new OutboundError('network', `${target.url.host} sent a body that is not ${encoding}, as it says.`, {
+        cause,
+      });
+    },
+  );
   if (!decoded) return { ...raw, cut: true };
   if (decoded.cut && onTooLarge === 'fail') {
-    throw new OutboundError('too_large', `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`);
+    throw new OutboundError(
+      'too_large',
+      `${target.url.host} answered with more than ${maxBytes} bytes after decoding.`,
+    );
   }
   return { ...raw, headers, body: decoded.body, cut: raw.cut || decoded.cut };
 };
 
 const never = () => false;
+
+const REFUSALS: ReadonlySet<OutboundErrorKind> = new Set([
+  'blocked_address',
+  'not_https',
+  'invalid_url',
+  'unresolvable',
+]);
+
+/** Says of a refused address that a redirect led there, since the caller never wrote it. */
+const afterRedirectFrom =
+  ({ url }: Target) =>
+  (error: unknown): never => {
+    if (!(error instanceof OutboundError) || !REFUSALS.has(error.kind)) throw error;
+    const message = error.message.includes('redirect')
+      ? error.message
+      : `After a redirect from ${url.host}: ${error.message}`;
+    throw new OutboundError(error.kind, message, { cause: error });
+  };
 
 /** @throws TypeError when `allowedNetworks` holds something that is no network */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
@@ -115,26 +143,27 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     const { timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
     signal?.throwIfAborted();
     refuseHostHeader(options.headers);
+    const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
 
-    let hop: Hop = options;
-    let durationMs = 0;
-    for (let redirects = 0; ; redirects += 1) {
+    const call = async (hop: Hop, redirectsLeft: number, spentMs: number): Promise<OutboundResponse> => {
       const target = parseTarget(hop.url, policy);
       const { method, headers, body } = hop;
-      const remainingMs = Math.max(1, timeoutMs - durationMs);
-      const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
+      const remainingMs = Math.max(1, timeoutMs - spentMs);
       const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal };
       const raw = await exchange(pools, sent);
-      durationMs += raw.durationMs;
+      const durationMs = spentMs + raw.durationMs;
       if (!isFollowed(raw.status, raw.headers)) {
         const response = raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
         return { ...response, durationMs: Math.round(durationMs) };
       }
-      if (redirects === maxRedirects) {
+      if (redirectsLeft === 0) {
         throw new OutboundError('redirect', `${target.url.host} redirected once more after ${maxRedirects} redirects.`);
       }
-      hop = nextHop(hop, raw.status, raw.headers['location']!);
-    }
+      const next = nextHop(hop, raw.status, raw.headers['location']!);
+      return call(next, redirectsLeft - 1, durationMs).catch(afterRedirectFrom(target));
+    };
+
+    return call(options, maxRedirects, 0);
   };
 
   return {

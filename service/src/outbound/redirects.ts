@@ -9,7 +9,12 @@ export interface Hop {
 }
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-const CONTENT_NEGOTIATION: ReadonlySet<string> = new Set(['accept', 'accept-charset', 'accept-encoding', 'accept-language']);
+const CONTENT_NEGOTIATION: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+]);
 
 export const isRedirectWithLocation = (status: number, { location }: Record<string, string>) =>
   REDIRECT_STATUSES.has(status) && location !== undefined;
@@ -20,8 +25,11 @@ const keepHeaders = (headers: Record<string, string>, isKept: (name: string) => 
 const readLocation = (location: string, from: URL): URL => {
   const to = URL.parse(location, from.href);
   if (!to) throw new OutboundError('redirect', `${from.host} redirected to something that is no address.`);
-  if (from.protocol === 'https:' && to.protocol === 'http:') {
-    throw new OutboundError('redirect', `${from.host} redirected to plain http:// (${to.host}), which is not followed.`);
+  if (from.protocol === 'https:' && to.protocol !== 'https:') {
+    throw new OutboundError(
+      'redirect',
+      `${from.host} redirected to an address that is not https://, which is not followed.`,
+    );
   }
   return to;
 };

@@ -13,7 +13,11 @@ export interface Target {
 
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text);
-  if (!url) throw new OutboundError('invalid_url', 'The address is not a valid URL; it must look like https://example.com/path.');
+  if (!url)
+    throw new OutboundError(
+      'invalid_url',
+      'The address is not a valid URL; it must look like https://example.com/path.',
+    );
   return url;
 };
 
@@ -37,5 +41,11 @@ export const parseTarget = (text: string, { insecureTargets }: { insecureTargets
     throw new OutboundError('invalid_url', 'The address must not carry a user name or password.');
   }
   if (url.port === '0') throw new OutboundError('invalid_url', 'The address must not name port 0.');
-  return { url, origin: url.origin, protocol, hostname: withoutBrackets(url.hostname), path: url.pathname + url.search };
+  return {
+    url,
+    origin: url.origin,
+    protocol,
+    hostname: withoutBrackets(url.hostname),
+    path: url.pathname + url.search,
+  };
 };

@@ -1,0 +1,135 @@
+// What the outbound tests share: clients that are always closed, and servers that misbehave byte by byte.
+import { once } from 'node:events';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import {
+  createOutboundClient,
+  OutboundError,
+  type OutboundClient,
+  type OutboundErrorKind,
+  type OutboundPolicy,
+  type OutboundRequest,
+} from '../../../service/src/outbound/outboundClient.ts';
+import { sharedTestCa, type KeyPair } from '../../helpers/tls.ts';
+
+type Closable = { close(): Promise<void> };
+
+/** Things to close after each test, last opened first. */
+export const closing = () => {
+  const opened: Closable[] = [];
+  return {
+    add: <T extends Closable>(closable: T): T => {
+      opened.push(closable);
+      return closable;
+    },
+    closeAll: async () => {
+      while (opened.length > 0) await opened.pop()?.close();
+    },
+  };
+};
+
+/** A client that may call this machine and trusts the test authority. */
+export const localClient = async (policy: Partial<OutboundPolicy> = {}): Promise<OutboundClient> =>
+  createOutboundClient({
+    allowedNetworks: ['127.0.0.0/8'],
+    insecureTargets: false,
+    ca: (await sharedTestCa()).ca,
+    ...policy,
+  });
+
+/** A delivery-like request: small limits, whatever breaks after the headers is cut. */
+export const delivery = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  url,
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"id":"evt_1"}',
+  timeoutMs: 5_000,
+  maxBytes: 64 * 1024,
+  onTooLarge: 'cut',
+  ...options,
+});
+
+/** A tool-like request: only a whole answer counts. */
+export const toolCall = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest =>
+  delivery(url, { onTooLarge: 'fail', maxBytes: 1024 * 1024, ...options });
+
+/** The error that a call fails with; throws when it succeeds or fails otherwise. */
+export const failureOf = async (call: Promise<unknown>): Promise<OutboundError> => {
+  const outcome = await call.then(
+    () => new Error('expected a failure, but the call succeeded'),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof OutboundError) return outcome;
+  throw outcome;
+};
+
+export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> => (await failureOf(call)).kind;
+
+/** Waits until `condition` holds. The test's own time-out ends a wait in vain. */
+export const until = async (condition: () => boolean): Promise<void> => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+
+export interface RawServer extends Closable {
+  port: number;
+  /** For https; the raw TCP server speaks no TLS at all. */
+  url: string;
+  readonly openSockets: number;
+  readonly acceptedSockets: number;
+}
+
+const listen = async (server: Server): Promise<RawServer> => {
+  const sockets = new Set<Socket>();
+  let acceptedSockets = 0;
+  server.on('connection', (socket: Socket) => {
+    acceptedSockets += 1;
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `https://localhost:${port}`,
+    get openSockets() {
+      return sockets.size;
+    },
+    get acceptedSockets() {
+      return acceptedSockets;
+    },
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+};
+
+/** A TCP server that hands over its sockets as they are. */
+export const startTcpServer = (onSocket: (socket: Socket) => void = () => {}): Promise<RawServer> =>
+  listen(
+    createTcpServer((socket) => {
+      onSocket(socket);
+      socket.resume(); // a socket that is not read never notices that the other side has gone
+    }),
+  );
+
+/** A TLS server that writes whatever bytes `onRequest` likes once something has been received. */
+export const startRawTlsServer = async (
+  onRequest: (socket: TLSSocket) => void,
+  certificate?: KeyPair,
+): Promise<RawServer> => {
+  const server = createTlsServer(certificate ?? (await sharedTestCa()).server, (socket) => {
+    socket.on('error', () => {}).once('data', () => onRequest(socket));
+  });
+  server.on('tlsClientError', () => {});
+  return listen(server);
+};
+
+/** Writes something again and again until the socket is closed. */
+export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs: number) => {
+  const timer = setInterval(() => socket.write(bytes), everyMs);
+  socket.on('close', () => clearInterval(timer));
+};

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
+import { closing, delivery, failureOf, kindOf, localClient } from './support.ts';
+
+const { add, closeAll } = closing();
+let receiver: TlsReceiver;
+beforeEach(async () => {
+  receiver = add(await startTlsReceiver());
+});
+afterEach(closeAll);
+
+/** A resolver that knows some names; what it does not know does not exist. */
+const names = (known: Record<string, string[]>) => async (hostname: string) => {
+  const addresses = known[hostname];
+  if (!addresses) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' });
+  return addresses;
+};
+
+const LOOPBACK_SPELLINGS = [
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+  '127.0.0.1',
+  '127.0.0.1.',
+  '127.1',
+  '127.0.1',
+  '0x7f.1',
+  '0x7f000001',
+  '2130706433',
+  '017700000001',
+  '0177.0.0.1',
+  '127.0.0.01',
+  '%31%32%37.0.0.1',
+  '①②⑦.⓪.⓪.①',
+  '127。0。0。1',
+  '0',
+  '0.0.0.0',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[2002:7f00:1::]',
+];
+
+describe('every spelling of this machine is refused', () => {
+  it.each(LOOPBACK_SPELLINGS)('%s', async (host) => {
+    const resolver = names({ localhost: ['127.0.0.1', '::1'], 'localhost.': ['127.0.0.1', '::1'] });
+    const client = add(await localClient({ allowedNetworks: [], resolver }));
+    const url = `https://${host}:${receiver.port}/`;
+    expect(await kindOf(client.checkTarget(url))).toBe('blocked_address');
+    expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+
+  it('in any mixture of decimal, octal and hexadecimal parts', async () => {
+    const client = add(await localClient({ allowedNetworks: [], resolver: names({}) }));
+    const octet = fc.integer({ min: 0, max: 255 });
+    const base = fc.constantFrom(
+      (value: number) => String(value),
+      (value: number) => `0x${value.toString(16)}`,
+      (value: number) => `0${value.toString(8)}`,
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        octet,
+        octet,
+        octet,
+        fc.tuple(base, base, base, base),
+        fc.integer({ min: 1, max: 4 }),
+        async (b, c, d, bases, count) => {
+          const octets = [127, b, c, d];
+          const last = octets.slice(count - 1).reduce((sum, value) => sum * 256 + value, 0);
+          const host = [...octets.slice(0, count - 1), last].map((value, index) => bases[index]!(value)).join('.');
+          expect(await kindOf(client.checkTarget(`https://${host}/`))).toBe('blocked_address');
+        },
+      ),
+    );
+  });
+});
+
+describe('what a target may look like', () => {
+  it.each([
+    ['http://example.com/', 'not_https'],
+    ['HTTP://example.com/', 'not_https'],
+    ['ftp://example.com/', 'not_https'],
+    ['file:///etc/passwd', 'not_https'],
+    ['data:text/plain,x', 'not_https'],
+    ['example.com', 'invalid_url'],
+    ['', 'invalid_url'],
+    ['https://', 'invalid_url'],
+    ['https://exa mple.com/', 'invalid_url'],
+    ['https://256.256.256.256/', 'invalid_url'],
+    ['https://example.com:99999/', 'invalid_url'],
+    ['https://example.com:0/', 'invalid_url'],
+    ['https://user@example.com/', 'invalid_url'],
+    ['https://user:secret@example.com/', 'invalid_url'],
+    ['https://nowhere.example/', 'unresolvable'],
+    ['https://empty.example/', 'unresolvable'],
+  ])('%s is %s', async (url, kind) => {
+    const client = add(await localClient({ resolver: names({ 'empty.example': [] }) }));
+    expect(await kindOf(client.checkTarget(url))).toBe(kind);
+    expect(await kindOf(client.request(delivery(url)))).toBe(kind);
+  });
+
+  it('accepts a public name, also an international one, without calling it', async () => {
+    const client = add(
+      await localClient({ resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }) }),
+    );
+    await expect(client.checkTarget('https://bücher.example/hook?x=1')).resolves.toBeUndefined();
+  });
+
+  it('repeats neither path nor query of the address in a message', async () => {
+    const client = add(await localClient({ allowedNetworks: [] }));
+    const { message } = await failureOf(client.checkTarget('https://localhost/hidden-path?token=hidden-query'));
+    expect(message).toBe('localhost (127.0.0.1) may not be called: it is a loopback address.');
+  });
+
+  it('refuses a Host header of the caller', async () => {
+    const client = add(await localClient());
+    expect(await kindOf(client.request(delivery(receiver.url, { headers: { HOST: 'internal' } })))).toBe(
+      'invalid_request',
+    );
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+});
+
+describe('names', () => {
+  it.each([
+    [['1.1.1.1', '10.0.0.1']],
+    [['10.0.0.1', '1.1.1.1']],
+    [['2606:4700::1', '::ffff:192.168.0.1']],
+    [['1.1.1.1', '169.254.169.254']],
+    [['1.1.1.1', 'fe80::1%eth0']],
+    [['1.1.1.1', 'garbage']],
+  ])('with the addresses %p are refused as a whole', async (addresses) => {
+    const client = add(await localClient({ resolver: names({ 'mixed.example': addresses }) }));
+    expect(await kindOf(client.checkTarget('https://mixed.example/'))).toBe('blocked_address');
+    expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe('blocked_address');
+  });
+
+  it('are refused as soon as any one address of any answer is closed', async () => {
+    const publicAddress = fc.constantFrom('1.1.1.1', '8.8.4.4', '2606:4700::1', '64:ff9b::808:808');
+    const closedAddress = fc.constantFrom(
+      '10.0.0.1',
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      'fd00::1',
+      '::ffff:10.0.0.1',
+      '2002:a00:1::',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(publicAddress), closedAddress, fc.array(publicAddress), async (before, bad, after) => {
+        const client = await localClient({ allowedNetworks: [], resolver: async () => [...before, bad, ...after] });
+        expect(await kindOf(client.checkTarget('https://some.example/'))).toBe('blocked_address');
+        await client.close();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('that were public when checked and private when called are refused', async () => {
+    const answers = [['1.1.1.1'], ['127.0.0.1']];
+    const client = add(await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }));
+    const url = `https://rebind.example:${receiver.port}/`;
+    await client.checkTarget(url);
+    expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
+    expect(receiver.acceptedSockets).toBe(0);
+  });
+
+  it('are asked for once a connection, and the checked address is the one dialled', async () => {
+    const asked: string[] = [];
+    // A second question would be answered with an address that must never be dialled.
+    const resolver = async (hostname: string) => (asked.push(hostname) === 1 ? ['127.0.0.1'] : ['169.254.169.254']);
+    const client = add(await localClient({ resolver }));
+    const url = `https://localhost:${receiver.port}/`;
+    expect((await client.request(delivery(url))).status).toBe(200);
+    expect(asked).toEqual(['localhost']);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  it('share one question while it is being asked', async () => {
+    let asked = 0;
+    const resolver = async () => {
+      asked += 1;
+      return ['127.0.0.1'];
+    };
+    const client = add(await localClient({ resolver }));
+    await Promise.all(Array.from({ length: 8 }, () => client.request(delivery(receiver.url))));
+    expect(asked).toBe(1);
+  });
+
+  it('reach the next address when the first one refuses the connection', async () => {
+    const client = add(await localClient({ resolver: async () => ['127.0.0.2', '127.0.0.1'] }));
+    expect((await client.request(delivery(receiver.url))).status).toBe(200);
+  });
+
+  it('with a dot at the end are verified by the name without it', async () => {
+    const client = add(await localClient({ resolver: names({ 'localhost.': ['127.0.0.1'] }) }));
+    expect((await client.request(delivery(`https://localhost.:${receiver.port}/`))).status).toBe(200);
+  });
+});
+
+describe('IP literals that ALLOWED_NETWORKS opens', () => {
+  it('are called, IPv4', async () => {
+    const client = add(await localClient());
+    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(200);
+    expect(receiver.requests[0]?.headers.host).toBe(`127.0.0.1:${receiver.port}`);
+  });
+
+  it('are called, IPv6 with 127.0.0.0/8', async () => {
+    const onIpv6 = add(await startTlsReceiver(undefined, { host: '::1' }));
+    const client = add(await localClient());
+    expect((await client.request(delivery(`https://[::1]:${onIpv6.port}/`))).status).toBe(200);
+  });
+});
