@@ -4,7 +4,7 @@ import type { Resource } from './operation';
 
 /** The fields of the node: the resource, the operations of each, the fields of each operation. */
 export function describeResources(resources: Resource[]): INodeProperties[] {
-	const first = resources[0].option.value;
+	const first = resources[0]?.option.value ?? '';
 	return [
 		{
 			displayName: 'Resource',

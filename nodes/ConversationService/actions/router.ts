@@ -16,7 +16,7 @@ export async function executeOperation(
 		} catch (error) {
 			const failure = toNodeError(context, error, itemIndex);
 			if (!context.continueOnFail()) throw failure;
-			output.push({ json: toJson(failure), error: failure, pairedItem: { item: itemIndex } });
+			output.push({ json: toJson(failure), pairedItem: { item: itemIndex } });
 		}
 	}
 	return [output];
@@ -48,7 +48,7 @@ function toNodeError(
 	return new NodeOperationError(context.getNode(), error as Error, { itemIndex });
 }
 
-/** The shape in which n8n recognises an error item: `error`, and `details` for the rest. */
+/** The shape in which n8n recognises an error item and keeps it whole: `error`, and `details` for the rest. */
 function toJson(error: NodeApiError | NodeOperationError): IDataObject {
 	const details: IDataObject = {};
 	if (error.description) details.fix = error.description;

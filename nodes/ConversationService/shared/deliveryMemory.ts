@@ -22,7 +22,11 @@ export class DeliveryMemory {
 
 	private readonly done = new Set<string>();
 
-	constructor(private readonly capacity = 10_000) {}
+	private readonly capacity: number;
+
+	constructor(capacity = 10_000) {
+		this.capacity = capacity;
+	}
 
 	stateOf(key: string): DeliveryState {
 		if (this.done.has(key)) return 'done';
@@ -45,7 +49,9 @@ export class DeliveryMemory {
 		this.done.delete(key);
 		this.done.add(key);
 		if (this.done.size <= this.capacity) return;
-		const [oldest] = this.done;
-		this.done.delete(oldest);
+		for (const oldest of this.done) {
+			this.done.delete(oldest);
+			return;
+		}
 	}
 }

@@ -82,7 +82,8 @@ function findSecret(
 	event: string | undefined,
 ): string | 'not_known_yet' | null {
 	const stored = readStored(context.getWorkflowStaticData('node'));
-	if (event !== undefined && Object.keys(stored).includes(event)) return stored[event].secret;
+	const known = Object.entries(stored).find(([name]) => name === event);
+	if (known) return known[1].secret;
 	const wanted = [context.getNodeParameter('events', [])].flat() as string[];
 	const isExpected = event !== undefined && wanted.includes(event);
 	return isExpected || Object.keys(stored).length === 0 ? 'not_known_yet' : null;

@@ -42,6 +42,6 @@ function parseHeader(header: string | undefined): { t: string; v1: Buffer[] } | 
 		.filter(({ name, value }) => name === 'v1' && /^[0-9a-f]{64}$/.test(value))
 		.map(({ value }) => Buffer.from(value, 'hex'));
 	// Two times would leave open which one was signed.
-	if (times.length !== 1 || !/^\d{1,15}$/.test(times[0].value) || v1.length === 0) return null;
-	return { t: times[0].value, v1 };
+	const t = times.length === 1 ? times[0]?.value : undefined;
+	return t && /^\d{1,15}$/.test(t) && v1.length > 0 ? { t, v1 } : null;
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { errorCode, existingId } from './errors';
 import { requestList, requestService } from './transport';
@@ -47,7 +47,7 @@ export async function createSubscriptions(context: IHookFunctions): Promise<void
 		).catch((cause: Error) =>
 			context.logger.warn('Could not remove a subscription again', { error: cause.message }),
 		);
-		throw new NodeApiError(context.getNode(), error);
+		throw new NodeApiError(context.getNode(), error as JsonObject);
 	}
 	staticData.subscriptions = Object.fromEntries(
 		created.map(({ event, id, secret }) => [event, { id, secret }]),
@@ -86,7 +86,8 @@ export async function deleteSubscriptions(context: IHookFunctions): Promise<bool
  */
 export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
-	const first = stored[getWantedEvents(context)[0]];
+	const [first] = Object.values(stored);
+	if (!first) return;
 	await sleep(SAMPLE_DELAY_MS);
 	try {
 		await requestService(context, { method: 'POST', path: `/api/hooks/${first.id}/test` });
@@ -126,7 +127,7 @@ async function replaceSubscription(
 		return await subscribe(context, event);
 	} catch (error) {
 		const inTheWay = existingId(error);
-		if (!inTheWay) throw new NodeApiError(context.getNode(), error);
+		if (!inTheWay) throw new NodeApiError(context.getNode(), error as JsonObject);
 		await removeSubscription(context, inTheWay);
 		return await subscribe(context, event);
 	}
@@ -150,6 +151,7 @@ async function removeSubscription(context: IHookFunctions, id: string): Promise<
 			path: `/api/hooks/${encodeURIComponent(id)}`,
 		});
 	} catch (error) {
-		if (errorCode(error) !== 'not_found') throw new NodeApiError(context.getNode(), error);
+		if (errorCode(error) !== 'not_found')
+			throw new NodeApiError(context.getNode(), error as JsonObject);
 	}
 }

@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, JsonObject } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
 import { errorCode } from '../../shared/errors';
 import { requestService } from '../../shared/transport';
@@ -70,13 +70,12 @@ export const findByContact: Operation = {
 				itemIndex,
 			});
 		} catch (error) {
-			const isMissing = errorCode(error) === 'not_found';
-			if (isMissing && context.getNodeParameter('ifNotFound', itemIndex) === 'empty') return [];
-			if (isMissing) {
-				error.description =
-					'Nobody with this contact has written yet, or the spelling differs. Set "If Not Found" to "Return Nothing" if that is fine.';
-			}
-			throw new NodeApiError(context.getNode(), error, { itemIndex });
+			const failure = new NodeApiError(context.getNode(), error as JsonObject, { itemIndex });
+			if (errorCode(failure) !== 'not_found') throw failure;
+			if (context.getNodeParameter('ifNotFound', itemIndex) === 'empty') return [];
+			failure.description =
+				'Nobody with this contact has written yet, or the spelling differs. Set "If Not Found" to "Return Nothing" if that is fine.';
+			throw failure;
 		}
 	},
 };

@@ -1,0 +1,203 @@
+// n8n's own packages and the built nodes, loaded the way n8n loads them: as CommonJS, one copy of
+// n8n-workflow for all. `npm test` builds the nodes first.
+import { mkdtempSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type * as N8nCore from 'n8n-core';
+import type * as N8nWorkflow from 'n8n-workflow';
+import type {
+  ICredentialDataDecryptedObject,
+  ICredentialType,
+  IHttpRequestOptions,
+  INode,
+  INodeType,
+  INodeTypes,
+  IRun,
+  IWorkflowExecuteAdditionalData,
+  NodeApiError,
+  Workflow,
+} from 'n8n-workflow';
+
+// n8n keeps its instance id in its folder: not in the one of whoever runs the tests.
+process.env.N8N_USER_FOLDER = mkdtempSync(join(tmpdir(), 'conversation-service-n8n-'));
+process.env.N8N_LOG_LEVEL = 'silent';
+
+const require = createRequire(import.meta.url);
+export const core = require('n8n-core') as typeof N8nCore;
+export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
+const dist = (path: string) => require(`../../../dist/${path}`) as Record<string, new () => unknown>;
+
+export const credentialType = new (dist('credentials/ConversationServiceApi.credentials.js').ConversationServiceApi!)() as ICredentialType;
+export const actionNode = new (dist('nodes/ConversationService/ConversationService.node.js').ConversationService!)() as INodeType;
+export const triggerNode = new (dist('nodes/ConversationService/ConversationServiceTrigger.node.js').ConversationServiceTrigger!)() as INodeType;
+
+export const ACTION = 'n8n-nodes-conversation-service.conversationService';
+export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
+
+/** Passes its items on; stands for whatever comes before and after our nodes. */
+const passThrough: INodeType = {
+  description: {
+    displayName: 'Start',
+    name: 'start',
+    group: ['transform'],
+    version: 1,
+    description: '',
+    defaults: { name: 'Start' },
+    inputs: ['main'],
+    outputs: ['main'],
+    properties: [],
+  },
+  async execute() {
+    return [this.getInputData()];
+  },
+};
+
+const types: Record<string, INodeType> = { [ACTION]: actionNode, [TRIGGER]: triggerNode, start: passThrough };
+
+export const nodeTypes: INodeTypes = {
+  getByName: (name) => types[name]!,
+  getByNameAndVersion: (name) => types[name]!,
+  getKnownTypes: () => ({}),
+};
+
+export type Credential = { baseUrl: string; apiKey: string };
+
+/** Reads the credential of a test and authenticates as n8n's own helper does. */
+function credentialsHelper(getCredential: () => Credential): IWorkflowExecuteAdditionalData['credentialsHelper'] {
+  const helper = {
+    getParentTypes: () => [],
+    isCredentialUsableByNode: () => true,
+    getCredentialsProperties: () => credentialType.properties,
+    preAuthentication: async () => undefined,
+    getDecrypted: async () => ({ ...getCredential() }),
+    authenticate: async (credentials: ICredentialDataDecryptedObject, _type: string, options: IHttpRequestOptions) => {
+      if (typeof credentialType.authenticate !== 'function') throw new Error('expected a function');
+      return credentialType.authenticate(credentials, options);
+    },
+  };
+  return helper as unknown as IWorkflowExecuteAdditionalData['credentialsHelper'];
+}
+
+export function additionalData(
+  getCredential: () => Credential,
+  extra: Partial<IWorkflowExecuteAdditionalData> = {},
+): IWorkflowExecuteAdditionalData {
+  return {
+    credentialsHelper: credentialsHelper(getCredential),
+    currentNodeExecutionIndex: 0,
+    executionId: '1',
+    variables: {},
+    restApiUrl: 'https://n8n.example.com',
+    instanceBaseUrl: 'https://n8n.example.com',
+    webhookBaseUrl: 'https://n8n.example.com',
+    webhookTestBaseUrl: 'https://n8n.example.com',
+    webhookWaitingBaseUrl: 'https://n8n.example.com',
+    formBaseUrl: 'https://n8n.example.com',
+    formWaitingBaseUrl: 'https://n8n.example.com',
+    formTestBaseUrl: 'https://n8n.example.com',
+    mcpBaseUrl: 'https://n8n.example.com',
+    mcpTestBaseUrl: 'https://n8n.example.com',
+    ...extra,
+  } as IWorkflowExecuteAdditionalData;
+}
+
+export function ourNode(type: string, parameters: INode['parameters'], extra: Partial<INode> = {}): INode {
+  return {
+    id: 'node-1',
+    name: type === TRIGGER ? 'Trigger' : 'Conversation Service',
+    type,
+    typeVersion: 1,
+    position: [0, 0],
+    parameters,
+    credentials: { conversationServiceApi: { id: 'cred-1', name: 'Test' } },
+    ...extra,
+  };
+}
+
+const named = (name: string): INode => ({ id: name, name, type: 'start', typeVersion: 1, position: [0, 0], parameters: {} });
+const to = (...names: string[]) => ({ main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))] });
+
+/**
+ * A workflow Start → our node, or Start → Way 1, Way 2 … → our node, which then runs once for each way.
+ * n8n fills in the defaults of the parameters here.
+ */
+export function workflowWith(
+  node: INode,
+  { id = 'workflow-1', staticData = {}, ways = 0 }: { id?: string; staticData?: object; ways?: number } = {},
+): Workflow {
+  const between = Array.from({ length: ways }, (_, way) => `Way ${way + 1}`);
+  return new workflow.Workflow({
+    id,
+    name: 'Test',
+    nodes: node.type === TRIGGER ? [node] : [named('Start'), ...between.map(named), node],
+    connections:
+      node.type === TRIGGER
+        ? {}
+        : { Start: to(...(ways > 0 ? between : [node.name])), ...Object.fromEntries(between.map((way) => [way, to(node.name)])) },
+    active: true,
+    nodeTypes,
+    staticData: structuredClone(staticData) as never,
+    settings: { timezone: 'Europe/Berlin' },
+  });
+}
+
+export interface ActionRun {
+  items: Array<Record<string, unknown>>;
+  paired: unknown[];
+  /** Items of the error output, with "continue (using error output)". */
+  errors: Array<Record<string, unknown>>;
+}
+
+export interface ActionOptions {
+  credential: Credential;
+  resource: string;
+  operation: string;
+  parameters?: INode['parameters'];
+  input?: Array<Record<string, unknown>>;
+  node?: Partial<INode>;
+  executionId?: string;
+  workflowId?: string;
+  /** How many times the node runs in the execution, as in a loop. */
+  runs?: number;
+}
+
+/** Runs our action node in a whole execution of n8n's engine, as a workflow would. @throws the node's error */
+export async function runAction(options: ActionOptions): Promise<ActionRun> {
+  const { credential, resource, operation, parameters = {}, input = [{}], node: extra, executionId = '1', workflowId, runs = 1 } = options;
+  const node = ourNode(ACTION, { resource, operation, ...parameters }, extra);
+  const wf = workflowWith(node, { id: workflowId, ways: runs > 1 ? runs : 0 });
+  const data = additionalData(() => credential, { executionId });
+  const start = wf.getNode('Start')!;
+  data.hooks = new core.ExecutionLifecycleHooks('webhook', executionId, { id: wf.id, name: 'Test', nodes: Object.values(wf.nodes) } as never);
+  const runData = workflow.createRunExecutionData({
+    executionData: {
+      nodeExecutionStack: [{ node: start, data: { main: [input.map((json) => ({ json: json as never }))] }, source: null }],
+    },
+  });
+  const execution = new core.WorkflowExecute(data, 'webhook', runData);
+  const run: IRun = await execution.processRunExecutionData(wf);
+  if (run.data.resultData.error) throw run.data.resultData.error;
+  const all = run.data.resultData.runData[node.name] ?? [];
+  const output = (index: number) => all.flatMap(({ data }) => data?.main[index] ?? []);
+  return {
+    items: output(0).map(({ json }) => json),
+    paired: output(0).map(({ pairedItem }) => pairedItem),
+    errors: output(1).map(({ json }) => json),
+  };
+}
+
+/** The error of a run that must fail. */
+export async function failureOf(run: Promise<unknown>): Promise<NodeApiError> {
+  return run.then(
+    () => {
+      throw new Error('expected the node to fail');
+    },
+    (error: NodeApiError) => error,
+  );
+}
+
+/** A context for the methods that fill the node's lists. */
+export function loadOptionsContext(node: INode, credential: Credential) {
+  return new core.LoadOptionsContext(workflowWith(node), node, additionalData(() => credential), '');
+}

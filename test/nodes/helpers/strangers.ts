@@ -1,0 +1,66 @@
+// What can stand at an address instead of the service, or between it and n8n.
+import { once } from 'node:events';
+import { createServer, request, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startHttpServer(listener: RequestListener): Promise<HttpServer> {
+  const server = createServer(listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An address where nothing listens. */
+export async function freeAddress(): Promise<string> {
+  const { url, close } = await startHttpServer(() => {});
+  await close();
+  return url;
+}
+
+export interface Wire extends HttpServer {
+  /** Called for each answer of the service; true loses it: the caller sees a broken connection. */
+  loses: (method: string, path: string) => boolean;
+  /** Seconds to wait, for each of the next calls that is refused with a 429 before the service sees it. */
+  readonly refusals: number[];
+  readonly seen: Array<{ method: string; path: string; headers: Record<string, unknown> }>;
+}
+
+/** A line to the service that can lose an answer on its way back, after the service has acted. */
+export async function startWire(target: () => string): Promise<Wire> {
+  const seen: Wire['seen'] = [];
+  const refusals: number[] = [];
+  const server = await startHttpServer((req, res) => {
+    const { method = '', url = '', headers } = req;
+    seen.push({ method, path: url, headers });
+    const waitSeconds = refusals.shift();
+    if (waitSeconds !== undefined) {
+      res.writeHead(429, { 'content-type': 'application/json', 'retry-after': String(waitSeconds) });
+      res.end(JSON.stringify({ error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' } }));
+      return;
+    }
+    const onward = request(target() + url, { method, headers }, (answer) => {
+      if (wire.loses(method, url)) {
+        answer.resume().once('end', () => res.destroy());
+        return;
+      }
+      res.writeHead(answer.statusCode ?? 500, answer.headers);
+      answer.pipe(res);
+    });
+    onward.once('error', () => res.destroy());
+    req.pipe(onward);
+  });
+  const wire: Wire = { ...server, seen, refusals, loses: () => false };
+  return wire;
+}

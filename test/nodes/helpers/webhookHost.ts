@@ -1,0 +1,180 @@
+// The part of n8n around a webhook trigger: https, the raw body, the order of its life cycle, the
+// static data that is stored when `create` has returned and read from the store for every call, and
+// the answer. As measured on n8n 2.41.1. The contexts are n8n-core's own.
+import express, { type Request, type Response } from 'express';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { IDataObject, INode, IWebhookDescription } from 'n8n-workflow';
+import { sharedTestCa } from '../../helpers/tls.ts';
+import { additionalData, core, ourNode, TRIGGER, triggerNode, workflowWith, type Credential } from './n8n.ts';
+
+export interface TriggerOptions {
+  parameters: INode['parameters'];
+  workflowId?: string;
+  /** A node of version 1 has rawBody; newer ones read it when they ask. */
+  rawBody?: 'buffer' | 'when_read';
+  credential?: () => Credential;
+}
+
+export type Json = Record<string, unknown>;
+
+/** One side of a trigger: production, or listening for a test event. */
+export interface Side {
+  readonly url: string;
+  /** What n8n would have stored with the workflow. */
+  staticData: IDataObject;
+  /** Output of each execution that was started, oldest first. */
+  readonly executions: Json[];
+  /** Whether the URL is known: n8n answers 404 otherwise. */
+  isRegistered: boolean;
+  /** What n8n does after webhook() returned data: default starts the execution and answers 200. */
+  startExecution: (json: Json, res: Response) => void | Promise<void>;
+  checkExists(): Promise<boolean>;
+  create(): Promise<boolean>;
+  delete(): Promise<boolean>;
+  /** Row, checkExists, create when needed, then the static data is stored. @throws what the node throws */
+  activate(): Promise<void>;
+  /** delete, then the row goes and the static data is stored. */
+  deactivate(): Promise<boolean>;
+}
+
+export interface Trigger {
+  readonly production: Side;
+  readonly test: Side;
+  parameters: INode['parameters'];
+}
+
+export interface WebhookHost {
+  readonly url: string;
+  readonly ca: string;
+  addTrigger(options: TriggerOptions): Trigger;
+  close(): Promise<void>;
+}
+
+export async function startWebhookHost(credential: () => Credential): Promise<WebhookHost> {
+  const { ca, server: certificate } = await sharedTestCa();
+  const sides = new Map<string, (req: Request, res: Response) => Promise<void>>();
+  const app = express();
+  app.use(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    const handle = sides.get(req.path);
+    if (!handle) return void res.status(404).json({ message: 'not registered' });
+    // n8n itself refuses what is not JSON.
+    try {
+      req.body = JSON.parse(bytes.toString());
+    } catch {
+      return void res.status(422).json({ message: 'Failed to parse request body' });
+    }
+    Object.assign(req, { pendingBytes: bytes });
+    await handle(req, res);
+  });
+  const server = createServer(certificate, app);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  let triggers = 0;
+
+  return {
+    url,
+    ca,
+    addTrigger(options) {
+      const webhookId = `hook-${++triggers}`;
+      const trigger = { parameters: options.parameters } as Trigger & { production: Side; test: Side };
+      const make = (isTest: boolean) => makeSide({ url, webhookId, isTest, sides, trigger, options, credential: options.credential ?? credential });
+      return Object.assign(trigger, { production: make(false), test: make(true) });
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface SideOptions {
+  url: string;
+  webhookId: string;
+  isTest: boolean;
+  sides: Map<string, (req: Request, res: Response) => Promise<void>>;
+  trigger: Trigger;
+  options: TriggerOptions;
+  credential: () => Credential;
+}
+
+function makeSide({ url, webhookId, isTest, sides, trigger, options, credential }: SideOptions): Side {
+  const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/webhook`;
+  const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
+  const node = () => ourNode(TRIGGER, trigger.parameters, { webhookId, id: `node-${webhookId}` });
+  const workflowId = options.workflowId ?? `workflow-${webhookId}`;
+  const urls = { webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` };
+
+  /** Runs a life-cycle method on a workflow with the stored static data, and stores it afterwards. */
+  const hook = async (method: 'checkExists' | 'create' | 'delete'): Promise<boolean> => {
+    const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
+    const own = wf.getNode('Trigger')!;
+    const data = { isTest, webhookDescription, node: own.name, workflowId, httpMethod: 'POST', path } as never;
+    const context = new core.HookContext(
+      wf,
+      own,
+      additionalData(credential, urls),
+      isTest ? 'manual' : 'trigger',
+      isTest ? 'manual' : 'activate',
+      data,
+    );
+    const result = await triggerNode.webhookMethods!.default![method]!.call(context);
+    side.staticData = structuredClone(JSON.parse(JSON.stringify(wf.staticData)) as IDataObject);
+    return result;
+  };
+
+  const handle = async (req: Request, res: Response): Promise<void> => {
+    const { pendingBytes } = req as unknown as { pendingBytes: Buffer };
+    const readRawBody = async () => void Object.assign(req, { rawBody: pendingBytes });
+    Object.assign(req, { readRawBody });
+    if (options.rawBody !== 'when_read') await readRawBody();
+    const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
+    const data = additionalData(credential, { ...urls, httpRequest: req, httpResponse: res });
+    const webhookData = { isTest, webhookDescription, node: 'Trigger', workflowId, httpMethod: 'POST', path } as never;
+    const context = new core.WebhookContext(wf, wf.getNode('Trigger')!, data, isTest ? 'manual' : 'webhook', webhookData, [], null);
+    try {
+      const { workflowData, noWebhookResponse, webhookResponse } = await triggerNode.webhook!.call(context);
+      if (noWebhookResponse) return;
+      if (!workflowData) return void res.status(200).json(webhookResponse ?? {});
+      await side.startExecution(workflowData[0]![0]!.json, res);
+    } catch (error) {
+      res.status(500).json({ message: String(error) });
+    }
+  };
+
+  const side: Side = {
+    url: url + path,
+    staticData: {},
+    executions: [],
+    get isRegistered() {
+      return sides.has(path);
+    },
+    set isRegistered(wanted) {
+      if (wanted) sides.set(path, handle);
+      else sides.delete(path);
+    },
+    startExecution(json, res) {
+      side.executions.push(json);
+      res.status(200).end();
+    },
+    checkExists: () => hook('checkExists'),
+    create: () => hook('create'),
+    delete: () => hook('delete'),
+    async activate() {
+      side.isRegistered = true;
+      if (!(await side.checkExists())) await side.create();
+    },
+    async deactivate() {
+      const result = await side.delete();
+      side.isRegistered = false;
+      return result;
+    },
+  };
+  return side;
+}

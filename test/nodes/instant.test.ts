@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { toInstant } from '../../nodes/ConversationService/shared/instant';
+
+describe('toInstant', () => {
+  it.each([
+    ['2026-11-21T10:00:00Z', 'Europe/Berlin', '2026-11-21T10:00:00.000+00:00'],
+    ['2026-11-21T10:00:00.000+02:00', 'Europe/Berlin', '2026-11-21T08:00:00.000+00:00'],
+    ['2026-11-21T10:00:00-0530', 'UTC', '2026-11-21T15:30:00.000+00:00'],
+    ['2026-11-21T10:00:00', 'Europe/Berlin', '2026-11-21T09:00:00.000+00:00'],
+    ['2026-07-21T10:00:00', 'Europe/Berlin', '2026-07-21T08:00:00.000+00:00'],
+    ['2026-07-21T10:00:00', 'Asia/Kathmandu', '2026-07-21T04:15:00.000+00:00'],
+    ['2026-11-21T10:00:00', 'America/New_York', '2026-11-21T15:00:00.000+00:00'],
+    ['2026-11-21 10:00', 'UTC', '2026-11-21T10:00:00.000+00:00'],
+    ['2026-11-21', 'America/New_York', '2026-11-21T05:00:00.000+00:00'],
+    // An hour after the clocks went forward in Berlin, and an hour before.
+    ['2026-03-29T03:30:00', 'Europe/Berlin', '2026-03-29T01:30:00.000+00:00'],
+    ['2026-03-29T01:30:00', 'Europe/Berlin', '2026-03-29T00:30:00.000+00:00'],
+  ])('reads %s in %s as %s', (value, zone, expected) => {
+    expect(toInstant(value, zone)).toBe(expected);
+  });
+
+  it.each(['', 'yesterday', '2026-13-40T10:00:00'])('says that "%s" is not a date', (value) => {
+    expect(toInstant(value, 'UTC')).toBeNull();
+  });
+});
