@@ -1,17 +1,24 @@
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
 import { operations } from './contract/index.ts';
 import type { Operation } from './contract/operation.ts';
 import { errorSchema } from './contract/shared.ts';
 
-/** The OpenAPI 3.1 document, made from the very schemas that check requests. */
-export function openApiDocument(serverUrl: string): Record<string, unknown> {
-  const paths: ZodOpenApiPathsObject = {};
+/** A part of the document: JSON, written by hand or made by zod. */
+type Json = Record<string, unknown>;
+
+/**
+ * The OpenAPI 3.1 document, made from the very schemas that check requests (OpenAPI 3.1 is written in
+ * JSON Schema 2020-12, which zod makes).
+ */
+export function openApiDocument(serverUrl: string): Json {
+  const schemas: Json = {};
+  const paths: Record<string, Json> = {};
   for (const each of operations) {
     const path = `/api${each.path.replace(/:([a-z_]+)/g, '{$1}')}`;
-    paths[path] = { ...paths[path], [each.method]: operationObject(each) };
+    paths[path] = { ...paths[path], [each.method]: operationObject(each, schemas) };
   }
-  return { ...createDocument({
+  return {
     openapi: '3.1.0',
     info: {
       title: 'Conversation Service',
@@ -25,14 +32,27 @@ export function openApiDocument(serverUrl: string): Record<string, unknown> {
       { name: 'Conversations', description: 'Find, read, answer, take over, hand back, close' },
       { name: 'Chat', description: 'How customers write in the web chat' },
     ],
+    paths,
     components: {
+      schemas,
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'An API key: cs_live_…' },
         chat: { type: 'http', scheme: 'bearer', description: "A visitor's token, from POST /api/chat/sessions" },
       },
     },
-    paths,
-  }) };
+  };
+}
+
+/** A schema as JSON Schema; those with a name go among the components, and are pointed at. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
+  const { $schema: _, ...made } = z.toJSONSchema(schema, { target: 'draft-2020-12', io });
+  const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const { $defs, ...whole } = JSON.parse(text) as Json & { $defs?: Json };
+  Object.assign(components, $defs);
+  const { id, ...rest } = whole;
+  if (typeof id !== 'string') return whole;
+  components[id] = rest;
+  return { $ref: `#/components/schemas/${id}` };
 }
 
 /** What can go wrong with an operation, beside its own errors. */
@@ -45,27 +65,7 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   return [...new Set([...operation.errors, ...common])];
 }
 
-function operationObject(operation: Operation): ZodOpenApiOperationObject {
-  const responses: Record<string, object> = {
-    [operation.status]: {
-      description: 'Done',
-      headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-      content: { 'application/json': { schema: operation.answer } },
-    },
-  };
-  const byStatus = Map.groupBy(errorsOf(operation), (code) => ERROR_CATALOGUE[code].status);
-  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
-    responses[status] = {
-      description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].fix}`).join('\n\n'),
-      ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds' } } } : {}),
-      content: {
-        'application/json': {
-          schema: errorSchema,
-          examples: Object.fromEntries(codes.map((code) => [code, { value: { error: { code, message: ERROR_CATALOGUE[code].fix, request_id: 'req_01JD6Z0000000000000000000A' } } }])),
-        },
-      },
-    };
-  }
+function operationObject(operation: Operation, components: Json): Json {
   const idempotent = operation.method !== 'get' && !operation.showsSecret;
   return {
     operationId: operation.id,
@@ -74,14 +74,58 @@ function operationObject(operation: Operation): ZodOpenApiOperationObject {
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(operation.extension ? { 'x-extension': true } : {}),
     security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
-    parameters: [
-      ...[...operation.path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({ name: name!, in: 'path' as const, required: true, schema: { type: 'string' as const } })),
-      ...(idempotent
-        ? [{ name: 'Idempotency-Key', in: 'header' as const, required: false, schema: { type: 'string' as const, maxLength: 255 }, description: 'Kept 24 hours: the same key and body give the first answer again' }]
-        : []),
-    ],
-    ...(operation.query ? { requestParams: { query: operation.query as never } } : {}),
-    ...(operation.body ? { requestBody: { required: true, content: { 'application/json': { schema: operation.body as never } } } } : {}),
-    responses: responses as never,
+    parameters: [...pathParameters(operation), ...queryParameters(operation), ...(idempotent ? [IDEMPOTENCY_KEY] : [])],
+    ...(operation.body
+      ? { requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(operation.body, 'input', components) } } } }
+      : {}),
+    responses: {
+      [operation.status]: {
+        description: 'Done',
+        headers: { 'X-Request-Id': { schema: { type: 'string' } } },
+        content: { 'application/json': { schema: jsonSchema(operation.answer, 'output', components) } },
+      },
+      ...errorResponses(operation, components),
+    },
   };
 }
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', maxLength: 255 },
+  description: 'Kept 24 hours: the same key and body give the first answer again',
+};
+
+const pathParameters = ({ path }: Operation) =>
+  [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+
+function queryParameters({ query }: Operation) {
+  if (!query) return [];
+  const { properties, required } = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'input' });
+  // A query arrives as text: numbers among it are told by what they become.
+  const becomes = z.toJSONSchema(query, { target: 'draft-2020-12', io: 'output' }).properties ?? {};
+  return Object.keys(properties ?? {}).map((name) => ({
+    name,
+    in: 'query',
+    required: required?.includes(name) ?? false,
+    schema: becomes[name],
+  }));
+}
+
+function errorResponses(operation: Operation, components: Json): Json {
+  const responses: Json = {};
+  const byStatus = Map.groupBy(errorsOf(operation), (code) => ERROR_CATALOGUE[code].status);
+  for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
+    responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].fix}`).join('\n\n'),
+      ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds' } } } : {}),
+      content: { 'application/json': { schema: jsonSchema(errorSchema, 'output', components), examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])) } },
+    };
+  }
+  return responses;
+}
+
+const exampleOf = (code: ErrorCode) => ({
+  error: { code, message: ERROR_CATALOGUE[code].fix, request_id: 'req_01JD6Z0000000000000000000A' },
+});

@@ -30,7 +30,7 @@ export const startChatSession = operation({
     .object({
       workspace: z.string().max(64).optional().meta({ description: "The workspace's slug; the oldest one when left out" }),
       name: textSchema(200).nullish(),
-      email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish().meta({ override: { type: 'string' } }),
+      email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish(),
       phone: z
         .string()
         .max(40)
@@ -40,8 +40,7 @@ export const startChatSession = operation({
           context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
           return z.NEVER;
         })
-        .nullish()
-        .meta({ override: { type: 'string' } }),
+        .nullish(),
     })
     .meta({ example: { name: 'María', email: 'maria@example.com' } }),
   status: 201,

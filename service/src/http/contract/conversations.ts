@@ -95,7 +95,7 @@ export const lookupContact = operation({
           return z.NEVER;
         })
         .optional()
-        .meta({ override: { type: 'string' }, example: '+54 9 11 5555 0134' }),
+        .meta({ example: '+54 9 11 5555 0134' }),
       email: z.email('must be an e-mail address').optional().meta({ example: 'maria@example.com' }),
     })
     .refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {

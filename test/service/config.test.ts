@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, readConfig } from '../../service/src/config.ts';
+
+describe('configuration', () => {
+  it('has the defaults of the design', () => {
+    expect(readConfig({})).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      publicUrl: null,
+      dataDir: './data',
+      allowedNetworks: [],
+      insecureTargets: false,
+      deliveryTimeoutMs: 10_000,
+      deliveryRetryDelaysMs: [5000, 30_000, 120_000],
+      retentionDays: 30,
+      apiRateLimitPerMinute: 6000,
+      chatRateLimitPerMinute: 60,
+      logLevel: 'info',
+    });
+  });
+
+  it('takes an empty variable for one that is not set', () => expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
+
+  it.each([
+    ['PORT', '70000'],
+    ['PORT', 'http'],
+    ['PUBLIC_URL', 'example.com'],
+    ['DATABASE_URL', 'postgres://user:password@host/db'],
+    ['ENCRYPTION_KEY', 'short'],
+    ['ALLOWED_NETWORKS', '127.0.0.1'],
+    ['ALLOWED_NETWORKS', '10.0.0.0/8,all'],
+    ['INSECURE_TARGETS', 'yes'],
+    ['DELIVERY_TIMEOUT_MS', '0'],
+    ['DELIVERY_RETRY_DELAYS_MS', '1,2'],
+    ['DELIVERY_RETRY_DELAYS_MS', '1,2,soon'],
+    ['RETENTION_DAYS', '0'],
+    ['API_RATE_LIMIT_PER_MINUTE', '-1'],
+    ['CHAT_RATE_LIMIT_PER_MINUTE', 'many'],
+    ['BOOTSTRAP_API_KEY', 'cs_live_short'],
+    ['BOOTSTRAP_ADMIN_EMAIL', 'nobody'],
+    ['BOOTSTRAP_ADMIN_EMAIL', 'a@example.com'],
+    ['LOG_LEVEL', 'loud'],
+  ])('%s=%s stops the start with one line that names the variable and not its value', (name, value) => {
+    let message = '';
+    try {
+      readConfig({ [name]: value });
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError);
+      ({ message } = error as Error);
+    }
+    expect(message).toMatch(new RegExp(`^${name}.*\\.$`));
+    expect(message).not.toContain('password');
+  });
+});

@@ -1,0 +1,128 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import { startTestService, type TestService } from '../helpers/service.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+
+const PHONE = '5491155550134';
+const EMAIL = 'maria.lopez@example.com';
+
+describe('what must not get out', () => {
+  let service: TestService;
+  let receiver: EventReceiver;
+  let log = '';
+  let conversationId: string;
+  let secrets: string[];
+  const answers: string[] = [];
+
+  beforeAll(async () => {
+    receiver = await startEventReceiver((_request, response) => void response.writeHead(receiver.requests.length % 3 === 0 ? 500 : 200).end('ok'));
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        log += String(chunk);
+        done();
+      },
+    });
+    service = await startTestService({ ca: receiver.ca, log: pino({ level: 'trace' }, sink) });
+    secrets = [];
+    let hook = '';
+    for (const event of EMITTED_EVENTS) {
+      const { id, secret } = await receiver.subscribe(service, event);
+      secrets.push(secret);
+      hook = id;
+    }
+    secrets.push((await service.api.post(`/api/hooks/${hook}/rotate-secret`)).body.secret);
+
+    const said = `I am ${EMAIL.toUpperCase()} and +54 9 11 5555-0134, that is 011 5555 0134; order 77001122`;
+    const customer = await chatCustomer(service.url, { name: `+54 9 11 5555 0134`, email: EMAIL, phone: '+54 9 11 5555 0134' });
+    ({ conversation_id: conversationId } = await customer.write(said, `id-${PHONE}`));
+    secrets.push(customer.token, service.apiKey);
+    const path = `/api/conversations/${conversationId}`;
+    const keep = (answer: { body: unknown }) => answers.push(JSON.stringify(answer.body));
+    keep(await service.api.post(`${path}/messages`, { text: `We wrote to ${EMAIL} and ring ${PHONE}` }));
+    keep(await service.api.patch(path, { funnel_stage: 'qualified' }));
+    keep(await service.api.post(`${path}/close`, { summary: `Reached at +${PHONE} or ${EMAIL}`, verdict: 'goal_reached' }));
+    keep(await service.api.get(path));
+    keep(await service.api.get('/api/conversations'));
+    keep(await service.api.post('/api/contacts/lookup', { email: EMAIL }));
+    keep(await service.api.post('/api/contacts/lookup', { phone: PHONE }));
+    keep(await service.api.get(`/api/conversations?cursor=${encodeURIComponent(EMAIL)}&phone=${PHONE}`));
+    keep(await apiClient(service.url, null).post('/api/chat/sessions', { email: `${EMAIL} `, phone: `${PHONE}${PHONE}` }));
+    keep(await service.api.post('/api/contacts/lookup', `{"email":"${EMAIL}",`));
+    keep(await service.api.get(`/api/hooks/${hook}/deliveries`));
+    await waitFor('all six events', () => new Set(receiver.payloads().map(({ event }) => event)).size === 6);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await receiver?.close();
+  });
+
+  const DETAILS = /5491155550134|9?11[\s-]?5555[\s-]?0134|lopez|MARIA/i;
+
+  it('no payload of any event holds a phone or an e-mail, in any field', () => {
+    for (const { rawBody } of receiver.requests) expect(rawBody.toString()).not.toMatch(DETAILS);
+    const received = receiver.payloads('message.received')[0];
+    expect(received.conversation).toMatchObject({ contact_display: '+54•••••••••34', contact_name: '+54•••••••••34' });
+    expect(received.message.sender.name).toBe('+54•••••••••34');
+    expect(received.message.text).toContain('order 77001122');
+    expect(received.message.channel_message_id).toBe('id-+54•••••••••34');
+  });
+
+  it('nor does any answer of the API', () => {
+    for (const answer of answers) expect(answer).not.toMatch(DETAILS);
+  });
+
+  it('no log line holds a key, token, secret, phone, e-mail or text, at any level', async () => {
+    expect(log).toContain('request completed');
+    expect(log).toContain('"req_');
+    expect(log).not.toMatch(DETAILS);
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(log).not.toContain('order 77001122');
+  });
+
+  it('no file of the data folder holds a key, token or secret; the files are for their owner alone', async () => {
+    const names = await readdir(service.folder);
+    expect(names.length).toBeGreaterThan(1);
+    let all = '';
+    for (const name of names) {
+      const path = join(service.folder, name);
+      if (name !== 'lock') expect((await stat(path)).mode & 0o077).toBe(0);
+      all += await readFile(path, 'latin1');
+    }
+    expect(all).toContain(conversationId);
+    for (const secret of secrets) {
+      expect(all).not.toContain(secret);
+      expect(all).not.toContain(Buffer.from(secret).toString('base64').slice(0, 40));
+    }
+    const decoded = secrets.filter((secret) => secret.startsWith('whsec_')).map((secret) => Buffer.from(secret.slice(6), 'base64').toString('latin1'));
+    for (const bytes of decoded) expect(all).not.toContain(bytes);
+  });
+
+  it('a fault of ours says nothing of the inside', async () => {
+    const { createApp } = await import('../../service/src/http/app.ts');
+    const broken = createApp({
+      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0 },
+      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {} },
+      log: pino({ level: 'silent' }),
+      health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
+      chatFeed: { listen: () => () => {} },
+      setup: { isValid: () => false, complete: async () => null },
+      publicUrl: () => '',
+      stopping: new AbortController().signal,
+    });
+    const server = broken.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    try {
+      const { port } = server.address() as { port: number };
+      const { status, body } = await apiClient(`http://127.0.0.1:${port}`, service.apiKey).get('/api/hooks');
+      expect([status, body.error.code]).toEqual([500, 'internal']);
+      expect(JSON.stringify(body)).not.toContain('inner detail');
+    } finally {
+      server.close();
+    }
+  });
+});
