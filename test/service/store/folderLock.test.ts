@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { FolderInUse, openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import { contractSchema } from '../../contract/schema.ts';
+
+const child = fileURLToPath(new URL('./openAndHold.child.ts', import.meta.url));
+
+describe('folder lock', () => {
+  it('refuses a second store of the same process, and lets it in after the first is closed', async () => {
+    const { folder, store, remove } = await openInTemporaryFolder();
+    const refused = openLowdbStore(contractSchema, { folder });
+    await expect(refused).rejects.toThrow(FolderInUse);
+    await expect(refused).rejects.toThrow(`The data folder ${folder} is in use by process ${process.pid}`);
+    await store.close();
+    await (await openLowdbStore(contractSchema, { folder })).close();
+    await remove();
+  });
+
+  it('refuses a second process with the first one\'s pid, and lets it in right after kill -9', async () => {
+    const { folder, store, remove } = await openInTemporaryFolder();
+    await store.close();
+    const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(holder.stdout, 'data');
+    await expect(openLowdbStore(contractSchema, { folder })).rejects.toMatchObject({ name: 'FolderInUse', pid: holder.pid });
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    await (await openLowdbStore(contractSchema, { folder })).close();
+    await remove();
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { StoreDamaged, openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { all, contractSchema, put, thing } from '../../contract/schema.ts';
+import { listeningLog } from './waiting.ts';
+
+describe('journal', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-journal-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const journal = (generation = 1) => join(folder, `journal-${generation}.log`);
+  const open = (log = listeningLog()) => openLowdbStore(contractSchema, { folder, log });
+  const ids = async () => {
+    const store = await open();
+    const things = await all(store);
+    await store.close();
+    return things.map(({ id }) => id).join('');
+  };
+  /** Three frames, `a`, `b` and `c`. @returns the journal and where each frame begins */
+  const writeThree = async () => {
+    const store = await open();
+    for (const id of ['a', 'b', 'c']) await put(store, thing(id));
+    await store.close();
+    const bytes = await readFile(journal());
+    const starts = [...bytes.keys()].filter((at) => bytes[at] === 0x1e);
+    expect(starts).toHaveLength(3);
+    return { bytes, starts: starts as [number, number, number] };
+  };
+  const refusal = async (): Promise<StoreDamaged> => {
+    const error = await open().then(
+      async (store) => {
+        await store.close();
+        return new Error('it opened');
+      },
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(StoreDamaged);
+    return error as StoreDamaged;
+  };
+
+  it('cuts the last frame wherever it is torn, and goes on writing behind the good part', async () => {
+    const { bytes, starts } = await writeThree();
+    for (let length = starts[2] + 1; length < bytes.length; length += 1) {
+      await writeFile(journal(), bytes.subarray(0, length));
+      const store = await open();
+      expect((await all(store)).map(({ id }) => id)).toEqual(['a', 'b']);
+      await put(store, thing('z'));
+      await store.close();
+      expect(await ids()).toBe('abz');
+    }
+  });
+
+  it('cuts the last frame wherever NULs begin in it', async () => {
+    const { bytes, starts } = await writeThree();
+    for (let from = starts[2]; from < bytes.length; from += 1) {
+      await writeFile(journal(), Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from + 4096)]));
+      expect(await ids()).toBe('ab');
+      expect((await stat(journal())).size).toBe(starts[2]);
+    }
+  });
+
+  it('says what it cut', async () => {
+    const { bytes, starts } = await writeThree();
+    await writeFile(journal(), bytes.subarray(0, bytes.length - 1));
+    const log = listeningLog();
+    await (await open(log)).close();
+    expect(log.lines.join()).toContain(`journal-1.log ends in an unfinished frame at byte ${starts[2]}`);
+  });
+
+  it('refuses to start for damage anywhere before the last frame, and changes nothing', async () => {
+    const { bytes, starts } = await writeThree();
+    for (let at = 0; at < starts[2]; at += 1) {
+      const damaged = Buffer.from(bytes);
+      damaged[at] = damaged[at]! ^ 0x01;
+      await writeFile(journal(), damaged);
+      const { file, position, message } = await refusal();
+      expect({ file, position }).toEqual({ file: 'journal-1.log', position: at < starts[1] ? 0 : starts[1] });
+      expect(message).toMatch(/journal-1\.log, byte \d+.*backup.*truncate -s/);
+      expect(await readFile(journal())).toEqual(damaged);
+    }
+  });
+
+  it('starts again after its advice was followed', async () => {
+    const { bytes, starts } = await writeThree();
+    bytes[starts[1] + 5]! ^= 0xff;
+    await writeFile(journal(), bytes);
+    const { position } = await refusal();
+    await writeFile(journal(), bytes.subarray(0, position));
+    expect(await ids()).toBe('a');
+  });
+
+  it('refuses to start when a frame is missing', async () => {
+    const { bytes, starts } = await writeThree();
+    await writeFile(journal(), Buffer.concat([bytes.subarray(0, starts[1]), bytes.subarray(starts[2])]));
+    expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[1] });
+  });
+
+  it('takes damage for no torn end when a later journal goes on', async () => {
+    const { bytes, starts } = await writeThree();
+    await writeFile(journal(), bytes.subarray(0, starts[2] - 1));
+    await writeFile(journal(2), bytes.subarray(starts[2]));
+    expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[1] });
+  });
+
+  it('reads journals one after the other, an empty one among them', async () => {
+    const { bytes, starts } = await writeThree();
+    await writeFile(journal(), bytes.subarray(0, starts[2]));
+    await writeFile(journal(2), '');
+    await writeFile(journal(3), bytes.subarray(starts[2]));
+    expect(await ids()).toBe('abc');
+    await rm(journal(2));
+    expect(await refusal()).toMatchObject({ file: 'journal-2.log' });
+  });
+
+  it('is not deceived by text that looks like a frame', async () => {
+    const { bytes } = await writeThree();
+    const store = await open();
+    await put(store, thing('d', { note: bytes.toString('latin1') }));
+    await store.close();
+    const whole = await readFile(journal());
+    await writeFile(journal(), whole.subarray(0, whole.length - 2));
+    expect(await ids()).toBe('abc');
+  });
+
+  it('passes on errors of reading instead of starting empty', async () => {
+    await writeThree();
+    await rm(journal());
+    await mkdir(journal());
+    await expect(open()).rejects.toThrow(/EISDIR/);
+  });
+
+  it('makes the folder and its files for their owner only', async () => {
+    const nested = join(folder, 'new', 'data');
+    const store = await openLowdbStore(contractSchema, { folder: nested });
+    await put(store, thing('a'));
+    await store.close();
+    expect((await stat(nested)).mode & 0o777).toBe(0o700);
+    for (const name of await readdir(nested)) expect([name, (await stat(join(nested, name))).mode & 0o777]).toEqual([name, 0o600]);
+  });
+});

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { all } from '../../contract/schema.ts';
+
+const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 6);
+
+/** Lets a process write for a moment after its first acknowledgement and kills it. @returns its last number by writer */
+const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, number>> => {
+  const writing = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  writing.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = once(writing, 'close');
+  await once(writing.stdout, 'data');
+  await sleep(forMs);
+  writing.kill('SIGKILL');
+  await ended;
+  const whole = said.slice(0, said.lastIndexOf('\n')).split('\n');
+  return new Map(whole.map((line) => line.split(' ') as [string, string]).map(([writer, number]) => [writer, Number(number)]));
+};
+
+const jobsOf = async (store: ContractStore) =>
+  (await store.claim({ queue: 'q', now: 1, limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(({ id }) => id);
+
+it(`loses nothing acknowledged and keeps nothing half in ${ROUNDS} rounds of kill -9 under load`, async () => {
+  const { folder, store, reopen, remove } = await openInTemporaryFolder();
+  await store.close();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const acknowledged = await writeAndKill(folder, (round * 37) % 200);
+    const again = await reopen();
+    const things = new Map((await all(again)).map(({ id, number }) => [id, number]));
+    const jobs = await jobsOf(again);
+    expect(acknowledged.size).toBeGreaterThan(0);
+    for (const [writer, number] of acknowledged) {
+      const kept = things.get(`left-${writer}`)!;
+      // The last transaction may have become durable without anybody hearing of it.
+      expect([number, number + 1]).toContain(kept);
+      expect(things.get(`right-${writer}`)).toBe(kept);
+      expect(jobs.filter((id) => id.startsWith(`job-${writer}-`))).toEqual([`job-${writer}-${kept}`]);
+    }
+    await again.close();
+  }
+  await remove();
+}, 30_000 + ROUNDS * 5_000);

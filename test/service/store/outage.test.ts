@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { all, put, thing } from '../../contract/schema.ts';
+import { StoreUnavailable } from '../../../service/src/store/store.ts';
+import { BreakableFiles, diskError } from './breakableFiles.ts';
+import { until } from './waiting.ts';
+
+const claiming = { queue: 'q', now: 10, limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
+const job = (id: string) => ({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+
+describe('when the disk fails', () => {
+  let files: BreakableFiles;
+  let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
+  let store: ContractStore;
+  beforeEach(async () => {
+    files = new BreakableFiles();
+    opened = await openInTemporaryFolder({ files, retryMs: 10 });
+    ({ store } = opened);
+    await put(store, thing('kept'));
+  });
+  afterEach(() => {
+    files.fail = () => null;
+    return opened.remove();
+  });
+
+  const failOnce = (operation: 'write' | 'sync', code: string) => {
+    files.fail = (failing) => {
+      if (failing !== operation) return null;
+      files.fail = () => null;
+      return diskError(code);
+    };
+  };
+  const recovered = () => until('the store can write again', () => store.fault === null);
+  const ids = async (of = store) => (await all(of)).map(({ id }) => id);
+
+  it.each([
+    ['a sync', 'sync', 'EIO', /input\/output error/],
+    ['a write', 'write', 'ENOSPC', /no space is left/],
+  ] as const)('rejects everybody who waits for %s, keeps nothing of theirs, and works again', async (_what, operation, code, words) => {
+    failOnce(operation, code);
+    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => put(store, thing(id))));
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+      expect((outcome as PromiseRejectedResult).reason.message).toMatch(words);
+    }
+    await recovered();
+    expect(await ids()).toEqual(['kept']);
+    await put(store, thing('d'));
+    expect(await ids(await opened.reopen())).toEqual(['d', 'kept']);
+  });
+
+  it('cuts off the part of a frame that was written', async () => {
+    files.writtenBeforeFailing = 25;
+    failOnce('write', 'EIO');
+    await expect(put(store, thing('half'))).rejects.toThrow(StoreUnavailable);
+    await recovered();
+    await put(store, thing('next'));
+    expect(await ids(await opened.reopen())).toEqual(['kept', 'next']);
+  });
+
+  it('refuses everything, says why, and tries until it can write again', async () => {
+    let attempts = 0;
+    files.fail = (operation) => {
+      if (operation !== 'write') return null;
+      attempts += 1;
+      return diskError('ENOSPC');
+    };
+    await expect(put(store, thing('a'))).rejects.toThrow(StoreUnavailable);
+    expect(store.fault).toMatch(/no space is left on the disk/);
+    await until('it has tried again and again', () => attempts > 4);
+    await expect(put(store, thing('b'))).rejects.toThrow(/no space/);
+    await expect(store.transaction((tx) => tx.things.get('kept'))).rejects.toThrow(StoreUnavailable);
+    await expect(store.claim(claiming)).rejects.toThrow(StoreUnavailable);
+    let called = 0;
+    store.onWork(() => (called += 1));
+    files.fail = () => null;
+    await recovered();
+    expect(called).toBe(1);
+    await put(store, thing('c'));
+    expect(await ids()).toEqual(['c', 'kept']);
+  });
+
+  it('also survives that the cutting off fails at first', async () => {
+    let failures = 0;
+    files.fail = (operation) => {
+      if (operation !== 'sync' && operation !== 'truncate') return null;
+      failures += 1;
+      return failures < 4 ? diskError('EIO') : null;
+    };
+    await expect(put(store, thing('a'))).rejects.toThrow(StoreUnavailable);
+    await recovered();
+    await put(store, thing('b'));
+    expect(await ids(await opened.reopen())).toEqual(['b', 'kept']);
+  });
+
+  it('can be closed, and has what was acknowledged at the next start', async () => {
+    files.fail = (operation) => (operation === 'write' ? diskError('EIO') : null);
+    await expect(put(store, thing('a'))).rejects.toThrow(StoreUnavailable);
+    await store.close();
+    files.fail = () => null;
+    expect(await ids(await opened.reopen())).toContain('kept');
+  });
+
+  it('leaves claimed work with those who are at it', async () => {
+    await store.transaction((tx) => tx.jobs.enqueue(job('mine')));
+    expect(await store.claim(claiming)).toHaveLength(1);
+    failOnce('sync', 'EIO');
+    await expect(store.transaction((tx) => tx.jobs.complete('mine'))).rejects.toThrow(StoreUnavailable);
+    await recovered();
+    expect(await store.claim(claiming)).toEqual([]);
+    expect(await store.claim({ ...claiming, now: 1_010 })).toHaveLength(1);
+  });
+
+  it('goes on with the change feed where it was, without what never happened', async () => {
+    const changes = store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]();
+    const first = changes.next();
+    failOnce('sync', 'EIO');
+    await expect(put(store, thing('never'))).rejects.toThrow(StoreUnavailable);
+    await recovered();
+    await put(store, thing('real'));
+    expect((await first).value).toMatchObject({ id: 'real' });
+  });
+});
+
+describe('before a write is durable', () => {
+  let files: BreakableFiles;
+  let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
+  let store: ContractStore;
+  let release: () => void;
+  beforeEach(async () => {
+    files = new BreakableFiles();
+    opened = await openInTemporaryFolder({ files });
+    ({ store } = opened);
+    release = files.holdSyncs();
+  });
+  afterEach(() => {
+    release();
+    return opened.remove();
+  });
+
+  /** Whether it has settled by the time that everything else had a chance to. */
+  const settles = async (promise: Promise<unknown>) => {
+    let settled = false;
+    const note = () => (settled = true);
+    promise.then(note, note);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return settled;
+  };
+
+  it('neither it nor what was read from it is answered', async () => {
+    expect(await settles(store.transaction((tx) => tx.things.get('a')))).toBe(true);
+    const writing = put(store, thing('a'));
+    const reading = store.transaction((tx) => tx.things.get('a'));
+    const failing = store.transaction(async (tx) => {
+      if ((await tx.things.get('a')) !== null) throw new Error('a exists');
+    });
+    expect(await Promise.all([writing, reading, failing].map(settles))).toEqual([false, false, false]);
+    release();
+    await writing;
+    expect(await reading).toEqual(thing('a'));
+    await expect(failing).rejects.toThrow('a exists');
+  });
+
+  it('its work is not handed out, and nobody hears of it', async () => {
+    let called = 0;
+    store.onWork(() => (called += 1));
+    const change = store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]().next();
+    const writing = store.transaction(async (tx) => {
+      await tx.jobs.enqueue(job('a'));
+      await tx.things.put(thing('a'));
+    });
+    expect(await settles(change)).toBe(false);
+    expect(await store.claim(claiming)).toEqual([]);
+    expect(await store.nextRunAt('q')).toBeNull();
+    expect(called).toBe(0);
+    release();
+    await writing;
+    expect(called).toBe(1);
+    expect(await store.claim(claiming)).toHaveLength(1);
+    expect((await change).value).toMatchObject({ id: 'a' });
+  });
+
+  it('work that it takes back is no longer handed out', async () => {
+    release();
+    await store.transaction((tx) => tx.jobs.enqueue(job('a')));
+    release = files.holdSyncs();
+    const cancelling = store.transaction((tx) => tx.jobs.complete('a'));
+    await Promise.resolve();
+    expect(await store.claim(claiming)).toEqual([]);
+    release();
+    await cancelling;
+  });
+});

@@ -1,0 +1,123 @@
+import { readFile, readdir, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { StoreDamaged } from '../../../service/src/store/lowdb/index.ts';
+import type { LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { all, put, thing } from '../../contract/schema.ts';
+import { BreakableFiles, diskError } from './breakableFiles.ts';
+import { listeningLog, until } from './waiting.ts';
+
+describe('snapshot', () => {
+  let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
+  afterEach(() => opened.remove());
+  const open = async (options: Partial<LowdbOptions>) => (opened = await openInTemporaryFolder(options));
+  const names = async () => (await readdir(opened.folder)).sort();
+  const snapshots = async () => (await names()).filter((name) => /^snapshot-\d+\.ndjson$/.test(name)).map((name) => Number(/\d+/.exec(name)![0])).sort((a, b) => a - b);
+
+  /** Writers that put, change and remove things until the condition holds. */
+  const writeUntil = async (store: ContractStore, holds: () => Promise<boolean>) => {
+    let done = false;
+    let round = 0;
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      while (!done) {
+        round += 1;
+        const id = `${writer}-${round % 97}`;
+        if (round % 5 === 0) await store.transaction((tx) => tx.things.delete(id));
+        else await put(store, thing(id, { number: round, note: 'x'.repeat(200) }));
+      }
+    });
+    await until('the writers have done enough', holds);
+    done = true;
+    await Promise.all(writers);
+  };
+
+  it('under concurrent writes leaves exactly what was written, and two generations of files', async () => {
+    const { store } = await open({ snapshotAfterBytes: 50_000 });
+    await writeUntil(store, async () => ((await snapshots()).at(-1) ?? 0) >= 6);
+    const before = await all(store);
+    const again = await opened.reopen();
+    expect(await all(again)).toEqual(before);
+    await again.close();
+    const [older, newest, ...more] = await snapshots();
+    expect(more).toEqual([]);
+    const left = (await names()).filter((name) => !name.startsWith('lock') && !name.startsWith('snapshot'));
+    expect(left[0]).toBe(`journal-${older}.log`);
+    expect(left).toContain(`journal-${newest}.log`);
+  });
+
+  const damages: [string, (path: string, size: number) => Promise<void>][] = [
+    ['empty', (path) => truncate(path, 0)],
+    ['filled with NULs', (path, size) => writeFile(path, Buffer.alloc(size))],
+    ['cut in the middle', (path, size) => truncate(path, Math.floor(size / 2))],
+    ['without its last byte', (path, size) => truncate(path, size - 1)],
+    ['changed in one byte', async (path, size) => {
+      const bytes = await readFile(path);
+      bytes[Math.floor(size / 2)]! ^= 0x01;
+      await writeFile(path, bytes);
+    }],
+  ];
+
+  it.each(damages)('that is %s is passed over for the one before and its journals', async (_what, damage) => {
+    const log = listeningLog();
+    const { store } = await open({ snapshotAfterBytes: 20_000, log });
+    await writeUntil(store, async () => (await snapshots()).length === 2);
+    await store.close();
+    const before = await all(await opened.reopen());
+    const newest = join(opened.folder, `snapshot-${(await snapshots()).at(-1)}.ndjson`);
+    await damage(newest, (await stat(newest)).size);
+    expect(await all(await opened.reopen())).toEqual(before);
+    expect(log.lines.join()).toContain('falling back');
+  });
+
+  it('that is damaged with nothing before it stops the start', async () => {
+    const { store } = await open({ snapshotAfterBytes: 20_000 });
+    await writeUntil(store, async () => (await snapshots()).length === 2);
+    await store.close();
+    for (const generation of await snapshots()) await truncate(join(opened.folder, `snapshot-${generation}.ndjson`), 10);
+    const refused = opened.reopen();
+    await expect(refused).rejects.toThrow(StoreDamaged);
+    await expect(refused).rejects.toThrow(/snapshot-\d+\.ndjson.*backup/);
+  });
+
+  it('is not published before the journal holds what it shows', async () => {
+    const files = new BreakableFiles();
+    const { store } = await open({ snapshotAfterBytes: 1, files });
+    const written: string[] = [];
+    files.fail = (operation, path) => {
+      if (operation === 'rename') written.push(path);
+      return null;
+    };
+    await put(store, thing('a'));
+    const release = files.holdSyncs();
+    const waiting = put(store, thing('b'));
+    expect(written).toEqual([]);
+    release();
+    await waiting;
+    await until('it is published', () => written.length > 0);
+  });
+
+  it('that cannot be written leaves the store at work and every journal in place', async () => {
+    const files = new BreakableFiles();
+    const log = listeningLog();
+    const { store } = await open({ snapshotAfterBytes: 5_000, snapshotRetryMs: 1, files, log });
+    files.fail = (operation, path) => (operation === 'write' && path.includes('snapshot') ? diskError('ENOSPC') : null);
+    await writeUntil(store, async () => log.lines.some((line) => line.includes('no snapshot could be written: no space')));
+    expect(store.fault).toBeNull();
+    expect(await names()).toContain('journal-1.log');
+    expect((await names()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    files.fail = () => null;
+    await writeUntil(store, async () => (await snapshots()).length > 0);
+    const before = await all(store);
+    expect(await all(await opened.reopen())).toEqual(before);
+  });
+
+  it('left half written by a killed process is removed at the next start', async () => {
+    const { store, folder } = await open({});
+    await store.close();
+    await writeFile(join(folder, 'snapshot-2.ndjson.0b1c.tmp'), 'half');
+    await opened.reopen();
+    expect(await names()).toEqual(['journal-1.log', 'lock']);
+  });
+});

@@ -1,0 +1,61 @@
+import { expect, it } from '@jest/globals';
+import { WorkQueue } from '../../../service/src/store/lowdb/workQueue.ts';
+import type { Job } from '../../../service/src/store/store.ts';
+
+const job = (id: number, group: string, runAt = 0): Job => ({ id: `job-${id}`, queue: 'q', group, runAt, rank: 0, data: {} });
+
+/** Looks at jobs only as often as the work that is asked for needs it. */
+const watched = (jobs: readonly Job[]) => {
+  const counter = { looks: 0 };
+  const queue = new WorkQueue(() => {
+    counter.looks += 1;
+    return true;
+  });
+  for (const one of jobs) queue.place(one);
+  counter.looks = 0;
+  return { queue, counter };
+};
+
+it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
+  const { queue } = watched(Array.from({ length: 10_000 }, (_, i) => job(i, 'full')));
+  const asked: string[] = [];
+  const freeSlots = (group: string) => {
+    asked.push(group);
+    return group === 'full' ? 0 : 5;
+  };
+  for (let i = 0; i < 1_000; i += 1) {
+    queue.place(job(20_000 + i, 'other'));
+    expect(queue.claim({ queue: 'q', now: 1, limit: 10, freeSlots, leaseMs: 1_000 })).toHaveLength(1);
+  }
+  // Asked once a claim for each group that is due, whatever waits in it.
+  expect(asked).toHaveLength(2_000);
+});
+
+it('does not look at groups that are not due', () => {
+  const { queue } = watched(Array.from({ length: 10_000 }, (_, i) => job(i, `group-${i}`, 1_000 + i)));
+  const asked: string[] = [];
+  const claim = (now: number) =>
+    queue.claim({ queue: 'q', now, limit: 10, leaseMs: 1_000, freeSlots: (group) => (asked.push(group), 1) });
+  expect(claim(1_001)).toHaveLength(2);
+  expect(asked).toEqual(['group-0', 'group-1']);
+  expect(queue.nextRunAt('q', () => false)).toBe(1_002);
+});
+
+it('hands out nothing that is not due when the clock is set back', () => {
+  const { queue } = watched([job(1, 'g', 1_000), job(2, 'g', 1_000)]);
+  const claim = (now: number) => queue.claim({ queue: 'q', now, limit: 1, freeSlots: () => 5, leaseMs: 9_000 });
+  expect(claim(1_000)).toHaveLength(1);
+  expect(claim(500)).toEqual([]);
+  expect(queue.nextRunAt('q', () => false)).toBe(1_000);
+  expect(claim(1_000)).toHaveLength(1);
+});
+
+it('gives a job back when asking for free slots fails', () => {
+  const { queue } = watched([job(1, 'a'), job(2, 'b')]);
+  const failing = () => {
+    throw new Error('no');
+  };
+  const request = { queue: 'q', limit: 9, leaseMs: 100 };
+  expect(() => queue.claim({ ...request, now: 1, freeSlots: (group) => (group === 'a' ? 1 : failing()) })).toThrow('no');
+  expect(queue.claim({ ...request, now: 101, freeSlots: () => 1 })).toHaveLength(2);
+});

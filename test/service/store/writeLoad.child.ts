@@ -1,0 +1,25 @@
+// Writes into the store in the folder named by the first argument until it is killed, and says on
+// standard output what was acknowledged: `<writer> <number>`. Writing to a pipe is synchronous on
+// Linux, so what was said before a kill arrives.
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { contractSchema, thing } from '../../contract/schema.ts';
+
+const WRITERS = 16;
+// Small enough that many kills hit a snapshot or a rotation.
+const store = await openLowdbStore(contractSchema, { folder: process.argv[2]!, snapshotAfterBytes: 100_000 });
+
+const write = async (writer: number): Promise<never> => {
+  for (;;) {
+    const number = await store.transaction(async (tx) => {
+      const next = ((await tx.things.get(`left-${writer}`))?.number ?? 0) + 1;
+      await tx.things.put(thing(`left-${writer}`, { number: next, note: 'x'.repeat(next % 500) }));
+      await tx.things.put(thing(`right-${writer}`, { number: next }));
+      await tx.jobs.complete(`job-${writer}-${next - 1}`);
+      await tx.jobs.enqueue({ id: `job-${writer}-${next}`, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+      return next;
+    });
+    process.stdout.write(`${writer} ${number}\n`);
+  }
+};
+
+await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
