@@ -1,0 +1,188 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+
+const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
+const KEY = `cs_live_${'B'.repeat(32)}`;
+
+interface Run {
+  readonly child: ChildProcess;
+  out: string;
+  err: string;
+}
+
+describe('the service as a process', () => {
+  let folder: string;
+  const running: Run[] = [];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  });
+  afterEach(async () => {
+    for (const { child } of running.splice(0)) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
+    const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, ...env }, cwd: folder });
+    const each: Run = { child, out: '', err: '' };
+    child.stdout.on('data', (chunk) => (each.out += String(chunk)));
+    child.stderr.on('data', (chunk) => (each.err += String(chunk)));
+    running.push(each);
+    return each;
+  };
+  const ended = async ({ child }: Run): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return child.exitCode;
+  };
+  const started = (each: Run) =>
+    waitFor(`the service to start (${each.err})`, () => {
+      if (each.child.exitCode !== null) throw new Error(`it ended: ${each.err}${each.out}`);
+      return /"url":"([^"]+)"/.exec(each.out)?.[1];
+    });
+  const command = async (...args: string[]) => {
+    const each = run(args);
+    return { code: await ended(each), out: each.out, err: each.err };
+  };
+
+  it('sets up by the one-time link: first member, workspace and key, once', async () => {
+    const service = run();
+    const url = await started(service);
+    const link = await waitFor('the link', () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(service.out)?.[0]);
+    const token = new URL(link).searchParams.get('token')!;
+    const page = await fetch(link);
+    expect(await page.text()).toContain('<form method="post"');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect((await fetch(`${url}/setup?token=wrong`)).status).toBe(404);
+
+    const post = (fields: Record<string, string>) => fetch(`${url}/setup`, { method: 'POST', body: new URLSearchParams(fields) });
+    const fields = { token, workspace: 'Acme <b>', name: '"Ana"', email: 'ana@example.com', password: 'correct horse' };
+    const short = await post({ ...fields, password: 'short' });
+    expect(short.status).toBe(400);
+    expect(await short.text()).toMatch(/password must have at least 10 characters[\s\S]*&#34;Ana&#34;/);
+    const answers = await Promise.all([post(fields), post(fields)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404]);
+    const text = await answers.find(({ status }) => status === 201)!.text();
+    const key = /cs_live_[0-9A-Za-z]{32}/.exec(text)![0];
+    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
+    expect((await fetch(link)).status).toBe(404);
+    await (await chatCustomer(url, { workspace: 'acme-b' })).write('hello');
+
+    service.child.kill('SIGTERM');
+    expect(await ended(service)).toBe(0);
+    const again = run();
+    await started(again);
+    expect(again.out).not.toContain('/setup?token=');
+    expect(service.out + service.err + again.out).not.toContain(key);
+  });
+
+  it('makes workspace, member and key from the environment on an empty store only', async () => {
+    const env = { BOOTSTRAP_API_KEY: KEY, BOOTSTRAP_WORKSPACE: 'Acme', BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com', BOOTSTRAP_ADMIN_PASSWORD: 'correct horse' };
+    const service = run([], env);
+    const url = await started(service);
+    expect(service.out).not.toContain('/setup?token=');
+    expect((await apiClient(url, KEY).get('/api/hooks')).status).toBe(200);
+    service.child.kill('SIGTERM');
+    await ended(service);
+    const other = `cs_live_${'C'.repeat(32)}`;
+    const again = run([], { ...env, BOOTSTRAP_API_KEY: other });
+    const secondUrl = await started(again);
+    expect((await apiClient(secondUrl, other).get('/api/hooks')).status).toBe(401);
+    expect((await apiClient(secondUrl, KEY).get('/api/hooks')).status).toBe(200);
+  });
+
+  it('key create, list and revoke work on a stopped service, and a revoked key opens nothing', async () => {
+    const made = await command('key', 'create', '--name', 'n8n');
+    expect(made.code).toBe(0);
+    const key = made.out.trim();
+    expect(key).toMatch(/^cs_live_[0-9A-Za-z]{32}$/);
+    const list = await command('key', 'list');
+    expect(list.out).toMatch(new RegExp(`^key_\\w+ {2}cs_live_…${key.slice(-4)} {2}"n8n" .* active\n$`));
+    expect(list.out).not.toContain(key);
+
+    const service = run();
+    const url = await started(service);
+    expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
+    const refused = await command('key', 'list');
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(String(service.child.pid));
+    expect(refused.err.trim().split('\n')).toHaveLength(1);
+    service.child.kill('SIGTERM');
+    await ended(service);
+
+    expect((await command('key', 'list')).out).not.toContain('last used never');
+    const id = /^key_\w+/.exec((await command('key', 'list')).out)![0];
+    expect((await command('key', 'revoke', id)).code).toBe(0);
+    expect((await command('key', 'revoke', 'key_nothing')).code).toBe(1);
+    const again = run();
+    expect((await apiClient(await started(again), key).get('/api/hooks')).status).toBe(401);
+  });
+
+  it('keeps everything it acknowledged over kill -9, and can be started at once', async () => {
+    const env = { BOOTSTRAP_API_KEY: KEY };
+    let service = run([], env);
+    const customer = await chatCustomer(await started(service), { name: 'Ana' });
+    const sent = [];
+    for (let n = 1; n <= 3; n++) sent.push((await customer.write(`message ${n}`)).message_id);
+    service.child.kill('SIGKILL');
+    await ended(service);
+    service = run([], env);
+    const url = await started(service);
+    const { data } = (await apiClient(url, customer.token).get('/api/chat/messages')).body;
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(sent);
+  });
+
+  it('refuses a second process on the same folder, naming the first', async () => {
+    const first = run();
+    await started(first);
+    const second = run();
+    expect(await ended(second)).toBe(1);
+    expect(second.err).toContain(String(first.child.pid));
+    expect(second.err.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('makes its encryption key readable by its owner alone, and refuses data of another key in one line', async () => {
+    const service = run();
+    await started(service);
+    service.child.kill('SIGTERM');
+    await ended(service);
+    expect((await stat(join(folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
+    const other = run([], { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
+    expect(await ended(other)).toBe(1);
+    expect(other.err).toMatch(/^conversation-service: The encryption key is not the one .*\n$/);
+    await cp(join(folder, 'encryption.key'), join(folder, 'kept'));
+    const same = run([], { ENCRYPTION_KEY: (await readFile(join(folder, 'kept'), 'utf8')).trim() });
+    await started(same);
+  });
+
+  it('stops with one line that names a wrong variable', async () => {
+    const service = run([], { PORT: 'http' });
+    expect(await ended(service)).toBe(1);
+    expect(service.err).toBe('conversation-service: PORT must be a whole number.\n');
+  });
+
+  it('says in one line when the port is taken', async () => {
+    const first = run();
+    const { port } = new URL(await started(first));
+    const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
+    expect(await ended(second)).toBe(1);
+    expect(second.err).toMatch(new RegExp(`^conversation-service: .*EADDRINUSE.*${port}.*\n$`));
+  });
+
+  it('is alive and ready', async () => {
+    const url = await started(run());
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'alive' });
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
+  });
+});
