@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, type Program } from '../n8n/childProcess.ts';
+import { apiClient, type ApiClient } from './apiClient.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
@@ -18,17 +19,6 @@ export interface ServiceOptions {
   env?: Record<string, string>;
 }
 
-/** An answer that was not a 2xx. */
-export class ApiFailure extends Error {
-  constructor(
-    readonly status: number,
-    readonly body: unknown,
-    call: string,
-  ) {
-    super(`${call} answered ${status}: ${JSON.stringify(body)}`);
-  }
-}
-
 export interface ServiceProcess {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
@@ -36,8 +26,8 @@ export interface ServiceProcess {
   readonly workspace: string;
   readonly logFile: string;
   readonly pid: number;
-  /** Calls the API with the workspace's key. @throws ApiFailure */
-  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Calls with the workspace's key; every answer is held against the contract. */
+  readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and folder. */
   restart(): Promise<void>;
   /** SIGKILL, then a new process on the same port and folder. */
@@ -89,19 +79,7 @@ export async function startServiceProcess({ caFile, env = {} }: ServiceOptions =
     get pid() {
       return program.pid;
     },
-    async api<T>(method: string, path: string, body?: unknown): Promise<T> {
-      const answer = await fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: body === undefined ? undefined : JSON.stringify(body),
-      });
-      const json: unknown = await answer.json();
-      if (!answer.ok) throw new ApiFailure(answer.status, json, `${method} ${path}`);
-      return json as T;
-    },
+    api: apiClient(url, apiKey),
     async restart() {
       await program.stop();
       program = await start();

@@ -1,5 +1,6 @@
 // Programs that tests and the demo start: waited for by condition, stopped by their own process id.
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -36,10 +37,17 @@ export async function until<T>(
   }
 }
 
-/** A port nobody listens on now. */
+/**
+ * A port nobody listens on now, below those that systems give to outgoing connections: a program
+ * that is stopped and started again must find it free.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer().listen(randomInt(20_000, 32_000), '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return await freePort();
+  }
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import type { TlsFiles } from '../helpers/tls.ts';
-import { freePort, startProgram, until, type Program } from './childProcess.ts';
+import { freePort, startProgram, type Program } from './childProcess.ts';
 import { installNodesPackage } from './nodesPackage.ts';
 import { ensureRuntime } from './runtime.ts';
 
@@ -25,6 +25,8 @@ export interface Workflow {
   nodes: WorkflowNode[];
   connections: Record<string, unknown>;
   settings: Record<string, unknown>;
+  /** What nodes keep between executions, as stored when it was read. */
+  staticData: Record<string, Record<string, unknown>> | null;
 }
 
 export interface Credential {
@@ -50,12 +52,11 @@ export interface Execution {
 
 /** An answer of n8n that was not a 2xx. */
 export class N8nFailure extends Error {
-  constructor(
-    readonly status: number,
-    text: string,
-    call: string,
-  ) {
+  readonly status: number;
+
+  constructor(call: string, status: number, text: string) {
     super(`n8n answered ${call} with ${status}: ${text.slice(0, 2000)}`);
+    this.status = status;
   }
 }
 
@@ -72,8 +73,11 @@ export interface N8nServer {
   /** Any call to n8n, such as a webhook's. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createCredential(type: string, data: Record<string, unknown>, name?: string): Promise<Credential>;
-  /** Imports a workflow as the editor does: with this credential, and an address of its own for each trigger. */
-  importWorkflow(file: string, credential: Credential): Promise<Workflow>;
+  /**
+   * Imports a workflow as the editor does: with this credential, and an address of its own for the trigger.
+   * @param triggerParameters set beside or over those of the file
+   */
+  importWorkflow(file: string, credential: Credential, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
   /** Answers before n8n has registered anything: wait for the subscriptions. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
@@ -82,8 +86,12 @@ export interface N8nServer {
   /** Presses "Listen for test event" on a trigger. */
   listen(workflowId: string, triggerName: string): Promise<{ waitingForWebhook?: boolean }>;
   stopListening(workflowId: string): Promise<void>;
-  /** Stops the process and starts another on the same port and folder. */
-  restart(): Promise<void>;
+  /** SIGTERM; its folder stays. */
+  stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and folder. */
+  start(): Promise<void>;
   /** Stops it and removes its folder. */
   close(): Promise<void>;
 }
@@ -126,7 +134,7 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
       headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    if (answer.status >= 300) throw new N8nFailure(answer.status, answer.text, `${method} ${path}`);
+    if (answer.status >= 300) throw new N8nFailure(`${method} ${path}`, answer.status, answer.text);
     const set = [answer.headers['set-cookie'] ?? []].flat().find((one) => one.startsWith('n8n-auth='));
     if (set) cookie = set.split(';')[0]!;
     return (answer.text === '' ? undefined : JSON.parse(answer.text)) as T;
@@ -196,11 +204,11 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     rest,
     call,
     createCredential: (type, data, name = 'Conversation Service') => api('POST', '/credentials', { name, type, data }),
-    async importWorkflow(file, credential) {
+    async importWorkflow(file, credential, triggerParameters) {
       const { name, nodes, connections, settings } = JSON.parse(await readFile(file, 'utf8')) as Workflow;
       return await api('POST', '/workflows', {
         name,
-        nodes: nodes.map((node) => connect(node, credential)),
+        nodes: nodes.map((node) => connect(node, credential, triggerParameters)),
         connections,
         settings: settings ?? {},
       });
@@ -223,8 +231,9 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     async stopListening(workflowId) {
       await rest('DELETE', `/test-webhook/${workflowId}`);
     },
-    async restart() {
-      await program.stop();
+    stop: () => program.stop(),
+    kill: () => program.kill(),
+    async start() {
       program = await start();
     },
     close,
@@ -233,10 +242,11 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
 
 const OUR_NODES = 'n8n-nodes-conversation-service.';
 
-function connect(node: WorkflowNode, { id, name, type }: Credential): WorkflowNode {
+function connect(node: WorkflowNode, { id, name, type }: Credential, triggerParameters = {}): WorkflowNode {
   if (!node.type.startsWith(OUR_NODES)) return node;
-  const isTrigger = node.type.endsWith('Trigger');
-  return { ...node, credentials: { [type]: { id, name } }, ...(isTrigger ? { webhookId: randomUUID() } : {}) };
+  const connected = { ...node, credentials: { [type]: { id, name } } };
+  if (!node.type.endsWith('Trigger')) return connected;
+  return { ...connected, webhookId: randomUUID(), parameters: { ...node.parameters, ...triggerParameters } };
 }
 
 interface RawExecution {
@@ -267,16 +277,3 @@ export function triggerOf(workflow: Workflow): WorkflowNode {
 }
 
 export const webhookPath = (workflow: Workflow) => `/webhook/${triggerOf(workflow).webhookId}/webhook`;
-
-/** Waits for an execution of a workflow that fits; its other executions do not matter. */
-export const waitForExecution = (
-  n8n: N8nServer,
-  workflow: Workflow,
-  what: string,
-  fits: (execution: Execution) => boolean,
-  timeoutMs = 30_000,
-) =>
-  until(`an execution of "${workflow.name}": ${what}`, async () => (await n8n.executions(workflow.id)).find(fits), {
-    timeoutMs,
-    everyMs: 250,
-  });

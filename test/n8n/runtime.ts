@@ -3,7 +3,7 @@
  * into a user-level cache folder, never into the repository (n8n-node's build copies every picture
  * below the root) and never by `npm ci` there.
  *
- * `node test/n8n/runtime.ts` installs it alone and prints where it is.
+ * `node test/n8n/runtime.ts` installs it alone and prints where it is (`--quiet`: only what takes long).
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -159,5 +159,6 @@ async function missingTools(names: readonly string[]): Promise<string[]> {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  console.log((await ensureRuntime()).folder);
+  const { folder } = await ensureRuntime();
+  if (!process.argv.includes('--quiet')) console.log(folder);
 }

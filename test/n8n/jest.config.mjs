@@ -1,0 +1,12 @@
+// The round trip with a real n8n: one n8n and one service for the whole suite, in one process.
+import base from '../jest.config.mjs';
+
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: ['<rootDir>/test/n8n/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  globalSetup: '<rootDir>/test/n8n/globalSetup.mjs',
+  maxWorkers: 1,
+  testTimeout: 120_000,
+};

@@ -1,0 +1,37 @@
+// The main job and its hard cases against a real n8n, with our packed tarball installed in it.
+// One n8n and one service serve every proof: a start costs ten seconds.
+import { afterAll, beforeAll } from '@jest/globals';
+import { openStage, type Stage } from './stage.ts';
+import { provesCredentialTest } from './proofs/credentialTest.ts';
+import { provesDeactivation } from './proofs/deactivation.ts';
+import { provesDuplicates } from './proofs/duplicates.ts';
+import { provesExamples } from './proofs/examples.ts';
+import { provesForgery } from './proofs/forgery.ts';
+import { provesMainJob } from './proofs/mainJob.ts';
+import { provesRepublishing } from './proofs/republishing.ts';
+import { provesRestarts } from './proofs/restarts.ts';
+import { provesTestListening } from './proofs/testListening.ts';
+
+let opened: Stage | undefined;
+const stage = (): Stage => {
+  if (!opened) throw new Error('The stage did not open; see the error of beforeAll.');
+  return opened;
+};
+
+beforeAll(async () => {
+  opened = await openStage();
+}, 300_000);
+
+afterAll(async () => {
+  await opened?.close();
+}, 60_000);
+
+provesMainJob(stage);
+provesExamples(stage);
+provesForgery(stage);
+provesDuplicates(stage);
+provesTestListening(stage);
+provesRepublishing(stage);
+provesDeactivation(stage);
+provesCredentialTest(stage);
+provesRestarts(stage);

@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { payloadOf, recordEvents, type Payload, type Stage } from '../stage.ts';
+import { withWorkflow } from './withWorkflow.ts';
+
+const EVENT = 'message.received';
+
+/** The service delivers at least once; an event starts one execution. */
+export function provesDuplicates(stage: () => Stage): void {
+  describe('a duplicate delivery', () => {
+    const workflow = withWorkflow(stage, recordEvents);
+
+    /** What arrived for a new customer's message, and a way to send it again, signed anew. */
+    const delivered = async (text: string) => {
+      const { conversationId } = await stage().customerWrites(text);
+      const execution = await stage().execution(workflow(), EVENT, conversationId);
+      const { delivery_id: _, ...payload } = payloadOf(execution) as Payload;
+      const secret = await stage().secretOf(workflow(), EVENT);
+      return {
+        conversationId,
+        again: () => stage().deliver(workflow(), JSON.stringify(payload), { secret, event: EVENT }),
+        executions: async () =>
+          (await stage().executionsOf(workflow(), conversationId)).filter((each) => payloadOf(each)?.event === EVENT),
+      };
+    };
+
+    it('is answered 200 and starts nothing', async () => {
+      const { again, executions } = await delivered('Say it once');
+      const answer = await again();
+      expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
+        status: 200,
+        body: { message: 'This delivery was taken before.' },
+      });
+      expect(await executions()).toHaveLength(1);
+    });
+
+    it('starts one execution when ten arrive at the same time', async () => {
+      const conversationId = 'conv_at_the_same_time';
+      const secret = await stage().secretOf(workflow(), EVENT);
+      const body = JSON.stringify({ id: 'evt_at_the_same_time', event: EVENT, conversation: { id: conversationId } });
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => stage().deliver(workflow(), body, { secret, event: EVENT })),
+      );
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses).toContain(200);
+      expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      await stage().execution(workflow(), EVENT, conversationId);
+      expect(await stage().executionsOf(workflow(), conversationId)).toHaveLength(1);
+    });
+  });
+}

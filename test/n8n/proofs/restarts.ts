@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { payloadOf, recordEvents, type Stage } from '../stage.ts';
+import { withWorkflow } from './withWorkflow.ts';
+
+interface Delivery {
+  event_id: string;
+  status: string;
+}
+
+/** Neither side forgets the other when it is started again. */
+export function provesRestarts(stage: () => Stage): void {
+  describe('after a restart', () => {
+    const workflow = withWorkflow(stage, recordEvents);
+    const ids = async () => (await stage().subscriptionsOf(workflow())).map(({ id }) => id);
+
+    const stillReceives = async (text: string) => {
+      const { conversationId } = await stage().customerWrites(text);
+      await stage().execution(workflow(), 'conversation.opened', conversationId);
+      await stage().execution(workflow(), 'message.received', conversationId);
+    };
+
+    it('of the service, the same subscriptions keep receiving', async () => {
+      const before = await ids();
+      await stage().service.restart();
+      expect(await ids()).toEqual(before);
+      await stage().receiving(workflow());
+      await stillReceives('After the restart of the service');
+    });
+
+    it('of the service after kill -9, a message it had acknowledged still arrives, once', async () => {
+      const { conversationId } = await stage().customerWrites('Right before the crash');
+      await stage().service.crashAndRestart();
+      await stage().execution(workflow(), 'conversation.opened', conversationId);
+      await stage().execution(workflow(), 'message.received', conversationId);
+      const events = (await stage().executionsOf(workflow(), conversationId)).map((each) => payloadOf(each)?.event);
+      expect(events.sort()).toEqual(['conversation.opened', 'message.received']);
+      await stillReceives('After the crash of the service');
+    });
+
+    it('of n8n, the same subscriptions keep receiving, and what failed meanwhile can be recovered', async () => {
+      const before = await ids();
+      const since = new Date().toISOString();
+      await stage().n8n.stop();
+      const { conversationId } = await stage().customerWrites('While n8n is down');
+      const hook = (await stage().subscriptionsOf(workflow())).find(({ event }) => event === 'message.received')!;
+      await stage().until('the delivery to have failed for good', async () => {
+        const { body } = await stage().service.api.get(`/api/hooks/${hook.id}/deliveries`);
+        return (body.data as Delivery[])[0]?.status === 'failed';
+      });
+
+      await stage().n8n.start();
+      await stage().receiving(workflow());
+      expect(await ids()).toEqual(before);
+      await stillReceives('After the restart of n8n');
+
+      const recovered = await stage().service.api.post(`/api/hooks/${hook.id}/recover`, { since });
+      expect(recovered.body).toEqual({ redelivered: 1 });
+      await stage().execution(workflow(), 'message.received', conversationId);
+    });
+
+    it('of n8n after kill -9, the same subscriptions keep receiving', async () => {
+      const before = await ids();
+      await stage().n8n.kill();
+      await stage().n8n.start();
+      await stage().receiving(workflow());
+      expect(await ids()).toEqual(before);
+      await stillReceives('After the crash of n8n');
+    });
+  });
+}

@@ -1,0 +1,191 @@
+// What every proof plays on: the service and n8n as real processes that trust each other's certificates.
+import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
+import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
+import { until as plainUntil } from './childProcess.ts';
+import { startN8n, triggerOf, webhookPath, type Answer, type Credential, type Execution, type N8nServer, type Workflow } from './n8nServer.ts';
+import { tailOf } from './runtime.ts';
+
+export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
+export const example = (name: string) => join(examplesFolder, name);
+/** A workflow that takes all six events and does nothing. */
+export const recordEvents = fileURLToPath(new URL('workflows/record-events.json', import.meta.url));
+
+export const TRIGGER = 'Conversation Service Trigger';
+
+export interface Subscription {
+  id: string;
+  event: string;
+  target_url: string;
+  status: string;
+}
+
+/** The payload of an event as the trigger puts it out. */
+export interface Payload {
+  id: string;
+  delivery_id: string;
+  event: string;
+  occurred_at: string;
+  workspace: string;
+  conversation: Record<string, unknown> & { id: string };
+  [detail: string]: unknown;
+}
+
+export interface Stage {
+  readonly service: ServiceProcess;
+  readonly n8n: N8nServer;
+  readonly credential: Credential;
+  /** Imports a workflow, activates it and waits until deliveries to it are verified. */
+  run(file: string, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  /** Deactivates a workflow and waits until it has no subscription left. */
+  retire(workflow: Workflow): Promise<void>;
+  /** The subscriptions of a workflow's production address. */
+  subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
+  /** Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies what comes with each. */
+  receiving(workflow: Workflow, events?: readonly string[], instead?: readonly Subscription[]): Promise<Subscription[]>;
+  /** Waits; shows the end of both logs when it was in vain. */
+  until: typeof plainUntil;
+  /** The finished executions of a workflow that an event of this conversation started. */
+  executionsOf(workflow: Workflow, conversationId: string): Promise<Execution[]>;
+  /** Waits for the one execution that this event of this conversation started. */
+  execution(workflow: Workflow, event: string, conversationId: string): Promise<Execution>;
+  /** A new customer writes one message. */
+  customerWrites(text: string, claims?: Record<string, unknown>): Promise<Customer>;
+  /** POSTs a body to the workflow's production address, signed with a secret as the service signs. */
+  deliver(workflow: Workflow, body: string, signing: Signing): Promise<Answer>;
+  /** The secret that n8n keeps for an event. */
+  secretOf(workflow: Workflow, event: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface Customer {
+  conversationId: string;
+  read(): ReturnType<Awaited<ReturnType<typeof chatCustomer>>['read']>;
+  write: Awaited<ReturnType<typeof chatCustomer>>['write'];
+}
+
+export interface Signing {
+  secret: string;
+  event: string;
+  /** The body's id when it is left out. */
+  deliveryId?: string;
+  at?: number;
+  headers?: Record<string, string>;
+}
+
+/** The payload that started an execution. */
+export const payloadOf = (execution: Execution) => execution.output[TRIGGER]?.[0] as Payload | undefined;
+
+export const eventsOf = (workflow: Workflow) => triggerOf(workflow).parameters.events as string[];
+
+/** Signs as the specification's section 5 says, without any code of the service. */
+export const signature = (body: string, secret: string, at = Date.now() / 1000) => {
+  const t = Math.floor(at);
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+};
+
+/** Starts both. The log of either is shown when it does not start. */
+export async function openStage(say: (line: string) => void = () => {}): Promise<Stage> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const tls = await writeTlsFiles(await makeTestCa());
+    closers.push(() => tls.remove());
+    const service = await startServiceProcess({ caFile: tls.caFile });
+    closers.push(() => service.close());
+    const n8n = await startN8n(tls, say);
+    closers.push(() => n8n.close());
+    const credential = await n8n.createCredential('conversationServiceApi', { baseUrl: service.url, apiKey: service.apiKey });
+    return { ...actors(service, n8n, credential), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close'> {
+  const until: typeof plainUntil = (what, probe, options) =>
+    plainUntil(what, probe, options).catch(async (cause: Error) => {
+      const logs = [service.logFile, n8n.logFile].map(async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`);
+      throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
+    });
+
+  const subscriptionsOf = async (workflow: Workflow) => {
+    const { data } = (await service.api.get('/api/hooks?limit=200')).body as { data: Subscription[] };
+    return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
+  };
+
+  /** Unsigned calls are answered 404 before the webhook is there, 503 before its secrets are, then 401. */
+  const verifies = async (workflow: Workflow, event: string) => {
+    const headers = { 'content-type': 'application/json', 'x-service-event': event };
+    return (await n8n.call('POST', webhookPath(workflow), { headers, body: '{}' })).status === 401;
+  };
+
+  const receiving: Stage['receiving'] = async (workflow, events = eventsOf(workflow), instead = []) => {
+    const wanted = [...events].sort().join();
+    const isOld = ({ id }: Subscription) => instead.some((old) => old.id === id);
+    const subscriptions = await until(`the subscriptions of "${workflow.name}" to be ${wanted}`, async () => {
+      const found = await subscriptionsOf(workflow);
+      return !found.some(isOld) && found.map(({ event }) => event).sort().join() === wanted && found;
+    });
+    for (const event of events) await until(`${event} to be verified`, () => verifies(workflow, event));
+    return subscriptions;
+  };
+
+  const executionsOf = async (workflow: Workflow, conversationId: string) =>
+    (await n8n.executions(workflow.id)).filter((execution) => payloadOf(execution)?.conversation.id === conversationId);
+
+  return {
+    service,
+    n8n,
+    credential,
+    until,
+    subscriptionsOf,
+    receiving,
+    executionsOf,
+    async run(file, triggerParameters) {
+      const workflow = await n8n.importWorkflow(file, credential, triggerParameters);
+      await n8n.activate(workflow.id);
+      await receiving(workflow);
+      return workflow;
+    },
+    async retire(workflow) {
+      await n8n.deactivate(workflow.id);
+      await until(`"${workflow.name}" to have no subscription`, async () => (await subscriptionsOf(workflow)).length === 0);
+    },
+    execution: (workflow, event, conversationId) =>
+      until(
+        `"${workflow.name}" to have run on ${event} of ${conversationId}`,
+        async () => (await executionsOf(workflow, conversationId)).find((execution) => payloadOf(execution)?.event === event),
+        { everyMs: 250 },
+      ),
+    async customerWrites(text, claims = {}) {
+      const customer = await chatCustomer(service.url, claims);
+      const { conversation_id: conversationId } = await customer.write(text);
+      return { conversationId, read: customer.read, write: customer.write };
+    },
+    deliver: (workflow, body, { secret, event, at, headers, deliveryId = (JSON.parse(body) as { id: string }).id }) =>
+      n8n.call('POST', webhookPath(workflow), {
+        headers: {
+          'content-type': 'application/json',
+          'x-service-signature': signature(body, secret, at),
+          'x-service-event': event,
+          'x-service-delivery': deliveryId,
+          ...headers,
+        },
+        body,
+      }),
+    async secretOf(workflow, event) {
+      const { staticData } = await n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
+      const stored = staticData?.[`node:${TRIGGER}`]?.subscriptions as Record<string, { secret: string }> | undefined;
+      const secret = stored?.[event]?.secret;
+      if (secret === undefined) throw new Error(`n8n keeps no secret of ${event} for "${workflow.name}".`);
+      return secret;
+    },
+  };
+}
