@@ -179,7 +179,7 @@ export async function runAction(options: ActionOptions): Promise<ActionRun> {
   const run: IRun = await execution.processRunExecutionData(wf);
   if (run.data.resultData.error) throw run.data.resultData.error;
   const all = run.data.resultData.runData[node.name] ?? [];
-  const output = (index: number) => all.flatMap(({ data }) => data?.main[index] ?? []);
+  const output = (index: number) => all.flatMap(({ data }) => data?.main?.[index] ?? []);
   return {
     items: output(0).map(({ json }) => json),
     paired: output(0).map(({ pairedItem }) => pairedItem),

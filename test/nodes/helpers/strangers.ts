@@ -32,6 +32,8 @@ export async function freeAddress(): Promise<string> {
 export interface Wire extends HttpServer {
   /** Called for each answer of the service; true loses it: the caller sees a broken connection. */
   loses: (method: string, path: string) => boolean;
+  /** Runs before a call is passed on. */
+  before?: (method: string, path: string) => Promise<void>;
   /** Seconds to wait, for each of the next calls that is refused with a 429 before the service sees it. */
   readonly refusals: number[];
   readonly seen: Array<{ method: string; path: string; headers: Record<string, unknown> }>;
@@ -50,16 +52,19 @@ export async function startWire(target: () => string): Promise<Wire> {
       res.end(JSON.stringify({ error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' } }));
       return;
     }
-    const onward = request(target() + url, { method, headers }, (answer) => {
-      if (wire.loses(method, url)) {
-        answer.resume().once('end', () => res.destroy());
-        return;
-      }
-      res.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(res);
-    });
-    onward.once('error', () => res.destroy());
-    req.pipe(onward);
+    const passOn = () => {
+      const onward = request(target() + url, { method, headers }, (answer) => {
+        if (wire.loses(method, url)) {
+          answer.resume().once('end', () => res.destroy());
+          return;
+        }
+        res.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(res);
+      });
+      onward.once('error', () => res.destroy());
+      req.pipe(onward);
+    };
+    Promise.resolve(wire.before?.(method, url)).then(passOn, () => res.destroy());
   });
   const wire: Wire = { ...server, seen, refusals, loses: () => false };
   return wire;

@@ -1,0 +1,110 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { INodeProperties, INodeType } from 'n8n-workflow';
+import { core } from './helpers/n8n.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const loader = new core.PackageDirectoryLoader(root);
+beforeAll(() => loader.loadAll());
+
+describe('The package, loaded by n8n’s own loader', () => {
+  it('has both nodes and the credential, with icons for both themes and a place in the node panel', () => {
+    expect(Object.keys(loader.nodeTypes).sort()).toEqual(['conversationService', 'conversationServiceTrigger']);
+    expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
+    for (const { type } of Object.values(loader.nodeTypes)) {
+      const { iconUrl, codex, subtitle } = type.description;
+      expect(iconUrl).toEqual({ light: expect.stringContaining('.svg'), dark: expect.stringContaining('.dark.svg') });
+      expect(codex).toMatchObject({ categories: expect.arrayContaining(['Communication']), resources: { primaryDocumentation: [expect.anything()] } });
+      expect(subtitle).toBeTruthy();
+    }
+  });
+
+  it('lets agents use the actions, and nothing else', () => {
+    const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
+    expect([type('conversationService').usableAsTool, type('conversationServiceTrigger').usableAsTool]).toEqual([true, undefined]);
+    expect(type('conversationServiceTrigger')).toMatchObject({ eventTriggerDescription: expect.any(String), activationMessage: expect.any(String) });
+  });
+
+  it('has a resource and operation for all that the API offers, each with an action text', () => {
+    const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
+    const operations = (resource: string) =>
+      properties
+        .filter(({ name, displayOptions }) => name === 'operation' && displayOptions?.show?.resource?.includes(resource))
+        .flatMap(({ options }) => options as Array<{ name: string; action: string; description: string }>);
+    expect(operations('conversation').map(({ name }) => name)).toEqual([
+      'Close',
+      'Find by Contact',
+      'Get',
+      'Get Many',
+      'Hand Back',
+      'Send Message',
+      'Set Funnel Stage',
+      'Take Over',
+    ]);
+    expect(operations('subscription').map(({ name }) => name)).toEqual([
+      'Delete',
+      'Get Deliveries',
+      'Get Events',
+      'Get Many',
+      'Get Sample',
+      'Recover',
+      'Redeliver',
+      'Send Test Event',
+    ]);
+    for (const each of [...operations('conversation'), ...operations('subscription')]) {
+      expect(each).toEqual(expect.objectContaining({ action: expect.stringMatching(/^[A-Z]/), description: expect.stringMatching(/^[A-Z]/) }));
+    }
+  });
+
+  it('shows every field for its own operation only', () => {
+    const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
+    const fields = properties.filter(({ name }: INodeProperties) => !['resource', 'operation'].includes(name));
+    for (const { displayOptions } of fields) {
+      expect(displayOptions?.show).toMatchObject({ resource: [expect.any(String)], operation: [expect.any(String)] });
+    }
+  });
+});
+
+describe('The package, as it is published', () => {
+  const scripts = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((each) => {
+      const path = join(folder, each.name);
+      if (each.isDirectory()) return scripts(path);
+      return path.endsWith('.js') ? [path] : [];
+    });
+
+  it('depends on nothing at run time', () => {
+    const { dependencies, optionalDependencies, bundledDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect([dependencies, optionalDependencies, bundledDependencies]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('loads only n8n-workflow, node:crypto and its own files', () => {
+    const files = [...scripts(join(root, 'dist/nodes')), ...scripts(join(root, 'dist/credentials'))];
+    expect(files.length).toBeGreaterThan(20);
+    const loaded = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name!));
+    expect([...new Set(loaded.filter((name) => !name.startsWith('.')))].sort()).toEqual(['n8n-workflow', 'node:crypto']);
+  });
+
+  it('holds the built nodes and nothing of the service or the tests', () => {
+    const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], shell: process.platform === 'win32' });
+    const [{ files }] = JSON.parse(listed) as [{ files: Array<{ path: string }> }];
+    const paths = files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'LICENSE',
+        'dist/credentials/ConversationServiceApi.credentials.js',
+        'dist/nodes/ConversationService/ConversationService.node.js',
+        'dist/nodes/ConversationService/ConversationService.node.json',
+        'dist/nodes/ConversationService/ConversationServiceTrigger.node.js',
+        'dist/nodes/ConversationService/ConversationServiceTrigger.node.json',
+        'dist/nodes/ConversationService/conversationService.svg',
+        'dist/nodes/ConversationService/conversationService.dark.svg',
+      ]),
+    );
+    expect(paths.filter((path) => !/^(package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/(nodes|credentials)\/.*)$/.test(path))).toEqual([]);
+  });
+});
