@@ -1,6 +1,6 @@
 <?php
 
-// Receives events and verifies their signatures. PHP 8 or newer, nothing to install:
+// Receives events and verifies their signatures. PHP 8.1 or newer, nothing to install:
 //   WEBHOOK_SECRETS=whsec_… php -S 127.0.0.1:8093 receiver.php
 
 require __DIR__ . '/verify.php';
