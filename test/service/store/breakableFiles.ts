@@ -11,12 +11,12 @@ export class BreakableFiles implements Files {
   fail: (operation: Operation, path: string) => Error | null = () => null;
   /** How much of a failing write reaches the file all the same. */
   writtenBeforeFailing = 0;
-  private gate: Promise<void> = Promise.resolve();
+  private gate: (path: string) => Promise<unknown> | null = () => null;
 
-  /** Lets every sync wait until the returned function is called. */
-  holdSyncs(): () => void {
+  /** Lets every sync of these files wait until the returned function is called. */
+  holdSyncs(of: (path: string) => boolean = () => true): () => void {
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.gate = promise.then(() => {});
+    this.gate = (path) => (of(path) ? promise : null);
     return () => resolve(undefined);
   }
 
@@ -31,7 +31,7 @@ export class BreakableFiles implements Files {
         throw error;
       },
       sync: async () => {
-        await this.gate;
+        await this.gate(path);
         this.check('sync', path);
         await file.sync();
       },

@@ -194,6 +194,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async heal(): Promise<void> {
     await this.snapshot;
+    // What is there is not on the disk in part; it must not take memory beside what is read again either.
+    this.state = new State(this.schema, {});
+    this.db.data = {};
     while (!this.closing.signal.aborted) {
       try {
         await this.load();
