@@ -8,5 +8,5 @@ export default {
   testPathIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/n8n/globalSetup.mjs',
   maxWorkers: 1,
-  testTimeout: 120_000,
+  testTimeout: 240_000,
 };

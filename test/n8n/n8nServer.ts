@@ -179,26 +179,30 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     apiKey = key.rawApiKey;
   };
 
-  await installNodesPackage(folder, logFile);
-  let program = await start();
+  let program: Program | undefined;
   const close = async () => {
-    await program.stop();
+    await program?.stop();
     await agent.close();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
+    say('Installing our package in n8n …');
+    await installNodesPackage(folder, logFile);
+    say('Starting n8n …');
+    program = await start();
     await setUpOwner();
   } catch (error) {
     await close();
     throw error;
   }
+  const running = () => program!;
 
   return {
     url,
     owner: OWNER,
     logFile,
     get pid() {
-      return program.pid;
+      return running().pid;
     },
     api,
     rest,
@@ -231,8 +235,8 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     async stopListening(workflowId) {
       await rest('DELETE', `/test-webhook/${workflowId}`);
     },
-    stop: () => program.stop(),
-    kill: () => program.kill(),
+    stop: () => running().stop(),
+    kill: () => running().kill(),
     async start() {
       program = await start();
     },

@@ -46,7 +46,7 @@ export interface Stage {
   subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
   /** Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies what comes with each. */
   receiving(workflow: Workflow, events?: readonly string[], instead?: readonly Subscription[]): Promise<Subscription[]>;
-  /** Waits; shows the end of both logs when it was in vain. */
+  /** Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in vain. */
   until: typeof plainUntil;
   /** The finished executions of a workflow that an event of this conversation started. */
   executionsOf(workflow: Workflow, conversationId: string): Promise<Execution[]>;
@@ -98,6 +98,7 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
     closers.push(() => tls.remove());
     const service = await startServiceProcess({ caFile: tls.caFile });
     closers.push(() => service.close());
+    say(`The service runs at ${service.url}.`);
     const n8n = await startN8n(tls, say);
     closers.push(() => n8n.close());
     const credential = await n8n.createCredential('conversationServiceApi', { baseUrl: service.url, apiKey: service.apiKey });
@@ -110,7 +111,7 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
 
 function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close'> {
   const until: typeof plainUntil = (what, probe, options) =>
-    plainUntil(what, probe, options).catch(async (cause: Error) => {
+    plainUntil(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
       const logs = [service.logFile, n8n.logFile].map(async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`);
       throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
     });

@@ -105,15 +105,15 @@ export function provesMainJob(stage: () => Stage): void {
       expect(new Set(executions.map(({ status }) => status))).toEqual(new Set(['success']));
     });
 
-    it('leaves every delivery delivered at the first attempt, and every subscription active', async () => {
+    it('leaves one delivery of each event, delivered, and every subscription active', async () => {
       const subscriptions = await stage().subscriptionsOf(workflow());
       expect(subscriptions.map(({ status }) => status)).toEqual(Array(6).fill('active'));
       for (const { id, event } of subscriptions) {
-        const delivered = await stage().until(`the delivery of ${event} to be recorded`, async () => {
-          const { body } = await stage().service.api.get(`/api/hooks/${id}/deliveries?status=delivered`);
-          return body.data.length > 0 && body.data;
+        const deliveries = await stage().until(`the delivery of ${event} to be recorded`, async () => {
+          const { body } = await stage().service.api.get(`/api/hooks/${id}/deliveries`);
+          return body.data.every(({ status }: { status: string }) => status !== 'pending') && body.data;
         });
-        expect(delivered).toMatchObject([{ event, attempts: [{ number: 1, status_code: 200 }] }]);
+        expect(deliveries).toMatchObject([{ event, status: 'delivered' }]);
       }
     });
 
