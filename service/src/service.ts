@@ -19,6 +19,8 @@ import { openLowdbStore } from './store/lowdb/index.ts';
 export interface Service {
   /** Where it listens: `http://127.0.0.1:3000`. */
   readonly url: string;
+  /** PUBLIC_URL, or what serves for it on this machine. */
+  readonly publicUrl: string;
   /** The one-time link of the first start; null when the service is set up. */
   readonly setupUrl: string | null;
   /** Takes no more requests, finishes what is in flight, flushes and lets go of the data folder. */
@@ -78,6 +80,7 @@ export async function startService(
   const parts = started.move();
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    publicUrl,
     setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
     stop: () => parts.disposeAsync(),
   };

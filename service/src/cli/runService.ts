@@ -9,9 +9,8 @@ export async function runService(): Promise<void> {
     const log = createLogger(config.logLevel);
     const service = await startService(config, { log });
     log.info({ url: service.url }, 'conversation-service is running');
-    if (service.setupUrl !== null) {
-      process.stdout.write(`\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`);
-    }
+    if (process.stdout.isTTY) process.stdout.write(`\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`);
+    if (service.setupUrl !== null) process.stdout.write(`\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`);
 
     const stop = async (signal: string) => {
       log.info({ signal }, 'stopping');
