@@ -1,6 +1,13 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
 
+const HINTS = {
+	conversation:
+		'Choose one from the list, or set an expression that has a value for every item: {{ $json.conversation.id }} after the trigger, {{ $json.id }} after an action such as Get.',
+	subscription: 'Choose one from the list; Subscription → Get Many shows the IDs.',
+	delivery: 'Subscription → Get Deliveries shows the IDs of the deliveries and of their events.',
+};
+
 /**
  * The ID that a field holds, ready for a path.
  * @throws NodeOperationError when it is empty or could not be an ID; nothing is called then
@@ -8,7 +15,7 @@ import { NodeOperationError } from 'n8n-workflow';
 export function getId(
 	context: IExecuteFunctions,
 	parameter: string,
-	what: string,
+	what: keyof typeof HINTS,
 	itemIndex: number,
 ): string {
 	const value: unknown = context.getNodeParameter(parameter, itemIndex, '', { extractValue: true });
@@ -17,9 +24,6 @@ export function getId(
 	throw new NodeOperationError(
 		context.getNode(),
 		id ? `"${id}" is not the ID of a ${what}` : `The ID of the ${what} is empty`,
-		{
-			itemIndex,
-			description: `Choose one from the list, or set an expression that has a value for every item, such as {{ $json.${what}.id }} after the trigger or {{ $json.id }} after an action.`,
-		},
+		{ itemIndex, description: HINTS[what] },
 	);
 }

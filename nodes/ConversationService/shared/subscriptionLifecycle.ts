@@ -23,7 +23,7 @@ export async function haveSubscriptions(context: IHookFunctions): Promise<boolea
 		context,
 		here.filter((subscription) => !known.includes(subscription)).map(({ id }) => id),
 	);
-	return known.length === wanted.length;
+	return known.length === wanted.length && Object.keys(stored).length === wanted.length;
 }
 
 /**
