@@ -191,4 +191,14 @@ describe('before a write is durable', () => {
     release();
     await cancelling;
   });
+
+  it('work that is added and taken back again in the meantime is never handed out', async () => {
+    const added = store.transaction((tx) => tx.jobs.enqueue(job('a')));
+    const changed = store.transaction((tx) => tx.jobs.enqueue({ ...job('b'), rank: 1 }));
+    const takenBack = store.transaction((tx) => tx.jobs.complete('a'));
+    const changedAgain = store.transaction((tx) => tx.jobs.release('b', { runAt: 5, rank: 0 }));
+    release();
+    await Promise.all([added, changed, takenBack, changedAgain]);
+    expect(await store.claim(claiming)).toEqual([{ ...job('b'), runAt: 5, rank: 0 }]);
+  });
 });
