@@ -6,31 +6,39 @@ import { createMember } from './domain/operations/createMember.ts';
 import { createWorkspace } from './domain/operations/createWorkspace.ts';
 import { findWorkspace } from './domain/operations/findWorkspace.ts';
 import { hashPassword } from './security/passwords.ts';
-import type { SecretBox } from './security/secretBox.ts';
+import { findEncryptionKey, makeEncryptionKey } from './security/encryptionKey.ts';
+import { createSecretBox, type SecretBox } from './security/secretBox.ts';
 import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
+const FINGERPRINT = 'encryption_key_fingerprint';
 
 /**
- * Makes sure that the data folder was written with this encryption key.
- * @throws Error that says what to do when it was another
+ * The box that seals this store's secrets. A key is made only for a store that has never had one.
+ * @throws Error that says what to do when the key is missing or is not the one the data was written with
  */
-export const checkEncryptionKey = (store: Deps['store'], { fingerprint }: SecretBox) =>
-  store.transaction(async (tx) => {
-    const known = await tx.settings.get('encryption_key_fingerprint');
-    if (!known) await tx.settings.put({ id: 'encryption_key_fingerprint', value: fingerprint });
-    else if (known.value !== fingerprint) {
-      throw new Error('The encryption key is not the one that this data was written with. Give the former key (ENCRYPTION_KEY, or encryption.key in the data folder), or start with another DATA_DIR.');
-    }
-  });
+export async function openSecretBox(store: Deps['store'], { encryptionKey, dataDir }: Pick<Config, 'encryptionKey' | 'dataDir'>): Promise<SecretBox> {
+  const known = await store.transaction((tx) => tx.settings.get(FINGERPRINT));
+  const found = await findEncryptionKey(encryptionKey, dataDir);
+  if (known && !found) {
+    throw new Error(`encryption.key is missing from ${dataDir}, and the data there was written with it. Put it back, or give the key as ENCRYPTION_KEY.`);
+  }
+  const box = createSecretBox(found ?? (await makeEncryptionKey(dataDir)));
+  if (!known) await store.transaction((tx) => tx.settings.put({ id: FINGERPRINT, value: box.fingerprint }));
+  else if (known.value !== box.fingerprint) {
+    throw new Error('The encryption key is not the one that this data was written with. Give the former key (ENCRYPTION_KEY, or encryption.key in the data folder), or start with another DATA_DIR.');
+  }
+  return box;
+}
 
 /**
- * On an empty store makes what the BOOTSTRAP variables say. Without them, gives the token of the
- * one-time link that does it in a browser; a new one at each start, until it has been used.
+ * On an empty store makes what the BOOTSTRAP variables say. Without them, while the team has no
+ * member, gives the token of the one-time link that makes the first in a browser; a new one at each start.
  */
 export async function bootstrap(deps: Deps, { bootstrap: given }: Pick<Config, 'bootstrap'>): Promise<{ setupToken: string | null }> {
+  const isGiven = Object.values(given).some((value) => value !== undefined);
+  if (!isGiven) return { setupToken: (await hasMember(deps)) ? null : newSetupToken() };
   if (await findWorkspace(deps)) return { setupToken: null };
-  if (given.apiKey === undefined && given.adminEmail === undefined && given.workspace === undefined) return { setupToken: newSetupToken() };
 
   const { adminEmail, adminPassword, apiKey } = given;
   const passwordHash = adminPassword === undefined ? null : await hashPassword(adminPassword);
@@ -43,6 +51,13 @@ export async function bootstrap(deps: Deps, { bootstrap: given }: Pick<Config, '
   });
   return { setupToken: null };
 }
+
+const hasMember = ({ store }: Deps) =>
+  store.transaction(async (tx) => {
+    const workspaces = await tx.workspaces.find({ where: {}, limit: 1 });
+    const members = workspaces[0] ? await tx.members.find({ where: { workspaceId: workspaces[0].id }, limit: 1 }) : [];
+    return members.length > 0;
+  });
 
 /** What the one-time link makes. */
 export interface FirstSetup {
@@ -66,7 +81,8 @@ export function oneTimeSetup(deps: Deps, token: string | null) {
       try {
         const passwordHash = await hashPassword(setup.password);
         return await inOneTransaction(deps, async (within) => {
-          const workspace = await createWorkspace(within, setup.workspaceName);
+          // A key made on the command line has made the workspace already.
+          const workspace = (await findWorkspace(within)) ?? (await createWorkspace(within, setup.workspaceName));
           await createMember(within, workspace, { name: setup.memberName, email: setup.email, passwordHash });
           return (await createApiKey(within, workspace, { name: 'First key', createdBy: setup.memberName })).key;
         });

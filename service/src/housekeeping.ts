@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from './domain/clock.ts';
-import type { ServiceStore, Tx } from './domain/collections.ts';
+import type { ServiceStore } from './domain/collections.ts';
+import type { Delivery } from './domain/delivery.ts';
+import type { Event } from './domain/event.ts';
+import type { Collection, Query } from './store/store.ts';
 
 const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
@@ -23,33 +26,40 @@ export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDa
 /** One whole sweep, in small transactions. */
 export async function sweepAll(store: ServiceStore, now: Date, retentionDays: number): Promise<void> {
   const before = timestamp(new Date(now.getTime() - retentionDays * DAY_MS));
-  await inBatches(store, (tx) => sweepAnswers(tx, timestamp(now)));
-  await inBatches(store, (tx) => sweepDeliveries(tx, before));
-  await inBatches(store, (tx) => sweepEvents(tx, before));
+  await sweepAnswers(store, timestamp(now));
+  await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
+  await sweepOlder(store, 'events', before, () => true);
 }
 
-async function inBatches(store: ServiceStore, sweep: (tx: Tx) => Promise<number>): Promise<void> {
-  while ((await store.transaction(sweep)) === BATCH);
+async function sweepAnswers(store: ServiceStore, now: string): Promise<void> {
+  let expired: readonly unknown[];
+  do {
+    expired = await store.transaction(async (tx) => {
+      const oldest = await tx.idempotentAnswers.find({ where: { kind: 'idempotent_answer' }, orderBy: 'expiresAt', limit: BATCH });
+      const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
+      for (const { id } of past) await tx.idempotentAnswers.delete(id);
+      return past;
+    });
+  } while (expired.length === BATCH);
 }
 
-async function sweepAnswers(tx: Tx, now: string): Promise<number> {
-  const kept = await tx.idempotentAnswers.find({ where: { kind: 'idempotent_answer' }, orderBy: 'expiresAt', limit: BATCH });
-  const expired = kept.filter(({ expiresAt }) => expiresAt <= now);
-  for (const { id } of expired) await tx.idempotentAnswers.delete(id);
-  return expired.length;
-}
+type Aging = { deliveries: Delivery; events: Event };
 
-/** The oldest come first, since ids sort by time; a pending one is left until it is finished. */
-async function sweepDeliveries(tx: Tx, before: string): Promise<number> {
-  const oldest = await tx.deliveries.find({ where: {}, limit: BATCH });
-  const expired = oldest.filter(({ createdAt, status }) => createdAt < before && status !== 'pending');
-  for (const { id } of expired) await tx.deliveries.delete(id);
-  return expired.length;
-}
-
-async function sweepEvents(tx: Tx, before: string): Promise<number> {
-  const oldest = await tx.events.find({ where: {}, limit: BATCH });
-  const expired = oldest.filter(({ createdAt }) => createdAt < before);
-  for (const { id } of expired) await tx.events.delete(id);
-  return expired.length;
+/** Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet is passed over. */
+async function sweepOlder<Name extends keyof Aging>(
+  store: ServiceStore,
+  name: Name,
+  before: string,
+  mayGo: (document: Aging[Name]) => boolean,
+): Promise<void> {
+  let after: { value: string } | undefined;
+  do {
+    after = await store.transaction(async (tx) => {
+      const collection = tx[name] as Collection<Aging[Name]>;
+      const oldest = await collection.find({ where: {}, limit: BATCH, ...(after ? { after } : {}) } as Query<Aging[Name]>);
+      const old = oldest.filter(({ createdAt }) => createdAt < before);
+      for (const document of old) if (mayGo(document)) await collection.delete(document.id);
+      return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
+    });
+  } while (after);
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
-import { addKeyCommands } from './cli/keyCommands.ts';
-import { runService } from './cli/runService.ts';
+/** The command. It checks Node's version before anything is loaded that an older one cannot read. */
+const major = Number(process.versions.node.split('.')[0]);
+if (major < 24) {
+  process.stderr.write(`conversation-service needs Node 24 or newer; this is ${process.version}.\n`);
+  process.exit(1);
+}
+const { runCommandLine } = await import('./cli/commandLine.ts');
+await runCommandLine();
 
-/** The command line: without arguments it runs the service. */
-const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
-program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
-addKeyCommands(program);
-await program.parseAsync();
+export {};

@@ -1,7 +1,7 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino, type Logger } from 'pino';
-import { bootstrap, checkEncryptionKey, oneTimeSetup } from './bootstrap.ts';
+import { bootstrap, oneTimeSetup, openSecretBox } from './bootstrap.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { startDispatcher } from './delivery/dispatcher.ts';
@@ -12,8 +12,6 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
-import { loadEncryptionKey } from './security/encryptionKey.ts';
-import { createSecretBox } from './security/secretBox.ts';
 import { openLowdbStore } from './store/lowdb/index.ts';
 
 export interface Service {
@@ -37,9 +35,8 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const secrets = createSecretBox(await loadEncryptionKey(config.encryptionKey, config.dataDir));
   const store = started.adopt(await openLowdbStore(collections, { folder: config.dataDir, log }), (open) => open.close());
-  await checkEncryptionKey(store, secrets);
+  const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
     createOutboundClient({ allowedNetworks: config.allowedNetworks, insecureTargets: config.insecureTargets, ca }),
@@ -70,10 +67,7 @@ export async function startService(
     stopping: stopping.signal,
   });
   const server = started.adopt(createServer(app), (running) => closeServer(running, stopping));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, resolve);
-  });
+  await listen(server, config);
   const { port } = server.address() as AddressInfo;
   publicUrl ??= `http://localhost:${port}`;
 
@@ -86,7 +80,16 @@ export async function startService(
   };
 }
 
-async function closeServer(server: ReturnType<typeof createServer>, stopping: AbortController): Promise<void> {
+function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} of ${host} is in use. Stop what uses it, or set PORT to another one.`) : error),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+async function closeServer(server: Server, stopping: AbortController): Promise<void> {
   stopping.abort();
   const closed = new Promise((resolve) => server.close(resolve));
   server.closeIdleConnections();

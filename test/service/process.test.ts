@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -113,6 +113,7 @@ describe('the service as a process', () => {
 
     const service = run();
     const url = await started(service);
+    expect(service.out).toContain('/setup?token='); // there is no member yet
     expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
     const refused = await command('key', 'list');
     expect(refused.code).toBe(1);
@@ -161,9 +162,13 @@ describe('the service as a process', () => {
     const other = run([], { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
     expect(await ended(other)).toBe(1);
     expect(other.err).toMatch(/^conversation-service: The encryption key is not the one .*\n$/);
-    await cp(join(folder, 'encryption.key'), join(folder, 'kept'));
-    const same = run([], { ENCRYPTION_KEY: (await readFile(join(folder, 'kept'), 'utf8')).trim() });
-    await started(same);
+    const kept = (await readFile(join(folder, 'encryption.key'), 'utf8')).trim();
+    await rm(join(folder, 'encryption.key'));
+    const without = run();
+    expect(await ended(without)).toBe(1);
+    expect(without.err).toMatch(/^conversation-service: encryption.key is missing .*\n$/);
+    await expect(stat(join(folder, 'encryption.key'))).rejects.toThrow('ENOENT');
+    await started(run([], { ENCRYPTION_KEY: kept }));
   });
 
   it('stops with one line that names a wrong variable', async () => {
@@ -177,7 +182,7 @@ describe('the service as a process', () => {
     const { port } = new URL(await started(first));
     const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
     expect(await ended(second)).toBe(1);
-    expect(second.err).toMatch(new RegExp(`^conversation-service: .*EADDRINUSE.*${port}.*\n$`));
+    expect(second.err).toMatch(new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`));
   });
 
   it('is alive and ready', async () => {

@@ -61,4 +61,4 @@ export class AppError extends Error {
 
 /** What is missing and what belongs to another workspace read the same. */
 export const notFound = (what: string, id: string): AppError =>
-  new AppError('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} in this workspace. ${ERROR_CATALOGUE.not_found.fix}`);
+  new AppError('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here. ${ERROR_CATALOGUE.not_found.fix}`);

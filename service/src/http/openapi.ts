@@ -82,7 +82,7 @@ function operationObject(operation: Operation, components: Json): Json {
       [operation.status]: {
         description: 'Done',
         headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-        content: { 'application/json': { schema: jsonSchema(operation.answer, 'output', components) } },
+        content: { [operation.answerType ?? 'application/json']: { schema: jsonSchema(operation.answer, 'output', components) } },
       },
       ...errorResponses(operation, components),
     },

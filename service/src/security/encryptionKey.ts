@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const KEY_BYTES = 32;
@@ -15,20 +15,24 @@ export function parseEncryptionKey(text: string, name: string): Buffer {
 }
 
 /**
- * The key from the environment, else from `encryption.key` in the data folder, made on the first start.
+ * The key from the environment, else from `encryption.key` in the data folder; null when there is neither.
  * @throws Error when the file is there but cannot be read or is no key
  */
-export async function loadEncryptionKey(given: string | undefined, folder: string): Promise<Buffer> {
+export async function findEncryptionKey(given: string | undefined, folder: string): Promise<Buffer | null> {
   if (given !== undefined) return parseEncryptionKey(given, 'ENCRYPTION_KEY');
-  const path = join(folder, 'encryption.key');
+  const path = keyPath(folder);
   try {
     return parseEncryptionKey(await readFile(path, 'utf8'), path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Makes a key and keeps it in the data folder, for its owner alone. */
+export async function makeEncryptionKey(folder: string): Promise<Buffer> {
   const key = randomBytes(KEY_BYTES);
-  const file = await open(path, 'wx', 0o600);
+  const file = await open(keyPath(folder), 'wx', 0o600);
   try {
     await file.writeFile(`${key.toString('base64')}\n`);
     await file.sync();
@@ -37,3 +41,5 @@ export async function loadEncryptionKey(given: string | undefined, folder: strin
   }
   return key;
 }
+
+const keyPath = (folder: string) => join(folder, 'encryption.key');

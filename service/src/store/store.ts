@@ -146,7 +146,7 @@ export class UniqueViolation extends Error {
   }
 }
 
-/** Declares a collection with its document's type: `collection<Contact>()({ indexes: [...] })`. */
+/** Declares a collection with its document's type: `collection<Contact>({ indexes: [...] })`. */
 export const collection = <Doc extends Document>(definition: {
   readonly indexes: readonly IndexDefinition<Doc>[];
 }): CollectionDefinition<Doc> => definition;

@@ -82,3 +82,19 @@ export const listChatMessages = operation({
   answer: listOf(chatMessageSchema),
   errors: [],
 });
+
+export const streamChatMessages = operation({
+  id: 'streamChatMessages',
+  method: 'get',
+  path: '/chat/stream',
+  tag: 'Chat',
+  summary: "The visitor's messages as they come, as server-sent events",
+  description:
+    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds.',
+  auth: 'chat',
+  extension: true,
+  status: 200,
+  answer: z.string(),
+  answerType: 'text/event-stream',
+  errors: [],
+});

@@ -26,6 +26,8 @@ export interface Operation<
   readonly body?: Body;
   readonly status: 200 | 201 | 202;
   readonly answer: Answer;
+  /** Default `application/json`. */
+  readonly answerType?: 'text/event-stream';
   /** What it can fail with, beside what every endpoint can. */
   readonly errors: readonly ErrorCode[];
   /** True when the answer shows a secret: it is never kept for an Idempotency-Key. */

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
-import { notFound } from '../../domain/errorCatalogue.ts';
+import { AppError, notFound } from '../../domain/errorCatalogue.ts';
 import { findWorkspace } from '../../domain/operations/findWorkspace.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { receiveMessage } from '../../domain/operations/receiveMessage.ts';
@@ -17,7 +17,10 @@ export function chatSessionsRouter(deps: Deps): Router {
   const router = Router();
   serve(router, deps, contract.startChatSession, async ({ deps, body }) => {
     const workspace = await findWorkspace(deps, body.workspace);
-    if (!workspace) throw notFound('workspace', body.workspace ?? '');
+    if (!workspace && body.workspace === undefined) {
+      throw new AppError('not_found', 'The service has no workspace yet. Set it up by the link that it printed when it started.');
+    }
+    if (!workspace) throw notFound('workspace', body.workspace!);
     const claims = { name: body.name ?? null, email: body.email ?? null, phone: body.phone ?? null };
     const { token, contact } = await startChatSession(deps, workspace, claims);
     return { token, contact_id: contact.id };

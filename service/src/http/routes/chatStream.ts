@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { visitorOf, type Caller } from '../authentication.ts';
+import { streamChatMessages } from '../contract/chat.ts';
 import type { ChatFeed } from '../chatFeed.ts';
 import { chatMessageJson } from '../views/chatMessage.ts';
 
@@ -17,7 +18,7 @@ const BATCH = 100;
 export function chatStreamRouter(deps: Deps, feed: ChatFeed, signal: AbortSignal): Router {
   const router = Router();
 
-  router.get('/chat/stream', async (request, response) => {
+  router.get(streamChatMessages.path, async (request, response) => {
     const contact = visitorOf(response.locals.caller as Caller);
     let lastId = request.get('last-event-id') ?? null;
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });

@@ -1,0 +1,11 @@
+import { Command } from 'commander';
+import { addKeyCommands } from './keyCommands.ts';
+import { runService } from './runService.ts';
+
+/** The command line: without arguments it runs the service. */
+export async function runCommandLine(): Promise<void> {
+  const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
+  program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
+  addKeyCommands(program);
+  await program.parseAsync();
+}
