@@ -115,7 +115,7 @@ const OWNER = { email: 'owner@example.com', password: 'Owner-of-this-n8n-1', fir
  */
 export async function startN8n(tls: TlsFiles, say: (line: string) => void = () => {}): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
-  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-n8n-'));
+  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-real-n8n-'));
   const port = await freePort();
   const brokerPort = await freePort();
   const logFile = join(folder, 'n8n.log');
