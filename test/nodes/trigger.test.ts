@@ -403,6 +403,12 @@ describe('Verification', () => {
     expect(side.executions).toHaveLength(1);
   });
 
+  it('answers 503 to everything while no secret is stored: it cannot be told from the service', async () => {
+    const { production: side } = trigger({ events: ['message.sent'] });
+    side.isRegistered = true;
+    for (const event of ['payment.paid', undefined]) expect((await send(side, { headers: { 'x-service-event': event } })).status).toBe(503);
+  });
+
   it('answers 503 for a chosen event whose secret is missing', async () => {
     const changed = trigger({ events: ['message.sent'] });
     await changed.production.activate();
@@ -483,12 +489,25 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(1);
   });
 
-  it('starts one execution for each trigger that the same event goes to', async () => {
-    const [one, two] = [await activated(), await activated()];
+  it.each([
+    ['in one workflow', { workflowId: 'workflow-a', nodeId: 'one' }, { workflowId: 'workflow-a', nodeId: 'two' }],
+    ['in a copy of the workflow', { workflowId: 'workflow-a', nodeId: 'three' }, { workflowId: 'workflow-b', nodeId: 'three' }],
+  ])('starts one execution for each of two triggers that the same event goes to, %s', async (_what, first, second) => {
+    const [one, two] = [await activated(undefined, first), await activated(undefined, second)];
     const payload = payloadOf();
     await send(one, { payload });
     await send(two, { payload });
     expect([one.executions.length, two.executions.length]).toEqual([1, 1]);
+  });
+
+  it('starts the test and the production workflow, one each', async () => {
+    const both = trigger();
+    await both.production.activate();
+    await both.test.activate();
+    const payload = payloadOf();
+    await send(both.production, { payload });
+    await send(both.test, { payload });
+    expect([both.production.executions.length, both.test.executions.length]).toEqual([1, 1]);
   });
 
   it('does not let a forged call use up a delivery id', async () => {

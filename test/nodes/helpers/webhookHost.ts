@@ -12,6 +12,7 @@ import { additionalData, core, ourNode, TRIGGER, triggerNode, workflowWith, type
 export interface TriggerOptions {
   parameters: INode['parameters'];
   workflowId?: string;
+  nodeId?: string;
   /** A node of version 1 has rawBody; newer ones read it when they ask. */
   rawBody?: 'buffer' | 'when_read';
   credential?: () => Credential;
@@ -107,7 +108,7 @@ interface SideOptions {
 function makeSide({ url, webhookId, isTest, sides, trigger, options, credential }: SideOptions): Side {
   const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/webhook`;
   const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
-  const node = () => ourNode(TRIGGER, trigger.parameters, { webhookId, id: `node-${webhookId}` });
+  const node = () => ourNode(TRIGGER, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
   const workflowId = options.workflowId ?? `workflow-${webhookId}`;
   const urls = { webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` };
 
