@@ -14,7 +14,7 @@ const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 
 process.on('exit', () => {
-  for (const { pid } of children) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
@@ -24,12 +24,13 @@ const adopt = (child: ChildProcess): ChildProcess => {
   return child.once('exit', () => children.delete(child));
 };
 
-/** A folder that is removed when the bench ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'conversation-service-bench-'));
+export const removeAtEnd = (folder: string): string => {
   folders.add(folder);
   return folder;
-}
+};
+
+/** A folder that is removed when the bench ends. */
+export const temporaryFolder = (): string => removeAtEnd(mkdtempSync(join(tmpdir(), 'conversation-service-bench-')));
 
 /** A program of this folder that answers each question with one message. */
 export interface Helper {
