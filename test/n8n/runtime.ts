@@ -159,6 +159,11 @@ async function missingTools(names: readonly string[]): Promise<string[]> {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { folder } = await ensureRuntime();
-  if (!process.argv.includes('--quiet')) console.log(folder);
+  try {
+    const { folder } = await ensureRuntime();
+    if (!process.argv.includes('--quiet')) console.log(folder);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
 }
