@@ -294,6 +294,7 @@ describe('When something is wrong', () => {
     const nothing = await freeAddress();
     const wrongAddress = await failureOf(conversation('getAll', { credential: { baseUrl: nothing, apiKey: service.apiKey } }));
     expect(wrongAddress.description).toContain(`Nothing answers at ${nothing} (ECONNREFUSED)`);
+    expect(wrongAddress.context.itemIndex).toBe(0);
   });
 
   it('says so when something else answers, or the address redirects', async () => {

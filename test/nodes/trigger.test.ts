@@ -136,6 +136,18 @@ describe('Life cycle', () => {
     expect(Object.keys(stored(side)).sort()).toEqual(['message.received', 'message.sent']);
   });
 
+  it('forgets the secret of an event that is no longer chosen', async () => {
+    const changed = trigger();
+    const side = changed.production;
+    await side.activate();
+    const { secret } = stored(side)['conversation.opened']!;
+    changed.parameters = { events: ['message.received'] };
+    await side.activate();
+    expect(await eventsAt(side)).toEqual(['message.received']);
+    expect((await send(side, { payload: payloadOf('conversation.opened'), secret })).status).toBe(401);
+    expect(side.executions).toEqual([]);
+  });
+
   it('removes an orphan of its own address that is in the way, and no other subscription', async () => {
     const { production: side } = trigger();
     await service.api.post('/api/hooks', { event: 'message.received', target_url: side.url, source: 'n8n' });
