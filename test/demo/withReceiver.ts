@@ -3,7 +3,7 @@ import { chatCustomer } from '../helpers/apiClient.ts';
 import { EMITTED_EVENTS, signatureFault } from '../helpers/eventReceiver.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsReceiver } from '../helpers/tls.ts';
-import { until } from '../n8n/childProcess.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import type { Payload } from '../n8n/stage.ts';
 import { check, quote, say, step, title } from './terminal.ts';
 
@@ -68,7 +68,7 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
   check('an http:// address is refused', refused.status === 422 && refused.body.error.code === 'target_url_not_https', refused.body);
 
   const arrives = async (event: string, times = 1) => {
-    const request = await until(`${event} to arrive`, () => {
+    const request = await waitFor(`${event} to arrive`, () => {
       const found = receiver.requests.filter(({ headers }) => headers['x-service-event'] === event);
       return found[times - 1];
     });
@@ -104,7 +104,7 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
   const sent = await api.post(`/api/conversations/${conversationId}/messages`, { text: ANSWER });
   check('the message is sent, and the agent is paused', sent.status === 201 && sent.body.conversation.status === 'human_active', sent.body);
   await arrives('conversation.handed_over');
-  const messages = await until('the answer in the chat', async () => {
+  const messages = await waitFor('the answer in the chat', async () => {
     const read = await customer.read();
     return read.length === 2 && read;
   });
@@ -128,7 +128,7 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
   step('The service remembers what it delivered');
   const hooks = (await api.get('/api/hooks')).body.data as { id: string; event: string }[];
   for (const { id, event } of hooks) {
-    const [delivery] = await until(`the delivery of ${event} to be recorded`, async () => {
+    const [delivery] = await waitFor(`the delivery of ${event} to be recorded`, async () => {
       const { data } = (await api.get(`/api/hooks/${id}/deliveries?status=delivered`)).body;
       return data.length > 0 && (data as { attempts: { status_code: number }[] }[]);
     });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, startProgram, type Program } from '../n8n/childProcess.ts';
+import { freePort, startProgram, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import type { TlsFiles } from '../helpers/tls.ts';
-import { freePort, startProgram, type Program } from './childProcess.ts';
+import { freePort, startProgram, type Program } from '../helpers/program.ts';
 import { installNodesPackage } from './nodesPackage.ts';
 import { ensureRuntime } from './runtime.ts';
 

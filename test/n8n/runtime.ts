@@ -13,6 +13,7 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { cleanEnv, tailOf } from '../helpers/program.ts';
 
 const { waitForLock, tryLock } = createRequire(import.meta.url)('fs-native-extensions') as {
   tryLock(fd: number): boolean;
@@ -92,21 +93,6 @@ async function install(folder: string, say: (line: string) => void): Promise<voi
   say(`n8n is installed, after ${Math.round((Date.now() - startedAt) / 1000)} s.`);
 }
 
-/**
- * The environment for npm and n8n: this very Node first on the PATH, and nothing of the `npm run`
- * around us (npm hands its prefix and its package's settings down, and they would win over the folder's).
- */
-export function cleanEnv(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) =>
-      !/^(npm_(package|lifecycle|command)|npm_config_(local_prefix|ignore_scripts|legacy_peer_deps|workspace)|INIT_CWD|NODE_OPTIONS|NODE_ENV|JEST_)/i.test(
-        name,
-      ),
-  );
-  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  return { ...Object.fromEntries(inherited), PATH: path, ...extra };
-}
-
 /** Runs npm under this very Node, in a folder; its output goes to a log whose end an error shows. */
 export function runNpm(args: readonly string[], folder: string, log: string): Promise<void> {
   const npmCli = process.env.npm_execpath;
@@ -137,12 +123,6 @@ async function run(command: string, args: readonly string[], cwd: string, log: s
   } finally {
     await output.close();
   }
-}
-
-/** The last lines of a log file, for an error message; empty when there is none. */
-export async function tailOf(file: string, lines = 40): Promise<string> {
-  const text = await readFile(file, 'utf8').catch(() => '');
-  return text.split('\n').slice(-lines).join('\n');
 }
 
 async function missingTools(names: readonly string[]): Promise<string[]> {

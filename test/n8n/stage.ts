@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
-import { until as plainUntil } from './childProcess.ts';
+import { tailOf } from '../helpers/program.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 import { startN8n, triggerOf, webhookPath, type Answer, type Credential, type Execution, type N8nServer, type Workflow } from './n8nServer.ts';
-import { tailOf } from './runtime.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
 export const example = (name: string) => join(examplesFolder, name);
@@ -47,7 +47,7 @@ export interface Stage {
   /** Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies what comes with each. */
   receiving(workflow: Workflow, events?: readonly string[], instead?: readonly Subscription[]): Promise<Subscription[]>;
   /** Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in vain. */
-  until: typeof plainUntil;
+  until: typeof waitFor;
   /** The finished executions of a workflow that an event of this conversation started. */
   executionsOf(workflow: Workflow, conversationId: string): Promise<Execution[]>;
   /** Waits for the one execution that this event of this conversation started. */
@@ -110,8 +110,8 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
 }
 
 function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close'> {
-  const until: typeof plainUntil = (what, probe, options) =>
-    plainUntil(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
+  const until: typeof waitFor = (what, probe, options) =>
+    waitFor(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
       const logs = [service.logFile, n8n.logFile].map(async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`);
       throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { freePort } from '../childProcess.ts';
+import { freePort } from '../../helpers/program.ts';
 import type { Stage } from '../stage.ts';
 
 interface TestResult {

@@ -1,4 +1,5 @@
 // What the outbound tests share: clients that are always closed, and servers that misbehave byte by byte.
+import { waitFor } from '../../helpers/waitFor.ts';
 import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
@@ -65,10 +66,8 @@ export const failureOf = async (call: Promise<unknown>): Promise<OutboundError> 
 
 export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> => (await failureOf(call)).kind;
 
-/** Waits until `condition` holds. The test's own time-out ends a wait in vain. */
-export const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-};
+/** Waits until `condition` holds. */
+export const until = (condition: () => boolean) => waitFor(String(condition), condition, { everyMs: 5 });
 
 export interface RawServer extends Closable {
   port: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreDamaged, openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { all, contractSchema, put, thing } from '../../contract/schema.ts';
-import { listeningLog } from './waiting.ts';
+import { listeningLog } from './listeningLog.ts';
 
 describe('journal', () => {
   let folder: string;

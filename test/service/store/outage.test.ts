@@ -4,7 +4,7 @@ import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
-import { until } from './waiting.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 const claiming = { queue: 'q', now: 10, limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
 const job = (id: string) => ({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
@@ -31,7 +31,7 @@ describe('when the disk fails', () => {
       return diskError(code);
     };
   };
-  const recovered = () => until('the store can write again', () => store.fault === null);
+  const recovered = () => waitFor('the store can write again', () => store.fault === null);
   const ids = async (of = store) => (await all(of)).map(({ id }) => id);
 
   it.each([
@@ -68,7 +68,7 @@ describe('when the disk fails', () => {
     };
     await expect(put(store, thing('a'))).rejects.toThrow(StoreUnavailable);
     expect(store.fault).toMatch(/no space is left on the disk/);
-    await until('it has tried again and again', () => attempts > 4);
+    await waitFor('it has tried again and again', () => attempts > 4);
     await expect(put(store, thing('b'))).rejects.toThrow(/no space/);
     await expect(store.transaction((tx) => tx.things.get('kept'))).rejects.toThrow(StoreUnavailable);
     await expect(store.claim(claiming)).rejects.toThrow(StoreUnavailable);

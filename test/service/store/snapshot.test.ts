@@ -7,7 +7,8 @@ import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
-import { listeningLog, until } from './waiting.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { listeningLog } from './listeningLog.ts';
 
 describe('snapshot', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
@@ -28,7 +29,7 @@ describe('snapshot', () => {
         else await put(store, thing(id, { number: round, note: 'x'.repeat(200) }));
       }
     });
-    await until('the writers have done enough', holds);
+    await waitFor('the writers have done enough', holds);
     done = true;
     await Promise.all(writers);
   };
@@ -97,12 +98,12 @@ describe('snapshot', () => {
       return null;
     };
     await put(store, thing('a'));
-    await until('the snapshot is written', () => events.length > 0);
+    await waitFor('the snapshot is written', () => events.length > 0);
     for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(events).toEqual(['written']);
     release();
     await writing;
-    await until('it is published', () => events.length > 1);
+    await waitFor('it is published', () => events.length > 1);
   });
 
   it('that cannot be written leaves the store at work and every journal in place', async () => {

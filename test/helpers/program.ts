@@ -2,40 +2,10 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanEnv, tailOf } from './runtime.ts';
-
-export interface UntilOptions {
-  timeoutMs?: number;
-  everyMs?: number;
-}
-
-/**
- * Asks again and again until the probe gives something; a probe that throws is asked again too.
- * @throws after timeoutMs, naming what was waited for and the probe's last error
- */
-export async function until<T>(
-  what: string,
-  probe: () => Promise<T | undefined | null | false> | T | undefined | null | false,
-  { timeoutMs = 30_000, everyMs = 100 }: UntilOptions = {},
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  let lastError: unknown;
-  for (;;) {
-    try {
-      const found = await probe();
-      if (found !== undefined && found !== null && found !== false) return found;
-    } catch (error) {
-      lastError = error;
-    }
-    if (Date.now() >= deadline) {
-      throw new Error(`Waited ${timeoutMs / 1000} s in vain for ${what}.`, { cause: lastError });
-    }
-    await sleep(everyMs);
-  }
-}
+import { delimiter, dirname } from 'node:path';
+import { waitFor, type WaitOptions } from './waitFor.ts';
 
 /**
  * A port nobody listens on now, below those that systems give to outgoing connections: a program
@@ -71,7 +41,7 @@ export interface Program {
   readonly pid: number;
   readonly exited: boolean;
   /** Waits until the program is ready; gives up at once when it ends before. */
-  ready(probe: () => Promise<boolean>, options?: UntilOptions): Promise<void>;
+  ready(probe: () => Promise<boolean>, options?: WaitOptions): Promise<void>;
   /** SIGTERM, and SIGKILL when it has not ended within the grace; resolves once it is gone. */
   stop(graceMs?: number): Promise<void>;
   /** SIGKILL: what a power cut or the kernel would do. */
@@ -99,9 +69,9 @@ export async function startProgram({ name, script, args = [], cwd, env, logFile 
     get exited() {
       return exited();
     },
-    async ready(probe, options) {
+    async ready(probe, options = { timeoutMs: 60_000 }) {
       try {
-        await until(
+        await waitFor(
           `${name} to be ready`,
           async () => exited() || (await probe()),
           options,
@@ -124,4 +94,25 @@ export async function startProgram({ name, script, args = [], cwd, env, logFile 
       await ended;
     },
   };
+}
+
+/**
+ * The environment for npm and n8n: this very Node first on the PATH, and nothing of the `npm run`
+ * around us (npm hands its prefix and its package's settings down, and they would win over the folder's).
+ */
+export function cleanEnv(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) =>
+      !/^(npm_(package|lifecycle|command)|npm_config_(local_prefix|ignore_scripts|legacy_peer_deps|workspace)|INIT_CWD|NODE_OPTIONS|NODE_ENV|JEST_)/i.test(
+        name,
+      ),
+  );
+  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  return { ...Object.fromEntries(inherited), PATH: path, ...extra };
+}
+
+/** The last lines of a log file, for an error message; empty when there is none. */
+export async function tailOf(file: string, lines = 40): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').slice(-lines).join('\n');
 }
