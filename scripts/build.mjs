@@ -1,6 +1,6 @@
 // Builds what is stale: the service (tsc's own incremental build) and the nodes (n8n's build).
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -30,7 +30,9 @@ export const buildService = () => run('tsc', ['-b', 'service']);
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */
 export function buildNodes() {
   const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'].map((path) => newest(join(root, path)));
-  if (newest(join(root, 'dist', 'tsconfig.tsbuildinfo')) > Math.max(...sources)) return;
+  // Written after a whole build; n8n-node begins one by removing dist, and this stamp with it.
+  const stamp = join(root, 'dist', '.built');
+  if (newest(stamp) > Math.max(...sources)) return;
   run('n8n-node', ['build']);
   // n8n-node copies every picture of the repository; only those of the nodes belong to the package.
   for (const name of readdirSync(join(root, 'dist'), { withFileTypes: true })) {
@@ -38,6 +40,7 @@ export function buildNodes() {
       rmSync(join(root, 'dist', name.name), { recursive: true });
     }
   }
+  writeFileSync(stamp, '');
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
