@@ -36,7 +36,7 @@ export class ConversationServiceApi implements ICredentialType {
 			default: '',
 			placeholder: 'cs_live_…',
 			description:
-				'Created on the API keys screen of the service, or with "conversation-service key create". It is shown once.',
+				'Shown once, by the set-up link that the service prints at its first start or by "conversation-service key create".',
 		},
 	];
 

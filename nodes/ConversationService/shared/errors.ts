@@ -22,7 +22,7 @@ const LOCAL_N8N =
 /** What an n8n user does about each error of the service. */
 const FIXES: Record<string, string> = {
 	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; create a new one on the API keys screen of the service.',
+		'Open the credential and enter a valid API key. It may have been revoked; create a new one with "conversation-service key create".',
 	not_found:
 		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
 	conversation_closed:
