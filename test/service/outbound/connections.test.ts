@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OutboundRequest } from '../../../service/src/outbound/outboundClient.ts';
@@ -97,6 +97,17 @@ describe('a request', () => {
       await until(() => server.openSockets === 0);
     }
     await expect(client.request(delivery(silent.url, { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+  });
+});
+
+describe('a request that has ended', () => {
+  it("leaves nothing on its caller's signal, which may live as long as the service", async () => {
+    const receiver = add(await startTlsReceiver());
+    const client = add(await localClient());
+    const { signal } = new AbortController();
+    await client.request(delivery(receiver.url, { signal }));
+    await kindOf(client.request(delivery('https://10.0.0.1/', { signal })));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 });
 
@@ -266,6 +277,14 @@ describe('a process of its own', () => {
     });
     await files.remove();
     expect(out).toBe('200\n');
+  });
+
+  it('keeps no timer of a request that was answered', async () => {
+    const receiver = add(await startTlsReceiver());
+    const code = `${requestAlone(receiver.url, 'timeoutMs: 60_000')} await client.close();
+      console.log(process.getActiveResourcesInfo().includes('Timeout'));`;
+    const { out } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
+    expect(out).toBe('200\nfalse\n');
   });
 
   it('ends by itself after failures of every kind: no socket and no timer is left', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startTlsReceiver, type TlsReceiver } from '../../helpers/tls.ts';
-import { closing, delivery, failureOf, kindOf, localClient } from './support.ts';
+import { closing, delivery, failureOf, kindOf, localClient, startRawTlsServer } from './support.ts';
 
 const { add, closeAll } = closing();
 let receiver: TlsReceiver;
@@ -199,9 +199,17 @@ describe('names', () => {
     expect((await client.request(delivery(receiver.url))).status).toBe(200);
   });
 
-  it('with a dot at the end are verified by the name without it', async () => {
+  it('with a dot at the end are asked for with it, and known to TLS without it', async () => {
+    const serverNames: unknown[] = [];
+    const server = add(
+      await startRawTlsServer((socket) => {
+        serverNames.push(socket.servername);
+        socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+      }),
+    );
     const client = add(await localClient({ resolver: names({ 'localhost.': ['127.0.0.1'] }) }));
-    expect((await client.request(delivery(`https://localhost.:${receiver.port}/`))).status).toBe(200);
+    expect((await client.request(delivery(`https://localhost.:${server.port}/`))).status).toBe(204);
+    expect(serverNames).toEqual(['localhost']);
   });
 });
 
