@@ -3,6 +3,12 @@ import { recordAttempt } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { AttemptResult } from './attempt.ts';
 
+/** The time of the last delivery is exact to the second, so that a burst does not write the subscription each time. */
+const LAST_DELIVERY_PRECISION_MS = 1000;
+
+const isJustBefore = (last: string | null, at: Date): boolean =>
+  last !== null && Math.abs(at.getTime() - Date.parse(last)) < LAST_DELIVERY_PRECISION_MS;
+
 /**
  * Writes what an attempt came to, in one transaction: the attempt, the next one's time or the end of
  * the job, the subscription's row of failures, and after a 410 the removal of the subscription.
@@ -35,7 +41,9 @@ export const recordResult = (
     }
     const consecutiveFailures =
       verdict === 'success' ? 0 : subscription.consecutiveFailures + (delivery.nextAttemptAt === null ? 1 : 0);
-    await tx.subscriptions.put({ ...subscription, consecutiveFailures, lastDeliveryAt: timestamp(at) });
+    if (consecutiveFailures !== subscription.consecutiveFailures || !isJustBefore(subscription.lastDeliveryAt, at)) {
+      await tx.subscriptions.put({ ...subscription, consecutiveFailures, lastDeliveryAt: timestamp(at) });
+    }
     return { subscriptionRemoved: false };
   });
 };

@@ -1,6 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
-const nextUlid = monotonicFactory();
+/** ulid asks for 16 random fractions a new millisecond, and by itself gets each from the system alone. */
+let random = Buffer.alloc(0);
+let used = 0;
+const fraction = () => {
+  if (used === random.length) [random, used] = [randomBytes(1024), 0];
+  return random[used++]! / 256;
+};
+
+const nextUlid = monotonicFactory(fraction);
 
 export type IdPrefix =
   | 'agent'

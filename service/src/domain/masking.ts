@@ -51,20 +51,39 @@ function phonePattern(digits: string): string {
   return `(?<!\\d)${country}(?:\\(?0\\)?${SEPARATORS})?${mark}${spaced(national)}(?!\\d)`;
 }
 
+/** What is shown of a contact's phone and e-mail, and the patterns that find them in free text. */
+interface MaskedDetails {
+  readonly phone: string | null;
+  readonly email: string | null;
+  readonly patterns: readonly (readonly [pattern: RegExp, mask: string])[];
+}
+
+/** Documents never change in place: each is parsed once, not for every text. */
+const known = new WeakMap<Details, MaskedDetails>();
+type Details = Pick<Contact, 'phone' | 'email'>;
+
+export function maskedDetails(contact: Details): MaskedDetails {
+  const before = known.get(contact);
+  if (before !== undefined) return before;
+  const phone = contact.phone === null ? null : maskPhone(contact.phone);
+  const email = contact.email === null ? null : maskEmail(contact.email);
+  const patterns: [RegExp, string][] = [];
+  if (email !== null) patterns.push([new RegExp(escapeRegExp(contact.email!), 'giu'), email]);
+  if (phone !== null) patterns.push([new RegExp(phonePattern(contact.phone!), 'gu'), phone]);
+  const details = { phone, email, patterns };
+  known.set(contact, details);
+  return details;
+}
+
 /**
  * Masks this contact's own phone and e-mail in free text, in their usual spellings.
  * Other numbers (an order, a price) stay readable.
  */
-export function maskText(text: string, contact: Pick<Contact, 'phone' | 'email'>): string {
-  let masked = text;
-  if (contact.email) masked = masked.replace(new RegExp(escapeRegExp(contact.email), 'giu'), maskEmail(contact.email));
-  if (contact.phone) masked = masked.replace(new RegExp(phonePattern(contact.phone), 'gu'), maskPhone(contact.phone));
-  return masked;
-}
+export const maskText = (text: string, contact: Details): string =>
+  maskedDetails(contact).patterns.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), text);
 
 /** What the contact is called without saying who it is: a masked number, else a masked address, else "Visitor". */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {
-  if (contact.phone) return maskPhone(contact.phone);
-  if (contact.email) return maskEmail(contact.email);
-  return `Visitor ${contact.id.slice(-4)}`;
+  const { phone, email } = maskedDetails(contact);
+  return phone ?? email ?? `Visitor ${contact.id.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
 
 /** Seals secrets before they reach the store, so that no file of it holds one in the clear. */
 export interface SecretBox {
@@ -13,8 +13,10 @@ const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM; sealed form `v1.` + base64url(nonce, tag, ciphertext). @param key 32 bytes */
-export function createSecretBox(key: Buffer): SecretBox {
+/** AES-256-GCM; sealed form `v1.` + base64url(nonce, tag, ciphertext). @param keyBytes 32 bytes */
+export function createSecretBox(keyBytes: Buffer): SecretBox {
+  // Made once: looking at a Buffer each time whether it is a key costs more than deciphering.
+  const key = createSecretKey(keyBytes);
   return {
     seal(secret) {
       const nonce = randomBytes(NONCE_BYTES);
@@ -30,6 +32,6 @@ export function createSecretBox(key: Buffer): SecretBox {
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
       return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     },
-    fingerprint: createHash('sha256').update('conversation-service encryption key\n').update(key).digest('hex').slice(0, 16),
+    fingerprint: createHash('sha256').update('conversation-service encryption key\n').update(keyBytes).digest('hex').slice(0, 16),
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createSecretKey } from 'node:crypto';
 
 /**
  * The headers that let a receiver know that a body is ours.
@@ -21,7 +21,7 @@ export function signatureHeaders(
     'webhook-id': id,
     'webhook-timestamp': String(t),
     'webhook-signature': secrets
-      .map((secret) => `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${t}.${body}`).digest('base64')}`)
+      .map((secret) => `v1,${createHmac('sha256', secretKey(secret)).update(`${id}.${t}.${body}`).digest('base64')}`)
       .join(' '),
   };
 }
@@ -30,4 +30,5 @@ export function signatureHeaders(
 export const serviceSignature = (body: string, secrets: readonly string[], t: number): string =>
   [`t=${t}`, ...secrets.map((secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)].join(',');
 
-const secretBytes = (secret: string) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+/** The 32 decoded bytes; createHmac takes a key object much faster than a Buffer. */
+const secretKey = (secret: string) => createSecretKey(secret.replace(/^whsec_/, ''), 'base64');

@@ -1,6 +1,6 @@
 import type { Contact } from '../../domain/contact.ts';
 import type { Message } from '../../domain/message.ts';
-import { maskEmail, maskPhone } from '../../domain/masking.ts';
+import { maskedDetails } from '../../domain/masking.ts';
 import type { ConversationView } from '../../domain/operations/loadConversation.ts';
 import { conversationPayload, handoverPayload, messagePayload, outcomePayload } from '../../domain/payload.ts';
 
@@ -22,12 +22,10 @@ export function conversationJson(view: ConversationView) {
   };
 }
 
-const contactJson = (contact: Contact, maskedName: string) => ({
-  id: contact.id,
-  name: contact.name === null ? null : maskedName,
-  phone_masked: contact.phone === null ? null : maskPhone(contact.phone),
-  email_masked: contact.email === null ? null : maskEmail(contact.email),
-});
+const contactJson = (contact: Contact, maskedName: string) => {
+  const { phone, email } = maskedDetails(contact);
+  return { id: contact.id, name: contact.name === null ? null : maskedName, phone_masked: phone, email_masked: email };
+};
 
 export const conversationWithMessagesJson = (view: ConversationView & { messages: readonly Message[] }) => ({
   ...conversationJson(view),

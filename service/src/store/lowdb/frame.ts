@@ -19,17 +19,16 @@ export type Operation =
   | readonly ['delete', collection: string, id: string];
 
 const SEPARATOR = 0x1e;
-const NEWLINE = '\n';
+const NEWLINE = Buffer.from('\n');
 const HEADER = /^\x1e(\d{1,10}) ([0-9a-f]{8}) /;
 const LONGEST_HEADER = 24;
 
-const checksum = (bytes: Uint8Array | string) => crc32(bytes).toString(16).padStart(8, '0');
+const checksum = (bytes: Uint8Array) => crc32(bytes).toString(16).padStart(8, '0');
 
 /** @param operations each as JSON already */
 export const encodeFrame = (sequence: number, operations: readonly string[]): Buffer => {
-  const checked = `${sequence} [${operations.join(',')}]`;
-  const header = `\x1e${Buffer.byteLength(checked)} ${checksum(checked)} `;
-  return Buffer.from(header + checked + NEWLINE);
+  const checked = Buffer.from(`${sequence} [${operations.join(',')}]`);
+  return Buffer.concat([Buffer.from(`\x1e${checked.length} ${checksum(checked)} `), checked, NEWLINE]);
 };
 
 /** @param line without its newline; null when it is no whole, undamaged frame */

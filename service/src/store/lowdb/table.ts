@@ -48,12 +48,14 @@ export class Table {
   /** Puts back what was there (undefined: nothing) without asking the unique indexes. */
   restore(id: string, document: Document | undefined): void {
     const before = this.rows[id];
-    if (before !== undefined) this.unindex(before);
-    if (document === undefined) Reflect.deleteProperty(this.rows, id);
-    else {
-      this.rows[id] = document;
-      this.index(document);
+    if (document === undefined) {
+      if (before !== undefined) this.unindex(before);
+      Reflect.deleteProperty(this.rows, id);
+      return;
     }
+    this.rows[id] = document;
+    if (before === undefined) this.index(document);
+    else this.reindex(before, document);
   }
 
   find(query: AnyQuery): readonly Document[] {
@@ -96,6 +98,11 @@ export class Table {
   private index(document: Document): void {
     this.byId.set(document, undefined);
     for (const index of this.indexes) index.add(document);
+  }
+
+  private reindex(before: Document, after: Document): void {
+    this.byId.set(after, undefined);
+    for (const index of this.indexes) index.replace(before, after);
   }
 
   private unindex(document: Document): void {
