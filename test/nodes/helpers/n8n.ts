@@ -1,9 +1,10 @@
 // n8n's own packages and the built nodes, loaded the way n8n loads them: as CommonJS, one copy of
 // n8n-workflow for all. `npm test` builds the nodes first.
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll } from '@jest/globals';
 import type * as N8nCore from 'n8n-core';
 import type * as N8nWorkflow from 'n8n-workflow';
 import type {
@@ -20,7 +21,9 @@ import type {
 } from 'n8n-workflow';
 
 // n8n keeps its instance id in its folder: not in the one of whoever runs the tests.
-process.env.N8N_USER_FOLDER = mkdtempSync(join(tmpdir(), 'conversation-service-n8n-'));
+const userFolder = mkdtempSync(join(tmpdir(), 'conversation-service-n8n-'));
+process.env.N8N_USER_FOLDER = userFolder;
+afterAll(() => rmSync(userFolder, { recursive: true, force: true }));
 process.env.N8N_LOG_LEVEL = 'silent';
 
 const require = createRequire(import.meta.url);
