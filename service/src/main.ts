@@ -5,6 +5,8 @@ if (major < 24) {
   process.stderr.write(`conversation-service needs Node 24 or newer; this is ${process.version}.\n`);
   process.exit(1);
 }
+// Name look-ups and disk writes share these threads: four slow names must not hold up the journal.
+process.env.UV_THREADPOOL_SIZE ??= '16';
 const { runCommandLine } = await import('./cli/commandLine.ts');
 await runCommandLine();
 

@@ -67,8 +67,9 @@ export async function attempt(
 
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
 
-/** Asking again cannot help where the address itself is refused. */
-const isFinal = ({ kind }: OutboundError) => kind === 'blocked_address' || kind === 'not_https' || kind === 'invalid_url';
+/** Asking again cannot help where the address or the request itself is refused. */
+const FINAL: readonly OutboundError['kind'][] = ['blocked_address', 'not_https', 'invalid_url', 'invalid_request'];
+const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
 
 function statusInWords(status: number): string {
   if (status === 410) return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
