@@ -26,6 +26,9 @@ const isKey = (text: string) => {
   }
 };
 
+/** A setting of the design that comes later: better refused than ignored. */
+const notYet = (instead: string) => z.undefined(`is not supported by this version; leave it unset: ${instead}`).optional();
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
 const environment = z.object({
@@ -33,7 +36,9 @@ const environment = z.object({
   PORT: integer(0, 65_535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
-  DATABASE_URL: z.undefined('is not supported by this version; leave it unset to use the embedded store').optional(),
+  DATABASE_URL: notYet('the embedded store in DATA_DIR is used'),
+  CONVERSATION_RETENTION_DAYS: notYet('conversations are kept'),
+  LLM_BASE_URL: notYet('there is no agent yet'),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
   INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
@@ -47,7 +52,7 @@ const environment = z.object({
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
   BOOTSTRAP_API_KEY: z.string().regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits').optional(),
-  BOOTSTRAP_WORKSPACE: z.string().min(1).max(100).optional(),
+  BOOTSTRAP_WORKSPACE: z.string().max(100, 'must have at most 100 characters').optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be one of fatal, error, warn, info, debug, trace, silent').default('info'),
 });
 

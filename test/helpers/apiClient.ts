@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../service/src/domain/errorCatalogue.ts';
-import { operations } from '../../service/src/http/contract/index.ts';
+import { operationsAt } from '../../service/src/http/contract/match.ts';
 import { errorSchema } from '../../service/src/http/contract/shared.ts';
 import { errorsOf } from '../../service/src/http/openapi.ts';
 
@@ -50,9 +50,7 @@ export function apiClient(url: string, token: string | null): ApiClient {
 
 /** @throws Error when an answer is not what the contract says */
 function holdAgainstContract(method: string, path: string, { status, headers, body }: ApiAnswer): void {
-  const operation = operations.find(
-    (each) => each.method === method.toLowerCase() && new RegExp(`^/api${each.path.replace(/:[a-z_]+/g, '[^/]+')}$`).test(path),
-  );
+  const operation = operationsAt(path).find((each) => each.method === method.toLowerCase());
   if (!/^req_[0-9A-Z]{26}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${method} ${path}: no X-Request-Id`);
   if (status < 400) {
     if (!operation) return;

@@ -54,6 +54,9 @@ describe('what must not get out', () => {
     keep(await apiClient(service.url, null).post('/api/chat/sessions', { email: `${EMAIL} `, phone: `${PHONE}${PHONE}` }));
     keep(await service.api.post('/api/contacts/lookup', `{"email":"${EMAIL}",`));
     keep(await service.api.get(`/api/hooks/${hook}/deliveries`));
+    for (const path of [`/api/hooks/${service.apiKey}`, `/api/${EMAIL}`, `/${service.apiKey}`, `/api/conversations/%2B${PHONE}`, `/api/conversations/${PHONE}/x`, `/setup/${EMAIL}`]) {
+      await service.api.get(path);
+    }
     await waitFor('all six events', () => new Set(receiver.payloads().map(({ event }) => event)).size === 6);
   });
   afterAll(async () => {
@@ -79,6 +82,7 @@ describe('what must not get out', () => {
   it('no log line holds a key, token, secret, phone, e-mail or text, at any level', async () => {
     expect(log).toContain('request completed');
     expect(log).toContain('"req_');
+    expect(log).toContain(`"path":"/api/conversations/${conversationId}/close"`);
     expect(log).not.toMatch(DETAILS);
     for (const secret of secrets) expect(log).not.toContain(secret);
     expect(log).not.toContain('order 77001122');

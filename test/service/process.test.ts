@@ -185,6 +185,21 @@ describe('the service as a process', () => {
     expect(second.err).toMatch(new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`));
   });
 
+  it('ends in order when npm, which started it, is told to', async () => {
+    const npm = spawn('npm', ['start'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, PORT: '0', DATA_DIR: folder, NODE_OPTIONS: '' },
+      shell: process.platform === 'win32',
+    });
+    const each: Run = { child: npm, out: '', err: '' };
+    npm.stdout.on('data', (chunk) => (each.out += String(chunk)));
+    running.push(each);
+    const url = await started(each);
+    npm.kill('SIGTERM');
+    await waitFor('the service to be gone', () => fetch(`${url}/healthz`).then(() => false, () => true));
+    await waitFor('the folder to be free again', async () => (await command('key', 'create', '--name', 'n8n')).code === 0);
+  });
+
   it('is alive and ready', async () => {
     const url = await started(run());
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'alive' });

@@ -38,6 +38,10 @@ describe('subscriptions', () => {
       body: { error: { code: 'subscription_exists', existing_id: first.body.id } },
     });
     expect((await create({ event: 'message.received', target_url: target('twin') })).status).toBe(201);
+    await create({ event: 'message.received', target_url: 'https://127.0.0.1' });
+    for (const spelling of ['https://127.0.0.1/', 'HTTPS://127.0.0.1:443/', 'https://127.1']) {
+      expect((await create({ event: 'message.received', target_url: spelling })).body.error.code).toBe('subscription_exists');
+    }
   });
 
   it('deletes one; a second time and an unknown one are 404', async () => {
@@ -85,13 +89,16 @@ describe('subscriptions', () => {
     [{ event: 'message.sent', target_url: target('x'), source: 'x'.repeat(65) }, 400, 'invalid_request', 'source'],
     [{ event: 'message.sent', target_url: 'no address' }, 422, 'target_url_invalid', 'target_url'],
     [{ event: 'message.sent', target_url: 'https://user:password@example.com/' }, 422, 'target_url_invalid', 'target_url'],
+    ...[' https://127.0.0.1/', 'https://127.0.0.1/\r\nx', 'https:127.0.0.1', 'https:///127.0.0.1', 'https://127.0.0.1/#x', 'https://127.0.0.1\\@8.8.8.8/'].map(
+      (url) => [{ event: 'message.sent', target_url: url }, 422, 'target_url_invalid', 'target_url'] as const,
+    ),
     [{ event: 'message.sent', target_url: 'http://example.com/hook' }, 422, 'target_url_not_https', 'target_url'],
     [{ event: 'message.sent', target_url: 'ftp://example.com/hook' }, 422, 'target_url_not_https', 'target_url'],
     [{ event: 'message.sent', target_url: 'https://10.0.0.1/hook' }, 422, 'target_url_not_public', 'target_url'],
     [{ event: 'message.sent', target_url: 'https://[::ffff:10.0.0.1]/hook' }, 422, 'target_url_not_public', 'target_url'],
     [{ event: 'message.sent', target_url: 'https://169.254.169.254/latest' }, 422, 'target_url_not_public', 'target_url'],
     [{ event: 'message.sent', target_url: 'https://nothing.invalid/hook' }, 422, 'target_url_unresolvable', 'target_url'],
-  ])('refuses %j', async (body, status, code, param) => {
+  ] as const)('refuses %j', async (body, status, code, param) => {
     const before = (await service.api.get('/api/hooks')).body.data.length;
     expect(await create(body)).toMatchObject({ status, body: { error: { code, param } } });
     expect((await service.api.get('/api/hooks')).body.data).toHaveLength(before);

@@ -1,4 +1,4 @@
-import { RESPONSE_EXCERPT_BYTES, judge, type Verdict } from '../domain/delivery.ts';
+import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../domain/delivery.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 import { signatureHeaders } from '../security/signature.ts';
 
@@ -7,7 +7,7 @@ const RESPONSE_READ_BYTES = 64 * 1024;
 
 /** What one HTTP try came to. */
 export interface AttemptResult {
-  readonly verdict: Verdict;
+  readonly verdict: AttemptVerdict;
   readonly statusCode: number | null;
   readonly durationMs: number;
   /** In words, null for a success. */

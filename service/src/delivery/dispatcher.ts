@@ -138,7 +138,7 @@ export function startDispatcher({ store, deps, outbound, log, timeoutMs, retryDe
       limit.end(result.verdict, result.durationMs);
       const about = { delivery: delivery.id, event_id: event.id, event: event.name, subscription: subscription.id };
       if (result.verdict === 'success') log.debug({ ...about, status: result.statusCode }, 'delivered');
-      else log.info({ ...about, status: result.statusCode, verdict: result.verdict }, 'attempt failed');
+      else log.info({ ...about, status: result.statusCode, reason: result.error }, 'attempt failed');
       wake();
       await record(due, result, at);
     } catch (error) {
@@ -156,6 +156,7 @@ export function startDispatcher({ store, deps, outbound, log, timeoutMs, retryDe
       try {
         const recorded = await recordResult(deps, due.delivery.id, result, at, retryDelaysMs);
         if (recorded?.subscriptionRemoved) limits.delete(due.subscription.id);
+        if (result.verdict === 'gone') log.warn({ subscription: due.subscription.id }, 'the receiver answered 410: its subscription was removed');
         return;
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || performance.now() > giveUpAt) throw error;

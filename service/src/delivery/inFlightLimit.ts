@@ -1,4 +1,4 @@
-import type { Verdict } from '../domain/delivery.ts';
+import type { AttemptVerdict } from '../domain/delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. It follows what the receiver
@@ -34,7 +34,7 @@ export class InFlightLimit {
   }
 
   /** @param verdict null when nothing was sent */
-  end(verdict: Verdict | null, durationMs: number): void {
+  end(verdict: AttemptVerdict | null, durationMs: number): void {
     // Only a limit that was used to the full has shown that more would be borne.
     const wasFull = this.#inFlight >= Math.floor(this.#limit);
     this.#inFlight--;

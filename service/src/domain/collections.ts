@@ -18,7 +18,7 @@ export interface IdempotentAnswer extends Document {
   readonly expiresAt: string;
 }
 
-/** What the service keeps about itself: the encryption key's fingerprint, the one-time set-up link. */
+/** What the service keeps about itself: the encryption key's fingerprint. */
 export interface Setting extends Document {
   readonly value: string;
 }

@@ -45,10 +45,10 @@ export const DELIVERY_QUEUE = 'deliveries';
 export const RESPONSE_EXCERPT_BYTES = 4096;
 
 /** What an attempt came to. `gone`: the receiver answered 410. */
-export type Verdict = 'success' | 'retry' | 'failure' | 'gone';
+export type AttemptVerdict = 'success' | 'retry' | 'failure' | 'gone';
 
 /** 2xx succeeds; a 5xx and no answer at all are retried; everything else is final. */
-export function judge(statusCode: number | null): Verdict {
+export function judge(statusCode: number | null): AttemptVerdict {
   if (statusCode === null) return 'retry';
   if (statusCode >= 200 && statusCode < 300) return 'success';
   if (statusCode === 410) return 'gone';
@@ -63,7 +63,7 @@ export function judge(statusCode: number | null): Verdict {
 export function recordAttempt(
   delivery: Delivery,
   attempt: Omit<Attempt, 'number' | 'trigger'>,
-  verdict: Verdict,
+  verdict: AttemptVerdict,
   retryDelaysMs: readonly number[],
   now: Date,
   random: number,

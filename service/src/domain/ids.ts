@@ -13,7 +13,6 @@ const nextUlid = monotonicFactory(fraction);
 
 export type IdPrefix =
   | 'agent'
-  | 'att'
   | 'conv'
   | 'ctc'
   | 'dlv'

@@ -10,8 +10,6 @@ export interface Workspace extends Document {
   readonly createdAt: string;
 }
 
-export const SLUG_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
-
 /** "Acme & Söhne" → "acme-sohne"; `workspace` when nothing is left. */
 export function slugFrom(name: string): string {
   const slug = name

@@ -7,6 +7,7 @@ import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import { requireApiKey, requireChatToken } from './authentication.ts';
 import type { ChatFeed } from './chatFeed.ts';
+import { loggablePath } from './contract/match.ts';
 import { handleErrors, refuseUnknown } from './errors.ts';
 import { byCaller, limitRate } from './rateLimit.ts';
 import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
@@ -69,7 +70,7 @@ const logRequests = (logger: Logger) =>
     },
     customLogLevel: (_request, response, error) => (response.statusCode >= 500 || error ? 'error' : response.statusCode >= 400 ? 'info' : 'debug'),
     serializers: {
-      req: (request: { id: string; method: string; url: string }) => ({ id: request.id, method: request.method, path: request.url.split('?')[0] }),
+      req: (request: { id: string; method: string; url: string }) => ({ id: request.id, method: request.method, path: loggablePath(request.url.split('?')[0]!) }),
       res: (response: { statusCode: number }) => ({ status: response.statusCode }),
     },
   });

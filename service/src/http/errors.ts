@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { operations } from './contract/index.ts';
+import { operationsAt } from './contract/match.ts';
 import { BODY_MAX_BYTES } from './serve.ts';
 
 /** The form of every error. @see design section 3, Errors */
@@ -48,13 +48,10 @@ export const handleErrors: ErrorRequestHandler = (error: unknown, request, respo
 
 /** What no route took: a known address with another method is 405, the rest 404. */
 export const refuseUnknown: RequestHandler = (request, response) => {
-  const methods = operations.filter(({ path }) => matches(path, request.path)).map(({ method }) => method.toUpperCase());
+  const methods = operationsAt(request.path).map(({ method }) => method.toUpperCase());
   if (methods.length === 0) {
     throw new AppError('not_found', `There is nothing at ${request.method} ${request.path.slice(0, 200)}. See /api/docs for what there is.`);
   }
   response.setHeader('Allow', [...new Set(methods)].join(', '));
   throw new AppError('method_not_allowed', `${request.method} is not possible here. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
 };
-
-const matches = (path: string, requested: string) =>
-  new RegExp(`^/api${path.replace(/:[a-z_]+/g, '[^/]+')}/?$`).test(requested);

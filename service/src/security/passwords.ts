@@ -1,6 +1,4 @@
-import { hash, verify } from '@node-rs/argon2';
+import { hash } from '@node-rs/argon2';
 
 /** Argon2id with the library's defaults (OWASP's first choice). */
 export const hashPassword = (password: string): Promise<string> => hash(password);
-
-export const verifyPassword = (passwordHash: string, password: string): Promise<boolean> => verify(passwordHash, password);

@@ -40,7 +40,7 @@ export async function createSubscription(
 }
 
 function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: EventName; targetUrl: string }): void {
-  const twin = all.find((each) => each.event === event && each.targetUrl === targetUrl);
+  const twin = all.find((each) => each.event === event && isSameAddress(each.targetUrl, targetUrl));
   if (!twin) return;
   throw new AppError(
     'subscription_exists',
@@ -48,6 +48,9 @@ function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: 
     { existingId: twin.id },
   );
 }
+
+/** Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same one. */
+const isSameAddress = (a: string, b: string): boolean => a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
 function assertRoom(all: readonly Subscription[]): void {
   if (all.length < SUBSCRIPTION_LIMIT) return;

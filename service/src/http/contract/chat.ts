@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { normalizeEmail, normalizePhone } from '../../domain/contact.ts';
+import { normalizeEmail } from '../../domain/contact.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { operation } from './operation.ts';
-import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
 
 /** A message as its customer sees it: nothing is masked, it is their own conversation. */
 export const chatMessageSchema = z
@@ -31,16 +31,7 @@ export const startChatSession = operation({
       workspace: z.string().max(64).optional().meta({ description: "The workspace's slug; the oldest one when left out" }),
       name: textSchema(200).nullish(),
       email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish(),
-      phone: z
-        .string()
-        .max(40)
-        .transform((text, context) => {
-          const digits = normalizePhone(text);
-          if (digits !== null) return digits;
-          context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
-          return z.NEVER;
-        })
-        .nullish(),
+      phone: phoneSchema.nullish(),
     })
     .meta({ example: { name: 'María', email: 'maria@example.com' } }),
   status: 201,

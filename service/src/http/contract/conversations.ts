@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { CHANNELS, normalizePhone } from '../../domain/contact.ts';
+import { CHANNELS } from '../../domain/contact.ts';
 import { CONVERSATION_STATUSES, HANDOVER_REASONS, VERDICTS } from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { operation } from './operation.ts';
-import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
 
 export const SUMMARY_MAX = 4000;
 
@@ -86,16 +86,7 @@ export const lookupContact = operation({
   extension: false,
   body: z
     .object({
-      phone: z
-        .string('must be a text')
-        .transform((text, context) => {
-          const digits = normalizePhone(text);
-          if (digits !== null) return digits;
-          context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
-          return z.NEVER;
-        })
-        .optional()
-        .meta({ example: '+54 9 11 5555 0134' }),
+      phone: phoneSchema.optional().meta({ example: '+54 9 11 5555 0134' }),
       email: z.email('must be an e-mail address').optional().meta({ example: 'maria@example.com' }),
     })
     .refine(({ phone, email }) => (phone === undefined) !== (email === undefined), {

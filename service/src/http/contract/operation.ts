@@ -14,7 +14,7 @@ export interface Operation<
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** Express spelling, without the `/api` before it: `/hooks/:id`. */
   readonly path: string;
-  readonly tag: 'Subscriptions' | 'Conversations' | 'Chat' | 'Service';
+  readonly tag: 'Subscriptions' | 'Conversations' | 'Chat';
   readonly summary: string;
   readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { normalizePhone } from '../../domain/contact.ts';
+import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errorCatalogue.ts';
 
 /** Schemas that several endpoints use. Times carry a numeric offset, ids a prefix. */
 
@@ -28,7 +30,7 @@ export const listOf = <Item extends z.ZodType>(item: Item) =>
 export const errorSchema = z
   .object({
     error: z.object({
-      code: z.string().meta({ example: 'not_found' }),
+      code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
       message: z.string().meta({ description: 'What was wrong and what to do' }),
       param: z.string().optional().meta({ description: 'The field at fault' }),
       existing_id: z.string().optional().meta({ description: 'With subscription_exists: the subscription that is there already' }),
@@ -44,3 +46,14 @@ export const textSchema = (max: number) =>
     .refine((text) => text.trim() !== '', 'must not be empty')
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL');
+
+/** A phone number as people write it, with its country code; gives the stored spelling. */
+export const phoneSchema = z
+  .string('must be a text')
+  .max(40, 'must have at most 40 characters')
+  .transform((text, context) => {
+    const digits = normalizePhone(text);
+    if (digits !== null) return digits;
+    context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
+    return z.NEVER;
+  });

@@ -37,12 +37,12 @@ export function setupRouter(setup: Setup): Router {
 
   router.post('/setup', express.urlencoded({ extended: false, limit: '16kb' }), async (request, response) => {
     response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
-    const sent = (request.body ?? {}) as Record<string, string>;
-    if (!setup.isValid(String(sent.token ?? ''))) return void response.status(404).type('html').send(usedUp);
+    const sent = onlyTexts(request.body);
+    if (!setup.isValid(sent.token ?? '')) return void response.status(404).type('html').send(usedUp);
     const parsed = formSchema.safeParse(sent);
     if (!parsed.success) {
       const issue = parsed.error.issues[0]!;
-      return void response.status(400).type('html').send(form(String(sent.token), sent, `${String(issue.path[0])} ${issue.message}.`));
+      return void response.status(400).type('html').send(form(sent.token!, sent, `${String(issue.path[0])} ${sent[String(issue.path[0])] === undefined ? 'is missing' : issue.message}.`));
     }
     const { token, workspace, name, email, password } = parsed.data;
     const key = await setup.complete(token, { workspaceName: workspace, memberName: name, email, password });
@@ -52,6 +52,10 @@ export function setupRouter(setup: Setup): Router {
 
   return router;
 }
+
+/** A field that came twice is an array, and no field of this form. */
+const onlyTexts = (body: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries(body ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 
 const escape = (text: string) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 

@@ -1,0 +1,29 @@
+import { operations } from './index.ts';
+import type { Operation } from './operation.ts';
+
+const PATTERNS = operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^/api${operation.path.replace(/:[a-z_]+/g, '([^/]+)')}/?$`),
+}));
+
+/** The operations at an address, one for each method. @param path without its query */
+export const operationsAt = (path: string): readonly Operation[] =>
+  PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
+
+const PLAIN_PATHS = /^\/(healthz|readyz|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
+const ID = /^[a-z]+_[0-9A-Z]{26}$/;
+
+/**
+ * An address as a log may hold it. Whatever a caller puts into one can be a key, a phone number or an
+ * e-mail: only ids of ours stay, and an address that is none of ours is not shown at all.
+ */
+export function loggablePath(path: string): string {
+  if (PLAIN_PATHS.test(path)) return path;
+  for (const { operation, pattern } of PATTERNS) {
+    const values = pattern.exec(path)?.slice(1);
+    if (values) return `/api${operation.path.replace(/:[a-z_]+/g, (name) => keepId(values.shift(), name))}`;
+  }
+  return '[unknown]';
+}
+
+const keepId = (value: string | undefined, name: string) => (value !== undefined && ID.test(value) ? value : name);
