@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { payloadSchema } from '../../service/src/http/contract/payloads.ts';
 import type { TestService } from './service.ts';
 import { startTlsReceiver, type ReceivedRequest, type ReceiverHandler, type TlsReceiver } from './tls.ts';
 import { waitFor } from './waitFor.ts';
@@ -47,6 +48,8 @@ export async function startEventReceiver(answer: ReceiverHandler = (_request, re
     const secret = secrets.get(`${event} ${request.path}`);
     const fault = secret === undefined ? null : signatureFault(request, secret);
     if (fault) faults.push(fault);
+    const shape = payloadSchema.safeParse(payload);
+    if (!shape.success) faults.push(`${event}: ${shape.error.message}`);
     if (payload.id !== request.headers['x-service-delivery']) faults.push('X-Service-Delivery is not the payload id');
     if (payload.event !== event) faults.push('X-Service-Event is not the payload event');
     if (request.headers['content-type'] !== 'application/json') faults.push('Content-Type is not application/json');

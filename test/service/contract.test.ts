@@ -70,11 +70,19 @@ describe('the API contract', () => {
           expect(schema.example).toBeDefined();
           pass(pointer, schema.example);
         }
+        const done = Object.keys(responses).find((status) => status.startsWith('2'))!;
+        const [type, { example }] = Object.entries<Json>(responses[done].content)[0]!;
+        expect({ method, path, has: example !== undefined }).toEqual({ method, path, has: true });
+        pass(at('paths', path, method, 'responses', done, 'content', type, 'schema'), example);
         for (const status of Object.keys(responses)) {
           const { examples } = responses[status].content['application/json'] ?? {};
           for (const { value } of Object.values<Json>(examples ?? {})) pass(at('paths', path, method, 'responses', status, 'content', 'application/json', 'schema'), value);
         }
       }
+    }
+    expect(Object.keys(document.webhooks)).toHaveLength(7);
+    for (const [name, { post }] of Object.entries<Json>(document.webhooks)) {
+      pass(at('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema'), post.requestBody.content['application/json'].example);
     }
     const { conversation_id } = await (await chatCustomer(service.url, { name: 'Ana' })).write('hello');
     const answers: [string, string, Json][] = [

@@ -15,12 +15,19 @@ const SAMPLE_ID = '00000000000000000000SAMPLE';
  * @see spec section 4, GET /api/hooks/sample
  */
 export function samplePayload(event: EventName, workspace: Workspace, now: Date): Record<string, unknown> {
-  const about = { workspace, contact: sampleContact(workspace, now), conversation: sampleConversation(event, workspace, now) };
+  const about = sampleView(event, workspace, now);
   const id = `evt_${SAMPLE_ID}`;
   if (event !== 'payment.paid') return eventPayload(id, sampleDetail(event, workspace, now), about, now);
   const { conversation, ...base } = eventPayload(id, { name: 'conversation.opened' }, about, now);
   return { ...base, event, conversation, payment: samplePayment(now) };
 }
+
+/** The made-up conversation that a sample tells of. */
+export const sampleView = (event: EventName, workspace: Workspace, now: Date) => ({
+  workspace,
+  contact: sampleContact(workspace, now),
+  conversation: sampleConversation(event, workspace, now),
+});
 
 function sampleDetail(event: Exclude<EventName, 'payment.paid'>, workspace: Workspace, now: Date): EventDetail {
   switch (event) {
@@ -88,7 +95,7 @@ const sampleOutcome = (now: Date): Outcome => ({
   closedAt: timestamp(now),
 });
 
-function sampleMessage(event: 'message.received' | 'message.sent', workspace: Workspace, now: Date): Message {
+export function sampleMessage(event: 'message.received' | 'message.sent', workspace: Workspace, now: Date): Message {
   const inbound = event === 'message.received';
   return {
     id: `msg_${SAMPLE_ID}`,

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
 import { operations } from './contract/index.ts';
 import type { Operation } from './contract/operation.ts';
+import { payloadSchemas } from './contract/payloads.ts';
 import { errorSchema } from './contract/shared.ts';
+import { ANSWER_EXAMPLES, payloadExample } from './examples.ts';
 
 /** A part of the document: JSON, written by hand or made by zod. */
 type Json = Record<string, unknown>;
@@ -33,6 +36,7 @@ export function openApiDocument(serverUrl: string): Json {
       { name: 'Chat', description: 'How customers write in the web chat' },
     ],
     paths,
+    webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, { post: webhookObject(name, schemas) }])),
     components: {
       schemas,
       securitySchemes: {
@@ -82,12 +86,36 @@ function operationObject(operation: Operation, components: Json): Json {
       [operation.status]: {
         description: 'Done',
         headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-        content: { [operation.answerType ?? 'application/json']: { schema: jsonSchema(operation.answer, 'output', components) } },
+        content: {
+          [operation.answerType ?? 'application/json']: { schema: jsonSchema(operation.answer, 'output', components), example: ANSWER_EXAMPLES[operation.id] },
+        },
       },
       ...errorResponses(operation, components),
     },
   };
 }
+
+/** What a subscriber receives. */
+const webhookObject = (name: EventName, components: Json): Json => ({
+  operationId: name,
+  tags: ['Subscriptions'],
+  summary: EVENT_DESCRIPTIONS[name],
+  security: [],
+  parameters: Object.entries(DELIVERY_HEADERS).map(([header, description]) => ({ name: header, in: 'header', required: true, description, schema: { type: 'string' } })),
+  requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(payloadSchemas[name], 'output', components), example: payloadExample(name) } } },
+  responses: {
+    '2XX': { description: 'Taken; answer within 10 seconds' },
+    '410': { description: 'No more: the subscription is removed' },
+    '4XX': { description: 'Refused; not retried' },
+    '5XX': { description: 'Failed; retried three times' },
+  },
+});
+
+const DELIVERY_HEADERS = {
+  'X-Service-Signature': 't=<unix>,v1=<hex>: HMAC-SHA256 over `<t>.<raw body>`, keyed by the secret',
+  'X-Service-Event': 'The event name',
+  'X-Service-Delivery': 'The payload id',
+};
 
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',

@@ -53,7 +53,7 @@ export const handoverSchema = z
     triggered_by: actorSchema,
     at: timestampSchema,
   })
-  .meta({ id: 'Handover' });
+  .meta({ id: 'Handover', description: 'An extension: not in the specification' });
 
 const recordFields = {
   ...conversationFields,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/delivery.ts';
 import { EVENT_NAMES } from '../../domain/event.ts';
 import { operation } from './operation.ts';
+import { payloadSchema } from './payloads.ts';
 import { listOf, pageQuerySchema, timestampSchema } from './shared.ts';
 
 const eventNameSchema = z.enum(EVENT_NAMES);
@@ -41,14 +42,6 @@ const deliverySchema = z
     created_at: timestampSchema,
   })
   .meta({ id: 'Delivery' });
-
-const payloadSchema = z.looseObject({
-  id: z.string().meta({ description: 'Begins with evt_; equals X-Service-Delivery' }),
-  event: eventNameSchema,
-  occurred_at: timestampSchema,
-  workspace: z.string(),
-  conversation: z.looseObject({ id: z.string() }),
-});
 
 const common = { tag: 'Subscriptions', auth: 'key' } as const;
 

@@ -11,7 +11,9 @@ import { redeliver } from '../../domain/operations/redeliver.ts';
 import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
 import { samplePayload } from '../../domain/samples.ts';
+import type { Workspace } from '../../domain/workspace.ts';
 import * as contract from '../contract/hooks.ts';
+import type { Payload } from '../contract/payloads.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { deliveryJson, subscriptionJson } from '../views/subscription.ts';
@@ -19,8 +21,7 @@ import { deliveryJson, subscriptionJson } from '../views/subscription.ts';
 /** Subscriptions and their deliveries. @see spec section 4 */
 export function hooksRouter(deps: Deps): Router {
   const router = Router();
-  type Sample = ReturnType<typeof samplePayload> & { id: string; event: EventName; occurred_at: string; workspace: string; conversation: { id: string } };
-  const sample = (event: EventName, workspace: Parameters<typeof samplePayload>[1]) => samplePayload(event, workspace, deps.clock.now()) as Sample;
+  const sample = (event: EventName, workspace: Workspace) => samplePayload(event, workspace, deps.clock.now()) as Payload;
 
   serve(router, deps, contract.listEvents, async ({ caller }) => ({
     data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: sample(name, caller.workspace) })),

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { EventName } from '../../domain/event.ts';
+import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import { handoverSchema, messageSchema, outcomeSchema, payloadConversationSchema } from './conversations.ts';
+import { timestampSchema } from './shared.ts';
+
+/** What is POSTed to subscribers, event by event: field for field the specification's section 2. */
+
+const base = {
+  id: z.string().regex(/^evt_[0-9A-Z]+$/).meta({ description: 'Equals X-Service-Delivery; receivers deduplicate on it' }),
+  occurred_at: timestampSchema,
+  workspace: z.string().meta({ description: "The workspace's slug" }),
+  conversation: payloadConversationSchema,
+};
+
+const paymentSchema = z
+  .strictObject({
+    id: z.string(),
+    status: z.literal('paid'),
+    amount: z.int().meta({ description: 'In minor units of the currency' }),
+    currency: z.string().meta({ description: 'ISO 4217 in lower case' }),
+    description: z.string(),
+    provider: z.enum(['manual', 'stripe']),
+    provider_reference: z.string().nullable(),
+    paid_at: timestampSchema,
+  })
+  .meta({ id: 'Payment' });
+
+const stage = z.enum(FUNNEL_STAGES);
+
+export const payloadSchemas = {
+  'conversation.opened': z.strictObject({ ...base, event: z.literal('conversation.opened') }),
+  'conversation.qualified': z.strictObject({
+    ...base,
+    event: z.literal('conversation.qualified'),
+    funnel: z.strictObject({ stage, previous_stage: stage }),
+  }),
+  'conversation.handed_over': z.strictObject({
+    ...base,
+    event: z.literal('conversation.handed_over'),
+    handover: handoverSchema,
+  }),
+  'conversation.closed': z.strictObject({ ...base, event: z.literal('conversation.closed'), outcome: outcomeSchema }),
+  'message.received': z.strictObject({ ...base, event: z.literal('message.received'), message: messageSchema }),
+  'message.sent': z.strictObject({ ...base, event: z.literal('message.sent'), message: messageSchema }),
+  'payment.paid': z.strictObject({ ...base, event: z.literal('payment.paid'), payment: paymentSchema }),
+} satisfies Record<EventName, z.ZodType>;
+
+/** Any event's payload. */
+export const payloadSchema = z
+  .discriminatedUnion('event', [
+    payloadSchemas['conversation.opened'],
+    payloadSchemas['conversation.qualified'],
+    payloadSchemas['conversation.handed_over'],
+    payloadSchemas['conversation.closed'],
+    payloadSchemas['message.received'],
+    payloadSchemas['message.sent'],
+    payloadSchemas['payment.paid'],
+  ])
+  .meta({ id: 'EventPayload' });
+
+export type Payload = z.output<typeof payloadSchema>;

@@ -1,0 +1,89 @@
+import { timestamp } from '../domain/clock.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
+import { messagePayload } from '../domain/payload.ts';
+import { sampleMessage, samplePayload, sampleView } from '../domain/samples.ts';
+import type { Subscription } from '../domain/subscription.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import { chatMessageJson } from './views/chatMessage.ts';
+import { conversationJson, conversationWithMessagesJson } from './views/conversation.ts';
+import { deliveryJson, subscriptionJson } from './views/subscription.ts';
+
+/** Examples for the API's document, made by the code that makes the real answers. */
+
+const NOW = new Date('2026-11-21T10:00:00.000Z');
+const ID = '01JD6Z0000000000000000000A';
+const WORKSPACE: Workspace = { id: `ws_${ID}`, slug: 'acme', name: 'Acme', agentId: `agent_${ID}`, createdAt: timestamp(NOW) };
+
+const subscription: Subscription = {
+  id: `sub_${ID}`,
+  workspaceId: WORKSPACE.id,
+  event: 'message.received',
+  targetUrl: 'https://n8n.example.com/webhook/6f1c2a52/webhook',
+  source: 'n8n',
+  secrets: [],
+  consecutiveFailures: 0,
+  lastDeliveryAt: timestamp(NOW),
+  createdAt: timestamp(NOW),
+};
+
+const delivery: Delivery = {
+  id: `dlv_${ID}`,
+  workspaceId: WORKSPACE.id,
+  subscriptionId: subscription.id,
+  eventId: `evt_${ID}`,
+  event: 'message.received',
+  status: 'delivered',
+  attempts: [
+    { number: 1, at: timestamp(NOW), statusCode: 503, durationMs: 41, error: 'The receiver answered 503.', responseExcerpt: null, trigger: 'automatic' },
+    { number: 2, at: timestamp(new Date(NOW.getTime() + 5000)), statusCode: 200, durationMs: 38, error: null, responseExcerpt: 'ok', trigger: 'automatic' },
+  ],
+  roundStart: 0,
+  trigger: 'automatic',
+  everDelivered: true,
+  nextAttemptAt: null,
+  createdAt: timestamp(NOW),
+};
+
+const view = sampleView('message.received', WORKSPACE, NOW);
+const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
+const received = sampleMessage('message.received', WORKSPACE, NOW);
+const sent = sampleMessage('message.sent', WORKSPACE, NOW);
+const secret = 'whsec_UgqWTtfYtSv/OPqNdwqem9U/CSj49JkhQ5Jcj++76eI=';
+const list = (item: unknown) => ({ data: [item], next_cursor: null });
+
+export const payloadExample = (event: EventName) => samplePayload(event, WORKSPACE, NOW);
+
+/** By operation id. */
+export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  listEvents: {
+    data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: payloadExample(name) })),
+    next_cursor: null,
+  },
+  getSample: payloadExample('message.received'),
+  createSubscription: { ...subscriptionJson(subscription), secret },
+  listSubscriptions: list(subscriptionJson(subscription)),
+  deleteSubscription: { id: subscription.id, deleted: true },
+  listDeliveries: list(deliveryJson(delivery)),
+  sendTestEvent: deliveryJson({ ...delivery, status: 'pending', attempts: [], nextAttemptAt: timestamp(NOW) }),
+  rotateSecret: {
+    ...subscriptionJson(subscription),
+    secret,
+    previous_secret_expires_at: timestamp(new Date(NOW.getTime() + 24 * 3_600_000)),
+    notice: 'Both secrets sign until the time given. Give the new one to the receiver before then.',
+  },
+  redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),
+  recoverDeliveries: { redelivered: 3 },
+  lookupContact: conversationJson(view),
+  listConversations: list(conversationJson(view)),
+  getConversation: conversationWithMessagesJson({ ...view, messages: [received] }),
+  sendMessage: { message: messagePayload(sent, view.contact), conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)) },
+  takeOverConversation: conversationJson(sampleView('conversation.handed_over', WORKSPACE, NOW)),
+  handBackConversation: conversationJson(view),
+  closeConversation: conversationJson(closedView),
+  updateConversation: conversationJson(view),
+  startChatSession: { token: 'cst_…', contact_id: view.contact.id },
+  sendChatMessage: { conversation_id: view.conversation.id, message_id: received.id },
+  listChatMessages: list(chatMessageJson(received)),
+  streamChatMessages: `id: ${received.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(received))}\n\n`,
+};
