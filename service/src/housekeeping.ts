@@ -10,7 +10,7 @@ const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Removes what has had its time: kept answers after a day, events and finished deliveries after RETENTION_DAYS. */
-export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): void } {
+export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
       await sweepAll(store, clock.now(), retentionDays);
@@ -18,9 +18,14 @@ export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDa
       log.warn({ err: error }, 'clean-up could not finish; it is tried again later');
     }
   };
-  const timer = setInterval(() => void sweep(), EVERY_MS);
-  void sweep();
-  return { stop: () => clearInterval(timer) };
+  let running = sweep();
+  const timer = setInterval(() => (running = running.then(sweep)), EVERY_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return running;
+    },
+  };
 }
 
 /** One whole sweep, in small transactions. */

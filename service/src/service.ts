@@ -35,7 +35,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openLowdbStore(collections, { folder: config.dataDir, log }), (open) => open.close());
+  const store = started.adopt(await openStore(config, log), (open) => open.close());
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
@@ -78,6 +78,16 @@ export async function startService(
     setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
     stop: () => parts.disposeAsync(),
   };
+}
+
+/** @throws Error that names DATA_DIR when the folder cannot be used */
+async function openStore({ dataDir }: Config, log: Logger) {
+  try {
+    return await openLowdbStore(collections, { folder: dataDir, log });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : new Error(`DATA_DIR ${dataDir} cannot be used: ${message}`, { cause: error });
+  }
 }
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {

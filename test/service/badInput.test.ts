@@ -34,6 +34,13 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     await untouched();
   });
 
+  it('bytes that are no UTF-8', async () => {
+    const body = Buffer.concat([Buffer.from('{"text":"caf'), Buffer.from([0xe9]), Buffer.from('"}')]);
+    const response = await fetch(`${service.url}${path}/messages`, { method: 'POST', body, headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' } });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([400, 'invalid_json']);
+    await untouched();
+  });
+
   it('counts characters, not bytes or halves of pairs', async () => {
     const { conversation_id } = await (await chatCustomer(service.url)).write('x');
     const own = `/api/conversations/${conversation_id}/messages`;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -183,6 +183,13 @@ describe('the service as a process', () => {
     const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
     expect(await ended(second)).toBe(1);
     expect(second.err).toMatch(new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`));
+  });
+
+  it('says in one line that DATA_DIR cannot be used', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const service = run([], { DATA_DIR: join(folder, 'file') });
+    expect(await ended(service)).toBe(1);
+    expect(service.err).toMatch(/^conversation-service: DATA_DIR .* cannot be used: .*\n$/);
   });
 
   it('ends in order when npm, which started it, is told to', async () => {

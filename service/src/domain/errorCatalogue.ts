@@ -4,7 +4,7 @@
  * @see design section 3, Errors
  */
 export const ERROR_CATALOGUE = {
-  invalid_json: { status: 400, fix: 'Send a body that is valid JSON.' },
+  invalid_json: { status: 400, fix: 'Send a body that is valid JSON in UTF-8.' },
   invalid_request: { status: 400, fix: 'Correct the field that `param` names.' },
   unknown_event: { status: 400, fix: 'Use a name from GET /api/hooks/events.' },
   idempotency_key_not_allowed: {
@@ -25,7 +25,7 @@ export const ERROR_CATALOGUE = {
   target_url_not_https: { status: 422, fix: 'Give an https:// address.' },
   target_url_not_public: {
     status: 422,
-    fix: 'Give a publicly reachable address, or allow its network with ALLOWED_NETWORKS.',
+    fix: 'Give a publicly reachable address; a private network of your own must stand in ALLOWED_NETWORKS.',
   },
   target_url_unresolvable: { status: 422, fix: 'Check the host name; it has no address.' },
   rate_limited: { status: 429, fix: 'Wait for the seconds that Retry-After names.' },

@@ -25,7 +25,7 @@ function asAppError(error: unknown): AppError | null {
   }
   // Errors of express and its body parser.
   const { type, status } = error as { type?: string; status?: number };
-  if (type === 'entity.parse.failed') return new AppError('invalid_json', `The body is not valid JSON. ${ERROR_CATALOGUE.invalid_json.fix}`);
+  if (type === 'entity.parse.failed') return new AppError('invalid_json', `The body is not valid JSON in UTF-8. ${ERROR_CATALOGUE.invalid_json.fix}`);
   if (type === 'entity.too.large') return new AppError('body_too_large', `The body is larger than ${BODY_MAX_BYTES / 1024} KiB. ${ERROR_CATALOGUE.body_too_large.fix}`);
   if (type === 'charset.unsupported' || type === 'encoding.unsupported') {
     return new AppError('unsupported_media_type', `The body's encoding is not accepted. ${ERROR_CATALOGUE.unsupported_media_type.fix}`);

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { z } from 'zod';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
@@ -27,7 +28,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   operation: Operation<Query, Body, Answer>,
   handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.input<Answer>>,
 ): void {
-  const readBody = operation.body ? [requireJson, express.json({ limit: BODY_MAX_BYTES, strict: false, type: () => true })] : [];
+  const readBody = operation.body ? [requireJson, readJson] : [];
   router[operation.method](operation.path, ...readBody, async (request: Request, response: Response) => {
     const call = {
       caller: response.locals.caller as Caller,
@@ -42,6 +43,13 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
     const answer = operation.method === 'get' ? await run(deps) : await answerOnce(deps, operation, request, call.caller, run);
     response.status(answer.status).type('application/json').send(answer.body);
   });
+}
+
+const readJson = express.json({ limit: BODY_MAX_BYTES, strict: false, type: () => true, verify: requireUtf8 });
+
+/** What is no UTF-8 is no JSON either; decoding would put replacement signs into a customer's text. */
+function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
+  if (!isUtf8(body)) throw Object.assign(new Error('not UTF-8'), { type: 'entity.parse.failed' });
 }
 
 /** @throws unsupported_media_type (415) */
@@ -63,6 +71,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.outp
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  if (issue.code === 'invalid_type' && issue.path.length === 0) throw new AppError('invalid_request', 'The body must be a JSON object.');
   const param = issue.path.map(String).join('.');
   const missing = issue.code === 'invalid_type' && issue.path.length > 0 && valueAt(value, issue.path) === undefined;
   const message = missing ? 'is missing' : issue.message;
