@@ -1,5 +1,6 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import type { Contact } from './contact.ts';
+import { replaceFolded, type Replacement } from './foldedText.ts';
 
 /**
  * Contact details never leave the team's own screens in the clear.
@@ -20,42 +21,91 @@ export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
   const dot = domain.lastIndexOf('.');
-  const hide = (word: string) => word.slice(0, 1) + DOT.repeat(Math.max(1, Math.min(word.length - 1, 8)));
+  const hide = ([first = '', ...rest]: string) => first + DOT.repeat(Math.max(1, Math.min(rest.length, 8)));
   return dot < 1 ? `${hide(email.slice(0, at))}@${hide(domain)}` : `${hide(email.slice(0, at))}@${hide(domain.slice(0, dot))}${domain.slice(dot)}`;
 }
 
-const EMAIL_IN_TEXT = /[^\s@<>"',;:()[\]]+@[^\s@<>"',;:()[\]]+/gu;
-const PHONE_IN_TEXT = /\+?\d(?:[\s().\-/]*\d){6,14}/g;
+/** What may stand between two digits of one number: in a folded text, all but letters and digits. */
+const SEPARATORS = '[\\0-/:-@[-`{-\\x7f•]*';
+
+const NUMBER = new RegExp(`\\(?\\+?\\d(?:${SEPARATORS}\\d){6,}`, 'g');
+
+/** An at sign, or the word in brackets for it. */
+const AT = '(?:@|[([{]\\s*(?:at|arroba)\\s*[)\\]}])';
+
+const BETWEEN_WORDS = '\\s<>"\',;:()[\\]{}';
+const WORD = `[^@${BETWEEN_WORDS}]+`;
+
+/**
+ * Words around an at sign, with spaces or brackets between them or without. Tried only where a word
+ * starts: a long word would otherwise be read again from each of its letters.
+ */
+const ADDRESS = new RegExp(`(?<![^@${BETWEEN_WORDS}])(?<local>${WORD})(?:[${BETWEEN_WORDS}]*${AT}[@${BETWEEN_WORDS}]*(?<domain>${WORD}))+`, 'gi');
+
+/** A text without any of these holds no number and no address, in whatever characters: most texts end here. */
+const MAY_HOLD_DETAILS = /[\p{N}\p{Ps}@＠﹫%]/u;
+
+const mask = (text: string, replacements: readonly Replacement[]) => (MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, replacements) : text);
+
+const IN_NAMES: readonly Replacement[] = [
+  [ADDRESS, ({ groups }) => maskEmail(`${groups!.local}@${groups!.domain}`)],
+  [NUMBER, ([number]) => maskPhone(number.replace(/\D/g, ''))],
+];
 
 /** A name as typed by the customer: a number or an address in it is masked, whoever's it is. */
-export const maskName = (name: string): string =>
-  name
-    .normalize('NFKC')
-    .replace(EMAIL_IN_TEXT, maskEmail)
-    .replace(PHONE_IN_TEXT, (number) => maskPhone(number.replace(/\D/g, '')));
+export const maskName = (name: string): string => mask(name, IN_NAMES);
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** What people write between the digits of a number. */
-const SEPARATORS = '[\\s().\\-/\\u00a0\\u2010-\\u2015]*';
-
-const spaced = (digits: string) => [...digits].join(SEPARATORS);
-
-function phonePattern(digits: string): string {
-  const parsed = parsePhoneNumberFromString(`+${digits}`);
-  if (!parsed) return `(?<!\\d)(?:\\+|00)?${spaced(digits)}(?!\\d)`;
-  const country = `(?:(?:(?:\\+|00)${SEPARATORS})?${spaced(parsed.countryCallingCode)}${SEPARATORS})?`;
-  // The national number, with or without a trunk zero; Argentina's and Mexico's mobile mark is often left out.
-  const national = parsed.nationalNumber.replace(/^9(?=\d{10}$)/, '');
-  const mark = national === parsed.nationalNumber ? '' : `(?:9${SEPARATORS})?`;
-  return `(?<!\\d)${country}(?:\\(?0\\)?${SEPARATORS})?${mark}${spaced(national)}(?!\\d)`;
+function emailPattern(email: string): RegExp {
+  const at = email.lastIndexOf('@');
+  const word = (text: string) => escapeRegExp(text).replaceAll('\\.', '(?:\\.|[([{](?:dot|punto)[)\\]}])');
+  return new RegExp(`${word(email.slice(0, at))}\\s*${AT}\\s*${word(email.slice(at + 1))}`, 'gi');
 }
+
+const optional = (...prefixes: string[]) => `(?:${prefixes.join('|')})?`;
+
+/** Finds the number with separators between any of its digits, but not inside a longer row of digits. */
+function phonePattern(digits: string): RegExp {
+  const parsed = parsePhoneNumberFromString(`+${digits}`);
+  const spelling = parsed ? optional(optional('00', '011') + parsed.countryCallingCode) + nationalSpelling(parsed) : optional('00') + digits;
+  const spaced = spelling.replace(/\d(?!$)/g, `$&${SEPARATORS}`);
+  return new RegExp(`(?<!\\d)\\(?\\+?\\(?${spaced}(?!\\d)`, 'g');
+}
+
+/** The number as dialled inside its country: an expression of digits that ends with a digit. */
+function nationalSpelling(parsed: PhoneNumber): string {
+  if (parsed.countryCallingCode === '54') return argentineSpelling(parsed);
+  if (parsed.countryCallingCode === '52') return mexicanSpelling(parsed);
+  return optional('0', trunkPrefix(parsed)) + parsed.nationalNumber;
+}
+
+/** Most countries dial a zero first, which `optional('0')` has; Russia an 8, Hungary 06. */
+function trunkPrefix(parsed: PhoneNumber): string {
+  const dialled = parsed.formatNational().replace(/\D/g, '');
+  return dialled.endsWith(parsed.nationalNumber) ? dialled.slice(0, -parsed.nationalNumber.length) : '';
+}
+
+/**
+ * A mobile is 9, area and subscriber from abroad; area, 15 and subscriber inside the country; 15 and
+ * subscriber inside its area. Whether 9 or 15 is written says little about how it is stored.
+ */
+function argentineSpelling({ nationalNumber }: PhoneNumber): string {
+  const number = nationalNumber.replace(/^9(?=\d{10}$)/, '');
+  const mobile = parsePhoneNumberFromString(`+549${number}`)?.formatNational() ?? '';
+  const [, area, subscriber] = /^0(\d+) 15-([\d-]+)$/.exec(mobile) ?? [];
+  if (area === undefined || subscriber === undefined) return optional('0') + optional('9') + number;
+  return `(?:${optional('0')}${optional('9')}${area}${optional('15')}|15)${subscriber.replace(/\D/g, '')}`;
+}
+
+/** Until 2019 a mobile had a 1 after the country code and 044 or 045 at home; people and channels still write it so. */
+const mexicanSpelling = ({ nationalNumber }: PhoneNumber) => optional('044', '045', '01', '1') + nationalNumber.replace(/^1(?=\d{10}$)/, '');
 
 /** What is shown of a contact's phone and e-mail, and the patterns that find them in free text. */
 interface MaskedDetails {
   readonly phone: string | null;
   readonly email: string | null;
-  readonly patterns: readonly (readonly [pattern: RegExp, mask: string])[];
+  readonly patterns: readonly Replacement[];
 }
 
 /** Documents never change in place: each is parsed once, not for every text. */
@@ -67,20 +117,19 @@ export function maskedDetails(contact: Details): MaskedDetails {
   if (before !== undefined) return before;
   const phone = contact.phone === null ? null : maskPhone(contact.phone);
   const email = contact.email === null ? null : maskEmail(contact.email);
-  const patterns: [RegExp, string][] = [];
-  if (email !== null) patterns.push([new RegExp(escapeRegExp(contact.email!), 'giu'), email]);
-  if (phone !== null) patterns.push([new RegExp(phonePattern(contact.phone!), 'gu'), phone]);
+  const patterns: Replacement[] = [];
+  if (email !== null) patterns.push([emailPattern(contact.email!), () => email]);
+  if (phone !== null) patterns.push([phonePattern(contact.phone!), () => phone]);
   const details = { phone, email, patterns };
   known.set(contact, details);
   return details;
 }
 
 /**
- * Masks this contact's own phone and e-mail in free text, in their usual spellings.
- * Other numbers (an order, a price) stay readable.
+ * Masks this contact's own phone and e-mail in free text, in their usual spellings and whatever
+ * signs stand between the digits. Other numbers (an order, a price) and addresses stay readable.
  */
-export const maskText = (text: string, contact: Details): string =>
-  maskedDetails(contact).patterns.reduce((masked, [pattern, mask]) => masked.replace(pattern, mask), text);
+export const maskText = (text: string, contact: Details): string => mask(text, maskedDetails(contact).patterns);
 
 /** What the contact is called without saying who it is: a masked number, else a masked address, else "Visitor". */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {

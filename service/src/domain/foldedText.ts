@@ -1,0 +1,79 @@
+/**
+ * Finding something in a text however its characters are written, and replacing it in the text as
+ * typed. What is searched is a shadow: full-width and other compatibility forms, digits of every
+ * script and the escapes of a link are as in plain ASCII, invisible characters and accents that
+ * stand alone are left out, and every other sign that is no letter is a space. A `•` stays, so that
+ * what is masked already is recognised.
+ */
+
+/** A global pattern, written for the shadow, and what to put in place of each match. */
+export type Replacement = readonly [pattern: RegExp, replace: (match: RegExpExecArray) => string];
+
+/** All but the matches stays exactly as typed. */
+export const replaceFolded = (text: string, replacements: readonly Replacement[]): string => replacements.reduce(replaceIn, shadowOf(text)).typed;
+
+/** The unit `i` of a shadow stands for what was typed from `starts[i]` to `ends[i]`; no arrays when both are the same text. */
+interface Shadow {
+  readonly typed: string;
+  readonly text: string;
+  readonly starts?: readonly number[];
+  readonly ends?: readonly number[];
+}
+
+function replaceIn(shadow: Shadow, [pattern, replace]: Replacement): Shadow {
+  // Most texts hold nothing to replace, and `search` is much cheaper than `matchAll`.
+  if (shadow.text.search(pattern) === -1) return shadow;
+  let replaced = '';
+  let copied = 0;
+  for (const match of shadow.text.matchAll(pattern)) {
+    const end = match.index + match[0].length;
+    replaced += shadow.typed.slice(copied, shadow.starts?.[match.index] ?? match.index) + replace(match);
+    copied = shadow.ends?.[end - 1] ?? end;
+  }
+  return shadowOf(replaced + shadow.typed.slice(copied));
+}
+
+/** Plain ASCII in one piece, since most of a text is; else an escaped space, plus or at sign, or one character. */
+const PIECE = /[\0-$&-\x7f]+|%(?:20|2b|40)|./gisu;
+
+function shadowOf(typed: string): Shadow {
+  if (isItsOwnShadow(typed)) return { typed, text: typed };
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let text = '';
+  for (const { 0: piece, index } of typed.matchAll(PIECE)) {
+    const plain = piece <= '\x7f' && !piece.startsWith('%');
+    const folded = plain ? piece : foldCharacter(piece);
+    text += folded;
+    for (let unit = 0; unit < folded.length; unit++) {
+      starts.push(plain ? index + unit : index);
+      ends.push(plain ? index + unit + 1 : index + piece.length);
+    }
+  }
+  return { typed, text, starts, ends };
+}
+
+const MAY_DIFFER = /[^\0-\x7f]|%/;
+const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
+
+/** Finding this out costs far less than making a shadow. */
+const isItsOwnShadow = (text: string) => !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
+
+const foldCharacter = (character: string): string =>
+  character.startsWith('%') ? decodeEscape(character) : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
+
+/** A percent sign that escapes nothing is only that. */
+const decodeEscape = (escape: string) => (escape === '%' ? escape : decodeURIComponent(escape));
+
+function foldSign(sign: string): string {
+  if (/[\p{Cf}\p{M}\p{DI}]/u.test(sign)) return '';
+  return /\p{Nd}/u.test(sign) ? String(digitValue(sign)) : ' ';
+}
+
+/** Unicode keeps the decimal digits of a script together, from zero to nine. */
+function digitValue(digit: string): number {
+  const code = digit.codePointAt(0)!;
+  let zero = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return (code - zero) % 10;
+}
