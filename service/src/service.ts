@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 import { bootstrap, oneTimeSetup, openSecretBox } from './bootstrap.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
-import { startDispatcher } from './delivery/dispatcher.ts';
+import { Dispatcher } from './delivery/dispatcher.ts';
 import { systemClock, type Clock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
@@ -49,7 +49,7 @@ export async function startService(
   const { setupToken } = await bootstrap(deps, config);
 
   const dispatcher = started.adopt(
-    startDispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
+    new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
     (running) => running.stop(),
   );
   started.adopt(startHousekeeping(store, clock, config.retentionDays, log), (running) => running.stop());
@@ -60,7 +60,7 @@ export async function startService(
     config,
     deps,
     log,
-    health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs() },
+    health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs },
     chatFeed: followChatMessages(store, stopping.signal),
     setup: oneTimeSetup(deps, setupToken),
     publicUrl: () => publicUrl ?? '',
