@@ -6,7 +6,7 @@ import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type Resolver } from './hostGuard.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
-import { parseTarget, type Target } from './targetUrl.ts';
+import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
 
 export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
@@ -169,6 +169,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
   return {
     checkTarget: async (url) => {
       const target = parseTarget(url, policy);
+      assertPlainlyWritten(url, target);
       await withinCheckTime(guard.resolve(target), target.hostname);
     },
     request,

@@ -27,23 +27,12 @@ const isHttp = (protocol: string): protocol is Target['protocol'] => protocol ==
 const withoutBrackets = (hostname: string) => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
 
 /**
- * `URL` repairs what it is given (spaces, line breaks, backslashes, a missing `//`); an address that
- * needs it was not meant as it reads, and is refused.
- */
-const assertPlain = (text: string, url: URL): void => {
-  if (/[\s\\\p{Cc}]/u.test(text)) throw new OutboundError('invalid_url', 'The address must not hold spaces, line breaks or backslashes.');
-  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text)) throw new OutboundError('invalid_url', 'The address must be written with //, like https://example.com/path.');
-  if (url.hash !== '' || text.endsWith('#')) throw new OutboundError('invalid_url', 'The address must not carry a # part; it is never sent.');
-};
-
-/**
  * Reads a target's URL and applies the rules that need no network.
  * `URL` brings every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) to one form.
  * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
  */
 export const parseTarget = (text: string, { insecureTargets }: { insecureTargets: boolean }): Target => {
   const url = parseUrl(text);
-  assertPlain(text, url);
   const { protocol } = url;
   if (!isHttp(protocol) || (protocol === 'http:' && !insecureTargets)) {
     throw new OutboundError('not_https', `The address must begin with https://, not ${protocol}//.`);
@@ -59,4 +48,15 @@ export const parseTarget = (text: string, { insecureTargets }: { insecureTargets
     hostname: withoutBrackets(url.hostname),
     path: url.pathname + url.search,
   };
+};
+
+/**
+ * `URL` repairs what it is given (spaces, line breaks, backslashes, a missing `//`). An address that a
+ * person wants to save and that needs repair was not meant as it reads.
+ * @throws OutboundError `invalid_url`
+ */
+export const assertPlainlyWritten = (text: string, { url }: Target): void => {
+  if (/[\s\\\p{Cc}]/u.test(text)) throw new OutboundError('invalid_url', 'The address must not hold spaces, line breaks or backslashes.');
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text)) throw new OutboundError('invalid_url', 'The address must be written with //, like https://example.com/path.');
+  if (url.hash !== '' || text.endsWith('#')) throw new OutboundError('invalid_url', 'The address must not carry a # part; it is never sent.');
 };

@@ -1,26 +1,33 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { all } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 6);
 
 /** Lets a process write for a moment after its first acknowledgement and kills it. @returns its last number by writer */
 const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, number>> => {
-  const writing = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  writing.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ledgers = await mkdtemp(join(tmpdir(), 'conversation-service-ledger-'));
+  const ledger = join(ledgers, 'ledger');
+  const said = () => readFile(ledger, 'utf8').catch(() => '');
+  const writing = spawn(process.execPath, [child, folder, ledger], { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(writing, 'close');
-  await once(writing.stdout, 'data');
+  await waitFor('the first acknowledgement', async () => (await said()).includes('\n'));
   await sleep(forMs);
   writing.kill('SIGKILL');
   await ended;
-  const whole = said.slice(0, said.lastIndexOf('\n')).split('\n');
+  const text = await said();
+  await rm(ledgers, { recursive: true });
+  const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
   return new Map(whole.map((line) => line.split(' ') as [string, string]).map(([writer, number]) => [writer, Number(number)]));
 };
 

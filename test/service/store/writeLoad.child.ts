@@ -1,10 +1,12 @@
-// Writes into the store in the folder named by the first argument until it is killed, and says on
-// standard output what was acknowledged: `<writer> <number>`. Writing to a pipe is synchronous on
-// Linux, so what was said before a kill arrives.
+// Writes into the store in the folder named by the first argument until it is killed, and notes in the
+// file named by the second what was acknowledged: `<writer> <number>`. A file keeps what was written
+// before a kill, while a full pipe would have held it back in this process.
+import { openSync, writeSync } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { contractSchema, thing } from '../../contract/schema.ts';
 
 const WRITERS = 16;
+const ledger = openSync(process.argv[3]!, 'a');
 // Small enough that many kills hit a snapshot or a rotation.
 const store = await openLowdbStore(contractSchema, { folder: process.argv[2]!, snapshotAfterBytes: 100_000 });
 
@@ -18,7 +20,7 @@ const write = async (writer: number): Promise<never> => {
       await tx.jobs.enqueue({ id: `job-${writer}-${next}`, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
       return next;
     });
-    process.stdout.write(`${writer} ${number}\n`);
+    writeSync(ledger, `${writer} ${number}\n`);
   }
 };
 
