@@ -36,7 +36,7 @@ export class ConversationServiceApi implements ICredentialType {
 			default: '',
 			placeholder: 'cs_live_…',
 			description:
-				'Shown once, by the set-up link that the service prints at its first start or by "conversation-service key create".',
+				'Shown once, by the set-up link that the service prints at its first start. To make another key, stop the service and run "npm run key -- create --name n8n" in its folder.',
 		},
 	];
 

@@ -48,12 +48,12 @@ export class ConversationServiceTrigger implements INodeType {
 			header: 'Get events from Conversation Service',
 			executionsHelp: {
 				inactive:
-					'<b>While building</b>, click "Listen for test event", then write in a chat, or turn on the option "Send Sample Event" to get a sample at once.<br /><br /><b>When ready</b>, activate the workflow. Every event then starts an execution, listed under Executions.',
+					'<b>While building</b>, click "Listen for test event", then write in a chat, or turn on the option "Send Sample Event" to get a sample at once.<br /><br /><b>When ready</b>, publish the workflow. Every event then starts an execution, listed under Executions.',
 				active:
-					'<b>While building</b>, click "Listen for test event", then write in a chat, or turn on the option "Send Sample Event" to get a sample at once.<br /><br /><b>This workflow is active</b>: every event starts an execution, listed under Executions.',
+					'<b>While building</b>, click "Listen for test event", then write in a chat, or turn on the option "Send Sample Event" to get a sample at once.<br /><br /><b>This workflow is published</b>: every event starts an execution, listed under Executions.',
 			},
 			activationHint:
-				'Once you have finished building, activate the workflow to receive events all the time.',
+				'Once you have finished building, publish the workflow to receive events all the time.',
 		},
 		properties: [
 			{

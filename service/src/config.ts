@@ -37,7 +37,7 @@ const environment = z.object({
   PUBLIC_URL: httpUrl.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: notYet('the embedded store in DATA_DIR is used'),
-  CONVERSATION_RETENTION_DAYS: notYet('conversations are kept'),
+  CONVERSATION_RETENTION_DAYS: z.literal('0', 'is not supported by this version beyond 0: conversations are kept').optional(),
   LLM_BASE_URL: notYet('there is no agent yet'),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),

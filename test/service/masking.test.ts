@@ -209,6 +209,11 @@ describe('masking', () => {
     );
   });
 
+  it.each(['\x7f', '\x7f\x7f ', '\x00', '%', '\u00ad'])('keeps the text around a number, also when it begins with %j', (sign) => {
+    const masked = maskText(`${sign}Hello there call 5491155550134 please … é`, contact);
+    expect(masked).toBe(`${sign}Hello there call +54•••••••••34 please … é`);
+  });
+
   it('is done in bounded time with hostile texts', () => {
     const texts = [
       '1 '.repeat(2048),

@@ -22,7 +22,7 @@ const LOCAL_N8N =
 /** What an n8n user does about each error of the service. */
 const FIXES: Record<string, string> = {
 	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; create a new one with "conversation-service key create".',
+		'Open the credential and enter a valid API key. It may have been revoked; stop the service and run "npm run key -- create --name n8n" in its folder to make a new one.',
 	not_found:
 		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
 	conversation_closed:
@@ -31,9 +31,9 @@ const FIXES: Record<string, string> = {
 	idempotency_key_reused:
 		'This node has already sent another text with the same key. Use a Deduplication Key that differs for each message, or leave it empty.',
 	subscription_limit_reached:
-		'Deactivate a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
+		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:
-		'Something subscribed this address at the same moment. Activate the workflow again.',
+		'Something subscribed this address at the same moment. Publish the workflow again.',
 	target_url_not_https: `The service sends events to https:// addresses only. Set WEBHOOK_URL of n8n to its https address. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
 	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it. ${LOCAL_N8N}.`,
 	target_url_unresolvable:

@@ -42,7 +42,7 @@ function shadowOf(typed: string): Shadow {
   const ends: number[] = [];
   let text = '';
   for (const { 0: piece, index } of typed.matchAll(PIECE)) {
-    const plain = piece <= '\x7f' && !piece.startsWith('%');
+    const plain = piece.charCodeAt(0) <= 0x7f && !piece.startsWith('%');
     const folded = plain ? piece : foldCharacter(piece);
     text += folded;
     for (let unit = 0; unit < folded.length; unit++) {

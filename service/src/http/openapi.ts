@@ -115,6 +115,9 @@ const DELIVERY_HEADERS = {
   'X-Service-Signature': 't=<unix>,v1=<hex>: HMAC-SHA256 over `<t>.<raw body>`, keyed by the secret',
   'X-Service-Event': 'The event name',
   'X-Service-Delivery': 'The payload id',
+  'webhook-id': 'Standard Webhooks: the payload id',
+  'webhook-timestamp': 'Standard Webhooks: the time of the signature',
+  'webhook-signature': 'Standard Webhooks: v1,<base64>, keyed by the 32 bytes that the secret encodes',
 };
 
 const IDEMPOTENCY_KEY = {

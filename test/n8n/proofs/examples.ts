@@ -48,7 +48,7 @@ export function provesExamples(stage: () => Stage): void {
       const execution = await stage().execution(workflow, 'conversation.handed_over', conversationId);
       expect(execution.output['Send it to the team']).toEqual([
         {
-          text: 'Grace is waiting on web_chat: "I would rather talk to a person"',
+          text: 'Grace was taken over by a person on web_chat: "I would rather talk to a person"',
           reason: 'api_takeover',
           conversation_id: conversationId,
         },

@@ -8,7 +8,7 @@ export const handBack: Operation = {
 		name: 'Hand Back',
 		value: 'handBack',
 		action: 'Hand a conversation back to the agent',
-		description: 'Give control back to the agent; it answers if the last message is the customer’s',
+		description: 'Give control back to the agent',
 	},
 	fields: [conversationField],
 	execute: async (context, itemIndex) =>

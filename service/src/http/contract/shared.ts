@@ -45,7 +45,8 @@ export const textSchema = (max: number) =>
     .string('must be a text')
     .refine((text) => text.trim() !== '', 'must not be empty')
     .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL');
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL')
+    .meta({ minLength: 1, maxLength: max });
 
 /** A phone number as people write it, with its country code; gives the stored spelling. */
 export const phoneSchema = z

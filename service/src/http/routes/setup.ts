@@ -79,7 +79,7 @@ ${content}
 
 const usedUp = page(
   'This link does not work',
-  '<p>The set-up link works once, and only the one that the latest start printed. If the service has not been set up yet, start it again and use the link that it prints; to make another key, stop the service and run <code>npx node service/dist/main.js key create --name n8n</code>.</p>',
+  '<p>The set-up link works once, and only the one that the latest start printed. If the service has not been set up yet, start it again and use the link that it prints; to make another key, stop the service and run <code>npm run key -- create --name n8n</code>.</p>',
 );
 
 const field = (name: string, label: string, value: string, attributes: string) =>
