@@ -1,13 +1,12 @@
 // A private certificate authority, and real https servers with its certificates. Nothing leaves this machine.
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate, type SubjectAltNameEntry } from 'selfsigned';
+import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 /** A key and its certificate, as PEM. */
 export interface KeyPair {
@@ -122,17 +121,12 @@ export interface ReceivedRequest {
 /** Answers a request whose body has been read already. */
 export type ReceiverHandler = (received: ReceivedRequest, res: ServerResponse, req: IncomingMessage) => void;
 
-export interface TlsReceiver {
+export interface TlsReceiver extends TrackedServer {
   /** `https://localhost:<port>`, without a slash at the end. */
   url: string;
-  port: number;
   /** PEM of the authority to trust. */
   ca: string;
   requests: ReceivedRequest[];
-  /** Sockets that are open now, and how many there have been. */
-  readonly openSockets: number;
-  readonly acceptedSockets: number;
-  close(): Promise<void>;
 }
 
 export interface TlsReceiverOptions {
@@ -159,9 +153,6 @@ export const startTlsReceiver = async (
 ): Promise<TlsReceiver> => {
   const testCa = await sharedTestCa();
   const requests: ReceivedRequest[] = [];
-  const sockets = new Set<Socket>();
-  let acceptedSockets = 0;
-
   const listener: RequestListener = (req, res) => {
     readBody(req).then(
       (rawBody) => {
@@ -180,31 +171,6 @@ export const startTlsReceiver = async (
   };
 
   const server = createServer(certificate ?? testCa.server, listener);
-  server.on('connection', (socket: Socket) => {
-    acceptedSockets += 1;
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  server.listen(wantedPort, host);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-
-  return {
-    url: `https://localhost:${port}`,
-    port,
-    ca: testCa.ca,
-    requests,
-    get openSockets() {
-      return sockets.size;
-    },
-    get acceptedSockets() {
-      return acceptedSockets;
-    },
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  const tracked = await listenTracked(server, wantedPort, host);
+  return Object.assign(tracked, { url: `https://localhost:${tracked.port}`, ca: testCa.ca, requests });
 };

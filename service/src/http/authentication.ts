@@ -20,36 +20,33 @@ export interface Caller {
 
 const bearer = (request: Request): string | null => /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
-const unauthorized = (response: Response, message: string) => {
-  response.setHeader('WWW-Authenticate', 'Bearer');
-  return new AppError('unauthorized', `${message} ${ERROR_CATALOGUE.unauthorized.fix}`);
-};
-
-/** Lets through who carries a valid API key. @throws unauthorized (401) */
-export const requireApiKey =
-  (deps: Deps): RequestHandler =>
-  async (request: Request, response: Response, next: NextFunction) => {
-    const key = bearer(request);
-    if (key === null) throw unauthorized(response, 'The request carries no API key.');
-    const found = await findApiKey(deps, key);
-    if (!found) throw unauthorized(response, 'The API key is wrong or was revoked.');
-    const { workspace, apiKey } = found;
-    response.locals.caller = { workspace, rateKey: apiKey.id, actor: { type: 'api', name: apiKey.name }, contact: null } satisfies Caller;
-    next();
-  };
-
-/** Lets through a visitor of the chat. @throws unauthorized (401) */
-export const requireChatToken =
-  (deps: Deps): RequestHandler =>
+/** Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in these words */
+const requireBearer =
+  (words: { missing: string; wrong: string }, identify: (token: string) => Promise<Caller | null>): RequestHandler =>
   async (request: Request, response: Response, next: NextFunction) => {
     const token = bearer(request);
-    if (token === null) throw unauthorized(response, 'The request carries no chat token.');
-    const visitor = await findChatVisitor(deps, token);
-    if (!visitor) throw unauthorized(response, 'The chat token is wrong.');
-    const { workspace, contact } = visitor;
-    response.locals.caller = { workspace, rateKey: contact.id, actor: { type: 'api', name: '' }, contact } satisfies Caller;
+    const caller = token === null ? null : await identify(token);
+    if (!caller) {
+      response.setHeader('WWW-Authenticate', 'Bearer');
+      throw new AppError('unauthorized', `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`);
+    }
+    response.locals.caller = caller;
     next();
   };
+
+/** Lets through who carries a valid API key. @throws unauthorized (401) */
+export const requireApiKey = (deps: Deps): RequestHandler =>
+  requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key) => {
+    const found = await findApiKey(deps, key);
+    return found && { workspace: found.workspace, rateKey: found.apiKey.id, actor: { type: 'api', name: found.apiKey.name }, contact: null };
+  });
+
+/** Lets through a visitor of the chat. @throws unauthorized (401) */
+export const requireChatToken = (deps: Deps): RequestHandler =>
+  requireBearer({ missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' }, async (token) => {
+    const visitor = await findChatVisitor(deps, token);
+    return visitor && { workspace: visitor.workspace, rateKey: visitor.contact.id, actor: { type: 'api', name: '' }, contact: visitor.contact };
+  });
 
 /** The visitor who calls; only behind requireChatToken. */
 export function visitorOf(caller: Caller): Contact {

@@ -1,7 +1,5 @@
 // What the outbound tests share: clients that are always closed, and servers that misbehave byte by byte.
-import { waitFor } from '../../helpers/waitFor.ts';
-import { once } from 'node:events';
-import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import {
   createOutboundClient,
@@ -12,6 +10,8 @@ import {
   type OutboundRequest,
 } from '../../../service/src/outbound/outboundClient.ts';
 import { sharedTestCa, type KeyPair } from '../../helpers/tls.ts';
+import { listenTracked, type TrackedServer } from '../../helpers/trackedServer.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 type Closable = { close(): Promise<void> };
 
@@ -69,41 +69,14 @@ export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind>
 /** Waits until `condition` holds. */
 export const until = (condition: () => boolean) => waitFor(String(condition), condition, { everyMs: 5 });
 
-export interface RawServer extends Closable {
-  port: number;
+export interface RawServer extends TrackedServer {
   /** For https; the raw TCP server speaks no TLS at all. */
   url: string;
-  readonly openSockets: number;
-  readonly acceptedSockets: number;
 }
 
 const listen = async (server: Server): Promise<RawServer> => {
-  const sockets = new Set<Socket>();
-  let acceptedSockets = 0;
-  server.on('connection', (socket: Socket) => {
-    acceptedSockets += 1;
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    port,
-    url: `https://localhost:${port}`,
-    get openSockets() {
-      return sockets.size;
-    },
-    get acceptedSockets() {
-      return acceptedSockets;
-    },
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
-  };
+  const tracked = await listenTracked(server, 0, '127.0.0.1');
+  return Object.assign(tracked, { url: `https://localhost:${tracked.port}` });
 };
 
 /** A TCP server that hands over its sockets as they are. */
