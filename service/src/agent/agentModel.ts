@@ -1,3 +1,4 @@
+import type { Language } from '../domain/agentSettings.ts';
 import type { Verdict } from '../domain/conversation.ts';
 import type { JsonObject } from '../domain/json.ts';
 
@@ -15,9 +16,7 @@ export interface AgentModel {
   next(turn: Turn, signal: AbortSignal): Promise<Step>;
 }
 
-/** The languages in which the service has sentences of its own. */
-export const LANGUAGES = ['en', 'es', 'pt'] as const;
-export type Language = (typeof LANGUAGES)[number];
+export { LANGUAGES, type Language } from '../domain/agentSettings.ts';
 
 export interface Turn {
   readonly agent: {

@@ -13,6 +13,7 @@ const nextUlid = monotonicFactory(fraction);
 
 export type IdPrefix =
   | 'agent'
+  | 'call'
   | 'conv'
   | 'ctc'
   | 'dlv'
@@ -21,7 +22,9 @@ export type IdPrefix =
   | 'mbr'
   | 'msg'
   | 'req'
+  | 'step'
   | 'sub'
+  | 'tool'
   | 'ws';
 
 /** A new id, sortable by time of creation within this process: `evt_01JD…`. Holds no `.`. */

@@ -66,8 +66,8 @@ export async function answerOnce(
   }
 }
 
-function assertUsable(key: string, { showsSecret }: Operation): void {
-  if (showsSecret) throw new AppError('idempotency_key_not_allowed', `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`);
+function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
+  if (noIdempotencyKey) throw new AppError('idempotency_key_not_allowed', `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`);
   if (!KEY_PATTERN.test(key)) {
     throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', { param: 'Idempotency-Key' });
   }

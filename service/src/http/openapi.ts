@@ -33,6 +33,8 @@ export function openApiDocument(serverUrl: string): Json {
     tags: [
       { name: 'Subscriptions', description: 'Events POSTed to your address, and what became of them' },
       { name: 'Conversations', description: 'Find, read, answer, take over, hand back, close' },
+      { name: 'Tools', description: 'What the agent can call on your own systems, and the calls it made' },
+      { name: 'Agent', description: 'How the agent presents itself, and whether it answers' },
       { name: 'Chat', description: 'How customers write in the web chat' },
     ],
     paths,
@@ -65,12 +67,12 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   if (operation.auth !== 'none') common.push('unauthorized');
   if (operation.query || operation.body) common.push('invalid_request');
   if (operation.body) common.push('invalid_json', 'body_too_large', 'unsupported_media_type');
-  if (operation.method !== 'get' && !operation.showsSecret) common.push('idempotency_key_reused', 'invalid_request');
+  if (operation.method !== 'get' && !operation.noIdempotencyKey) common.push('idempotency_key_reused', 'invalid_request');
   return [...new Set([...operation.errors, ...common])];
 }
 
 function operationObject(operation: Operation, components: Json): Json {
-  const idempotent = operation.method !== 'get' && !operation.showsSecret;
+  const idempotent = operation.method !== 'get' && !operation.noIdempotencyKey;
   return {
     operationId: operation.id,
     tags: [operation.tag],

@@ -37,7 +37,7 @@ export const startChatSession = operation({
   status: 201,
   answer: z.strictObject({ token: z.string().meta({ description: 'Send it as Bearer token; shown this once' }), contact_id: z.string() }),
   errors: ['not_found', 'idempotency_key_not_allowed'],
-  showsSecret: true,
+  noIdempotencyKey: true,
 });
 
 export const sendChatMessage = operation({

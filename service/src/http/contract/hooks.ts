@@ -97,7 +97,7 @@ export const createSubscription = operation({
     'target_url_unresolvable',
     'idempotency_key_not_allowed',
   ],
-  showsSecret: true,
+  noIdempotencyKey: true,
 });
 
 export const listSubscriptions = operation({
@@ -166,7 +166,7 @@ export const rotateSecret = operation({
     .strictObject({ ...subscriptionFields, secret: secretSchema, previous_secret_expires_at: timestampSchema, notice: z.string() })
     .meta({ id: 'RotatedSubscription' }),
   errors: ['not_found', 'idempotency_key_not_allowed'],
-  showsSecret: true,
+  noIdempotencyKey: true,
 });
 
 export const redeliver = operation({

@@ -1,11 +1,14 @@
+import * as agent from './agent.ts';
 import * as chat from './chat.ts';
 import * as conversations from './conversations.ts';
 import * as hooks from './hooks.ts';
+import * as toolCalls from './toolCalls.ts';
+import * as tools from './tools.ts';
 import type { Operation } from './operation.ts';
 
 const isOperation = (value: unknown): value is Operation => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
 
 /** Every endpoint of the API that answers JSON. */
-export const operations: readonly Operation[] = [hooks, conversations, chat].flatMap((module) =>
+export const operations: readonly Operation[] = [hooks, conversations, tools, toolCalls, agent, chat].flatMap((module) =>
   Object.values(module as Record<string, unknown>).filter(isOperation),
 );

@@ -14,7 +14,7 @@ export interface Operation<
   readonly method: 'get' | 'post' | 'patch' | 'delete';
   /** Express spelling, without the `/api` before it: `/hooks/:id`. */
   readonly path: string;
-  readonly tag: 'Subscriptions' | 'Conversations' | 'Chat';
+  readonly tag: 'Subscriptions' | 'Conversations' | 'Tools' | 'Agent' | 'Chat';
   readonly summary: string;
   readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */
@@ -30,8 +30,8 @@ export interface Operation<
   readonly answerType?: 'text/event-stream';
   /** What it can fail with, beside what every endpoint can. */
   readonly errors: readonly ErrorCode[];
-  /** True when the answer shows a secret: it is never kept for an Idempotency-Key. */
-  readonly showsSecret?: boolean;
+  /** True when the answer shows a secret, or waits for a customer's system: it is never kept for an Idempotency-Key. */
+  readonly noIdempotencyKey?: boolean;
 }
 
 /** Keeps the schemas' types while checking the shape. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { normalizePhone } from '../../domain/contact.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errorCatalogue.ts';
+import type { JsonObject } from '../../domain/json.ts';
 
 /** Schemas that several endpoints use. Times carry a numeric offset, ids a prefix. */
 
@@ -33,7 +34,7 @@ export const errorSchema = z
       code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
       message: z.string().meta({ description: 'What was wrong and what to do' }),
       param: z.string().optional().meta({ description: 'The field at fault' }),
-      existing_id: z.string().optional().meta({ description: 'With subscription_exists: the subscription that is there already' }),
+      existing_id: z.string().optional().meta({ description: 'With subscription_exists and tool_exists: what is there already' }),
       request_id: z.string().meta({ description: 'Also in the X-Request-Id header', example: 'req_01JD6Z0000000000000000000A' }),
     }),
   })
@@ -58,3 +59,6 @@ export const phoneSchema = z
     context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
     return z.NEVER;
   });
+
+/** A JSON object as a caller sends it; deeper rules belong to the domain. */
+export const jsonObjectSchema = z.record(z.string(), z.unknown(), 'must be an object').transform((object) => object as JsonObject);

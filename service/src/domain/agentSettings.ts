@@ -1,0 +1,22 @@
+import type { Document } from '../store/store.ts';
+
+/** The languages in which the agent can work: the service has sentences of its own in each. */
+export const LANGUAGES = ['en', 'es', 'pt'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+/** How a workspace's agent presents itself. Id: the workspace's `agentId`. */
+export interface AgentSettings extends Document {
+  readonly workspaceId: string;
+  readonly name: string;
+  /** Begins the agent's first message in each conversation; empty for none. */
+  readonly greeting: string;
+  /** What the agent is for, what it knows, how it talks. Read by a language model only. */
+  readonly instructions: string;
+  /** Working languages, the preferred one first. */
+  readonly languages: readonly Language[];
+  /** Null: nobody has decided; the agent then is on when a model is configured. The first tool that goes live decides. */
+  readonly enabled: boolean | null;
+  readonly updatedAt: string;
+}
+
+export const DEFAULT_AGENT = { name: 'Assistant', greeting: '', instructions: '', languages: ['en', 'es', 'pt'], enabled: null } as const satisfies Partial<AgentSettings>;

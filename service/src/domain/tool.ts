@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import type { Document } from '../store/store.ts';
+import { timestamp } from './clock.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/**
+ * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its life.
+ * draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
+ * @see spec section 2 (Custom tool definition), section 3 effect 4; design section 3, Custom tools
+ */
+
+export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
+export type ToolStatus = (typeof TOOL_STATUSES)[number];
+
+export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
+export const TOOL_LIMIT = 100;
+export const TOOL_TIMEOUT_DEFAULT = 10;
+export const TOOL_TIMEOUT_MAX = 120;
+
+/** How an HTTP tool calls an existing API. Checked by requestTemplate.ts. */
+export interface RequestTemplate {
+  readonly method: string;
+  readonly url: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Json;
+  readonly response_fields?: readonly string[];
+}
+
+/** What a person says a tool is; everything but life cycle and secrets. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema 2020-12, an object at its root. */
+  readonly parameters: JsonObject;
+  readonly kind: ToolKind;
+  /** Webhook kind. */
+  readonly endpoint: string | null;
+  /** HTTP kind. */
+  readonly requestTemplate: RequestTemplate | null;
+  readonly timeoutSeconds: number;
+  readonly askBeforeRunning: boolean;
+}
+
+export interface Tool extends Document, ToolDefinition {
+  readonly workspaceId: string;
+  readonly status: ToolStatus;
+  /** Webhook kind: signs each call. Sealed. */
+  readonly sealedSecret: string | null;
+  /** HTTP kind: for `{{secrets.NAME}}` in headers. Sealed. */
+  readonly sealedTemplateSecrets: Readonly<Record<string, string>>;
+  /** Changes with everything that makes a difference to how the tool is called. */
+  readonly definitionHash: string;
+  readonly testedAt: string | null;
+  /** The test call after which the tool goes live; null when none is awaited. */
+  readonly goLiveCallId: string | null;
+  /** How the newest test call of this definition ended. */
+  readonly lastTest: LastTest | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface LastTest {
+  readonly toolCallId: string;
+  readonly succeeded: boolean;
+  /** Null after a success. */
+  readonly error: string | null;
+  readonly at: string;
+}
+
+/** The same for two definitions that call alike: the sealed form of a template secret stands for its value. */
+export function hashDefinition(
+  { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
+  sealedTemplateSecrets: Readonly<Record<string, string>>,
+): string {
+  const called = [kind, name, parameters, endpoint, requestTemplate, sealedTemplateSecrets];
+  return createHash('sha256').update(JSON.stringify(called)).digest('hex');
+}
+
+/**
+ * Gives a tool another definition. When that changes how it is called, the tool becomes a draft that
+ * has to be tested again; its description, time-out and approval can change while it is live.
+ */
+export function redefine(tool: Tool, changes: Partial<ToolDefinition> & Pick<Partial<Tool>, 'sealedSecret' | 'sealedTemplateSecrets'>, now: Date): Tool {
+  const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
+  const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
+  if (definitionHash === tool.definitionHash) return changed;
+  return { ...changed, definitionHash, status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null };
+}
+
+/** A call from the tool's definition has ended: whether it is tested now, and goes live if that was waited for. */
+export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
+  if (testedHash !== tool.definitionHash) return tool;
+  const wasAwaited = tool.goLiveCallId === test.toolCallId;
+  const tested = {
+    ...tool,
+    lastTest: test,
+    testedAt: test.succeeded ? test.at : tool.testedAt,
+    goLiveCallId: wasAwaited ? null : tool.goLiveCallId,
+  };
+  return wasAwaited && test.succeeded ? goLive(tested, now) : tested;
+}
+
+export const goLive = (tool: Tool, now: Date): Tool =>
+  tool.status === 'live' ? tool : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
+
+/** A live tool is called no more; a draft that was on its way to live stays a draft. */
+export function pause(tool: Tool, now: Date): Tool {
+  if (tool.status === 'live') return { ...tool, status: 'paused', updatedAt: timestamp(now) };
+  return tool.goLiveCallId === null ? tool : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
+}

@@ -1,0 +1,150 @@
+import type { Document } from '../store/store.ts';
+import { timestamp } from './clock.ts';
+import type { Actor } from './conversation.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { ToolKind } from './tool.ts';
+
+/**
+ * A requested action with arguments and a result, and the pure rules of what follows an attempt.
+ * Its id is the `tool_call_id`, the same for every attempt.
+ * @see spec section 7 (Calls to a custom tool); design section 3, Custom tools
+ */
+
+export const TOOL_CALL_STATUSES = ['pending_approval', 'running', 'succeeded', 'failed', 'rejected', 'expired', 'cancelled'] as const;
+export type ToolCallStatus = (typeof TOOL_CALL_STATUSES)[number];
+
+export const TOOL_CALL_ERROR_TYPES = [
+  'timeout',
+  'network',
+  'http_status',
+  'invalid_response',
+  'too_large',
+  'blocked_address',
+  'redirect',
+  'interrupted',
+  'invalid_arguments',
+] as const;
+export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
+
+export interface ToolCallError {
+  readonly type: ToolCallErrorType;
+  /** What happened, in a sentence. */
+  readonly message: string;
+}
+
+export interface Decision {
+  readonly approved: boolean;
+  readonly by: Actor;
+  readonly note: string | null;
+  readonly at: string;
+}
+
+export interface ToolCall extends Document {
+  readonly workspaceId: string;
+  /** Null when the agent named a tool that is not there. */
+  readonly toolId: string | null;
+  /** The tool's name. */
+  readonly tool: string;
+  readonly kind: ToolKind;
+  readonly arguments: JsonObject;
+  /** Null for a test call. */
+  readonly conversationId: string | null;
+  /** `agent`: in a conversation. `test`: from the definition. `go_live`: a test after which the tool goes live. */
+  readonly purpose: 'agent' | 'test' | 'go_live';
+  /** The definition that the call was made for. */
+  readonly definitionHash: string;
+  /** The agent's step that asked for it: calls of one step belong together. Null for a test call. */
+  readonly stepId: string | null;
+  /** The conversation's control epoch and number of messages when the agent asked for it. */
+  readonly controlEpoch: number;
+  readonly afterMessage: number;
+  readonly status: ToolCallStatus;
+  /** Attempts begun so far. */
+  readonly attempts: number;
+  /** An attempt was begun and its result is not on record: its process may have died. */
+  readonly isUnderWay: boolean;
+  readonly httpStatus: number | null;
+  /** Of all attempts together. */
+  readonly durationMs: number;
+  readonly result: Json;
+  readonly error: ToolCallError | null;
+  readonly decision: Decision | null;
+  /** When a waiting approval ends by itself. */
+  readonly expiresAt: string | null;
+  /** False while the agent still has to speak about how it ended. */
+  readonly isTold: boolean;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+export const TOOL_CALL_QUEUE = 'tool_calls';
+/** What a test call carries as its conversation. */
+export const TEST_CONVERSATION_ID = 'conv_test';
+export const MOST_ATTEMPTS = 3;
+/** A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a moment after registration. */
+export const GO_LIVE_PATIENCE_MS = 60_000;
+const GO_LIVE_RETRY_MS = 2000;
+
+export const isFinished = ({ status }: ToolCall): boolean => status !== 'pending_approval' && status !== 'running';
+
+/** What one HTTP try came to. */
+export type ToolAttemptResult =
+  | { readonly type: 'success'; readonly httpStatus: number; readonly durationMs: number; readonly result: Json }
+  | {
+      readonly type: 'failure';
+      /** `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done. */
+      readonly retry: 'at_once' | 'later' | 'never';
+      readonly httpStatus: number | null;
+      readonly durationMs: number;
+      readonly error: ToolCallError;
+    };
+
+/** Before an attempt: it is on record before anything is sent. */
+export const beginAttempt = (call: ToolCall): ToolCall => ({ ...call, attempts: call.attempts + 1, isUnderWay: true });
+
+/** @returns the call as it stands, and when the next attempt is due (ms since the epoch); null: it has ended */
+export function recordToolAttempt(
+  call: ToolCall,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+  now: Date,
+): { call: ToolCall; nextAttemptAt: number | null } {
+  const made = { ...call, isUnderWay: false, httpStatus: result.httpStatus, durationMs: call.durationMs + result.durationMs };
+  if (result.type === 'success') return { call: finish({ ...made, result: result.result }, 'succeeded', now), nextAttemptAt: null };
+  const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
+  const failed = { ...made, error: result.error };
+  return { call: nextAttemptAt === null ? finish(failed, 'failed', now) : failed, nextAttemptAt };
+}
+
+function nextAttempt(call: ToolCall, result: ToolAttemptResult & { type: 'failure' }, retryDelaysMs: readonly number[], now: Date): number | null {
+  const isWarmingUp = call.purpose === 'go_live' && result.httpStatus === 503;
+  if (isWarmingUp) {
+    const next = now.getTime() + GO_LIVE_RETRY_MS;
+    return next < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS ? next : null;
+  }
+  if (result.retry === 'never' || call.attempts >= MOST_ATTEMPTS) return null;
+  return now.getTime() + (result.retry === 'at_once' ? 0 : (retryDelaysMs[call.attempts - 1] ?? 0));
+}
+
+/**
+ * What becomes of a call whose process died in the middle of an attempt. A Webhook call goes on with
+ * its id and what attempts it has left: the endpoint knows the id. An HTTP call carries no id of ours,
+ * so nobody could tell a second one from the first: it fails as interrupted.
+ */
+export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
+  if (!call.isUnderWay) return call;
+  if (call.kind === 'Webhook' && call.attempts < MOST_ATTEMPTS) return { ...call, isUnderWay: false };
+  const error = { type: 'interrupted', message: 'The service stopped in the middle of the call; whether it was carried out is not known.' } as const;
+  return finish({ ...call, isUnderWay: false, error }, 'failed', now);
+}
+
+type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
+
+/** Ends a call. A success leaves no error of an earlier attempt behind. */
+export const finish = (call: ToolCall, status: End, now: Date): ToolCall => ({
+  ...call,
+  status,
+  error: status === 'succeeded' ? null : call.error,
+  expiresAt: null,
+  finishedAt: timestamp(now),
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { LANGUAGES } from '../../domain/agentSettings.ts';
+import { operation } from './operation.ts';
+import { textSchema, timestampSchema } from './shared.ts';
+
+const agentSchema = z
+  .strictObject({
+    id: z.string().meta({ description: 'agent_id in payloads', example: 'agent_01JD6Z0000000000000000000A' }),
+    name: z.string(),
+    greeting: z.string(),
+    instructions: z.string(),
+    languages: z.array(z.enum(LANGUAGES)),
+    enabled: z.boolean().meta({ description: 'Off until someone switches it on, a first tool goes live, or a model is configured' }),
+    model: z.string().meta({ description: 'keyword: the built-in keyword agent; otherwise the name of the configured model', example: 'keyword' }),
+    updated_at: timestampSchema.nullable(),
+  })
+  .meta({ id: 'Agent' });
+
+/** A text that may be empty. */
+const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)]);
+
+const common = { tag: 'Agent', auth: 'key', extension: true } as const;
+
+export const getAgent = operation({ ...common, id: 'getAgent', method: 'get', path: '/agent', summary: "The agent's settings", status: 200, answer: agentSchema, errors: [] });
+
+export const updateAgent = operation({
+  ...common,
+  id: 'updateAgent',
+  method: 'patch',
+  path: '/agent',
+  summary: "Change the agent's settings",
+  description: 'What is left out stays. While the agent is off, conversations wait in ai_active and only workflows and people answer; switching it on answers what customers write from then on.',
+  body: z
+    .strictObject({
+      name: textSchema(100).optional(),
+      greeting: optionalText(1000).optional().meta({ description: "Begins the agent's first message in each conversation" }),
+      instructions: optionalText(20_000).optional().meta({ description: 'For a language model: what the agent is for, what it knows, how it talks' }),
+      languages: z
+        .array(z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`), 'must be a list')
+        .min(1, 'must name at least one language')
+        .transform((languages) => [...new Set(languages)])
+        .optional()
+        .meta({ description: 'Working languages, the preferred one first' }),
+      enabled: z.boolean('must be true or false').optional(),
+    })
+    .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
+  status: 200,
+  answer: agentSchema,
+  errors: [],
+});
