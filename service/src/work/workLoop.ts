@@ -1,0 +1,117 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../domain/clock.ts';
+import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+
+export interface WorkLoopOptions {
+  readonly store: Pick<Store<Schema>, 'claim' | 'nextRunAt' | 'onWork'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly queue: string;
+  /** Jobs under way at once, over all groups. */
+  readonly mostInFlight: number;
+  /** A job that is not finished by then is claimed again. */
+  readonly leaseMs: number;
+  readonly freeSlots: ClaimRequest['freeSlots'];
+  /** Does the claimed jobs; calls `done` for each one as it ends. Never rejects. */
+  readonly run: (jobs: readonly Job[], done: () => void) => Promise<void>;
+}
+
+/** The loop turns at least this often, so that nothing waits on a missed signal. */
+const HEARTBEAT_MS = 2000;
+
+/**
+ * Claims what is due in one queue and has it done, as long as it runs. It holds nothing that a crash
+ * could lose: what was claimed and not completed is claimed again.
+ */
+export class WorkLoop {
+  readonly #options: WorkLoopOptions;
+  readonly #batches = new Set<Promise<void>>();
+  readonly #stopListening: () => void;
+  /** Claimed and not yet done. */
+  #inFlight = 0;
+  #stopping = false;
+  #turning = false;
+  #wakeQueued = false;
+  #turnAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #lastTurn = performance.now();
+
+  /** Starts at once. */
+  constructor(options: WorkLoopOptions) {
+    this.#options = options;
+    this.#stopListening = options.store.onWork(() => this.wake());
+    this.wake();
+  }
+
+  /** Milliseconds since the loop last turned; a healthy one turns every few seconds. */
+  get sinceLastTurnMs(): number {
+    return performance.now() - this.#lastTurn;
+  }
+
+  /** Takes no more work and waits for what is in flight. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#stopListening();
+    clearTimeout(this.#timer);
+    while (this.#batches.size > 0) await Promise.allSettled(this.#batches);
+  }
+
+  /** Looks for work soon: a slot has become free. Many signals in one go of the event loop make one turn. */
+  wake(): void {
+    if (this.#wakeQueued || this.#stopping) return;
+    this.#wakeQueued = true;
+    setImmediate(() => {
+      this.#wakeQueued = false;
+      void this.#turn();
+    });
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#turning) {
+      this.#turnAgain = true;
+      return;
+    }
+    this.#turning = true;
+    try {
+      do {
+        this.#turnAgain = false;
+        this.#lastTurn = performance.now();
+        await this.#claimAndRun();
+      } while (this.#turnAgain && !this.#stopping);
+      this.#turnWithin(await this.#msUntilDue());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) this.#options.log.error({ err: error, queue: this.#options.queue }, 'a work loop stumbled');
+      this.#turnWithin(HEARTBEAT_MS);
+    } finally {
+      this.#turning = false;
+    }
+    if (this.#turnAgain) this.wake();
+  }
+
+  #turnWithin(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#stopping) this.#timer = setTimeout(() => void this.#turn(), ms);
+  }
+
+  async #msUntilDue(): Promise<number> {
+    const { store, clock, queue, mostInFlight, freeSlots } = this.#options;
+    if (this.#inFlight >= mostInFlight) return HEARTBEAT_MS;
+    const next = await store.nextRunAt(queue, (group) => freeSlots(group) === 0);
+    if (next === null) return HEARTBEAT_MS;
+    return Math.min(HEARTBEAT_MS, Math.max(1, next - clock.now().getTime()));
+  }
+
+  async #claimAndRun(): Promise<void> {
+    const { store, clock, queue, mostInFlight, leaseMs, freeSlots, run } = this.#options;
+    if (this.#stopping || this.#inFlight >= mostInFlight) return;
+    const jobs = await store.claim({ queue, now: clock.now().getTime(), limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
+    if (jobs.length === 0) return;
+    this.#inFlight += jobs.length;
+    const batch = run(jobs, () => {
+      this.#inFlight--;
+      this.wake();
+    });
+    this.#batches.add(batch);
+    void batch.finally(() => this.#batches.delete(batch));
+  }
+}
