@@ -6,3 +6,105 @@ export interface JsonObject {
 }
 
 export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A text that is not the JSON we read; `message` is a sentence without any of the text. */
+export class JsonError extends Error {
+  override readonly name = 'JsonError';
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** The index of the quote that ends the string starting at `start`; the text's end when there is none. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === BACKSLASH) index += 1;
+    else if (code === QUOTE) return index;
+  }
+  return text.length;
+}
+
+const isOpening = (code: number) => code === 0x7b || code === 0x5b;
+const isClosing = (code: number) => code === 0x7d || code === 0x5d;
+
+/** `JSON.parse` recurses: how deep it would go is counted first, in a plain loop. */
+function isDeeper(text: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfString(text, index);
+    else if (isOpening(code) && ++depth > maxDepth) return true;
+    else if (isClosing(code)) depth -= 1;
+  }
+  return false;
+}
+
+/**
+ * Reads JSON from someone we do not know. A byte order mark before it is passed over.
+ * @param limits.maxDepth objects and lists inside each other; `{}` is one deep
+ * @throws JsonError
+ */
+export function parseJson(text: string, { maxDepth }: { maxDepth: number }): Json {
+  const json = text.startsWith('\ufeff') ? text.slice(1) : text;
+  if (json.trim() === '') throw new JsonError('There is no JSON, the text is empty.');
+  if (isDeeper(json, maxDepth)) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
+  try {
+    return JSON.parse(json) as Json;
+  } catch {
+    throw new JsonError('The text is not valid JSON.');
+  }
+}
+
+export interface JsonLimits {
+  readonly maxBytes: number;
+  readonly maxDepth: number;
+}
+
+/**
+ * Which limit a value breaks when written as JSON in UTF-8. Values that contain themselves are too deep.
+ * @throws TypeError when it holds what JSON cannot say (a bigint)
+ */
+export function brokenLimit(value: unknown, { maxBytes, maxDepth }: JsonLimits): keyof JsonLimits | null {
+  const open: [value: unknown, depth: number][] = [[value, 1]];
+  let count = 0;
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [container, depth] = next;
+    if (typeof container !== 'object' || container === null) continue;
+    if (depth > maxDepth) return 'maxDepth';
+    const children = Object.values(container);
+    count += children.length;
+    // Each takes a byte at least: this many cannot fit, and need not be walked.
+    if (count > maxBytes) return 'maxBytes';
+    for (const child of children) open.push([child, depth + 1]);
+  }
+  return Buffer.byteLength(JSON.stringify(value) ?? '') > maxBytes ? 'maxBytes' : null;
+}
+
+type Container = Json[] | Record<string, Json>;
+
+/** Sets an own property, whatever its name: `copy['__proto__'] = …` would change what `copy` is. */
+const setOwn = (target: Container, key: string, value: Json) =>
+  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+
+/**
+ * A copy in which every text, keys of objects too, has been through `change`. Two keys that become one
+ * keep the later value. No recursion: any depth is fine.
+ */
+export function mapStrings(value: Json, change: (text: string) => string): Json {
+  const open: [from: Json, to: Container][] = [];
+  const copyOf = (json: Json): Json => {
+    if (typeof json === 'string') return change(json);
+    if (typeof json !== 'object' || json === null) return json;
+    const copy: Container = Array.isArray(json) ? [] : {};
+    open.push([json, copy]);
+    return copy;
+  };
+  const root = copyOf(value);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [from, to] = next;
+    if (Array.isArray(to)) for (const item of from as readonly Json[]) to.push(copyOf(item));
+    else for (const [key, item] of Object.entries(from as JsonObject)) setOwn(to, change(key), copyOf(item));
+  }
+  return root;
+}

@@ -1,0 +1,146 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
+import { LinearPatterns, PatternBudgetError } from './linearPattern.ts';
+import { ParametersError } from './parametersError.ts';
+import { expandReferences } from './schemaDocument.ts';
+import { describeFault } from './schemaFaults.ts';
+
+export { ParametersError } from './parametersError.ts';
+
+/**
+ * The `parameters` of a custom tool: JSON Schema 2020-12, written by someone we do not know, applied to
+ * arguments that a model wrote. Neither may cost more than a moment.
+ * @see spec section 2 (Custom tool definition), design section 3, Custom tools
+ */
+
+const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
+const ARGUMENT_LIMITS = { maxBytes: 64 * 1024, maxDepth: 32 };
+
+/** The schema's weight times the bytes of the arguments; half a second or so at the very most. */
+const MAX_WORK = 50_000_000;
+
+const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+
+/** `url` takes quadratic time, `regex` compiles what it is given, `byte` looks at one line only. Unknown formats judge nothing. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
+const FORMATS = Object.fromEntries(Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)));
+
+/** One text for equal values, whatever the order of their keys. */
+function canonical(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join(',')}}`;
+}
+
+const hasNoTwins = (wanted: boolean, items: readonly Json[]) => !wanted || new Set(items.map(canonical)).size === items.length;
+
+/** One for each schema: ajv never forgets what it compiled. */
+function createValidator(schema: JsonObject, patterns: LinearPatterns): ValidateFunction {
+  const ajv = new Ajv2020({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    ownProperties: true,
+    multipleOfPrecision: 9,
+    formats: FORMATS,
+    code: { regExp: patterns.engine, optimize: false },
+  });
+  // ajv's own compares each item with each.
+  ajv.removeKeyword('uniqueItems').addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: hasNoTwins, errors: false });
+  return ajv.compile(schema);
+}
+
+let metaValidator: Ajv2020 | undefined;
+
+function assertMetaValid(schema: JsonObject): void {
+  metaValidator ??= new Ajv2020({ strict: false, logger: false, formats: FORMATS });
+  if (metaValidator.validateSchema(schema) === true) return;
+  const { field, sentence } = describeFault('parameters', metaValidator.errors ?? []);
+  throw new ParametersError(field, sentence);
+}
+
+function assertWithinLimits(schema: JsonObject): void {
+  const broken = brokenLimit(schema, SCHEMA_LIMITS);
+  if (broken === 'maxBytes') throw new ParametersError('parameters', `parameters must take at most ${SCHEMA_LIMITS.maxBytes} bytes as JSON; shorten descriptions or simplify.`);
+  if (broken === 'maxDepth') throw new ParametersError('parameters', `parameters must not be nested deeper than ${SCHEMA_LIMITS.maxDepth} levels; simplify.`);
+}
+
+function assertDialect({ $schema }: JsonObject): void {
+  if ($schema === undefined || (typeof $schema === 'string' && DIALECT.test($schema))) return;
+  throw new ParametersError('parameters.$schema', 'parameters.$schema must be "https://json-schema.org/draft/2020-12/schema"; leave it out, or bring the schema to that version.');
+}
+
+function assertDescribesObject({ type }: JsonObject): void {
+  if (type === undefined || type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object')) return;
+  throw new ParametersError('parameters.type', 'parameters.type must be "object": a tool is given its arguments by name.');
+}
+
+export interface CompiledParameters {
+  /**
+   * Checks arguments; never changes them and never throws.
+   * @returns null when they fit, else a sentence that names the first field that does not
+   */
+  check(args: unknown): string | null;
+}
+
+function checkSize(args: unknown, weight: number): string | null {
+  const broken = brokenLimit(args, ARGUMENT_LIMITS);
+  if (broken === 'maxBytes') return `arguments must take at most ${ARGUMENT_LIMITS.maxBytes} bytes as JSON.`;
+  if (broken === 'maxDepth') return `arguments must not be nested deeper than ${ARGUMENT_LIMITS.maxDepth} levels.`;
+  return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null ? null : 'arguments are too large for parameters with so many rules; send less.';
+}
+
+function checkWith(validate: ValidateFunction, weight: number, patterns: LinearPatterns, args: unknown): string | null {
+  patterns.refill();
+  try {
+    return checkSize(args, weight) ?? (validate(args) ? null : describeFault('arguments', validate.errors ?? []).sentence);
+  } catch (error) {
+    return error instanceof PatternBudgetError ? `arguments could not be checked: ${error.message}` : 'arguments could not be checked; send fewer and simpler ones.';
+  } finally {
+    // The faults hold on to the arguments.
+    validate.errors = null;
+  }
+}
+
+function compile(schema: JsonObject): CompiledParameters {
+  assertDialect(schema);
+  assertWithinLimits(schema);
+  assertMetaValid(schema);
+  assertDescribesObject(schema);
+  const patterns = new LinearPatterns();
+  const expanded = expandReferences(schema, patterns);
+  const validate = createValidator({ ...expanded.schema, type: 'object' }, patterns);
+  // The engine reads the code at the first call: what it cannot read must fail here, not with a customer's arguments.
+  patterns.refill();
+  validate({});
+  return { check: (args) => checkWith(validate, expanded.weight, patterns, args) };
+}
+
+/** Documents never change in place: each is compiled once. */
+const compiled = new WeakMap<JsonObject, CompiledParameters>();
+
+/**
+ * Compiles the schema of a tool's inputs. `$ref` may lead to places of the same schema, without loops;
+ * `pattern` is RE2; keywords and formats that are not known judge nothing, as JSON Schema says.
+ * @throws ParametersError
+ */
+export function compileParameters(schema: JsonObject): CompiledParameters {
+  const before = compiled.get(schema);
+  if (before !== undefined) return before;
+  const parameters = compileOrRefuse(schema);
+  compiled.set(schema, parameters);
+  return parameters;
+}
+
+function compileOrRefuse(schema: JsonObject): CompiledParameters {
+  if (!isJsonObject(schema)) throw new ParametersError('parameters', 'parameters must be a JSON Schema, like {"type":"object","properties":{}}.');
+  try {
+    return compile(schema);
+  } catch (error) {
+    if (error instanceof ParametersError) throw error;
+    throw new ParametersError('parameters', 'parameters could not be read as a JSON Schema; simplify them.', { cause: error });
+  }
+}

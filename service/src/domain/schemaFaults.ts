@@ -1,0 +1,91 @@
+import type { ErrorObject } from 'ajv/dist/2020.js';
+
+/** What a validator found, as a sentence that names the first field at fault. */
+export interface Fault {
+  /** `arguments.date` */
+  readonly field: string;
+  readonly sentence: string;
+}
+
+const MAX_FIELD = 200;
+const MAX_LISTED = 20;
+
+const shorten = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+
+/** `/items/0/name` → `arguments.items.0.name`; names come from outside and may be long. */
+const fieldOf = (root: string, { instancePath }: ErrorObject) =>
+  shorten([root, ...instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))].join('.'), MAX_FIELD);
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  date: '2026-11-21',
+  time: '10:00:00Z',
+  'date-time': '2026-11-21T10:00:00Z',
+  email: 'maria@example.com',
+  uri: 'https://example.com/path',
+  duration: 'P3D',
+};
+
+const listed = (values: readonly unknown[]) => {
+  const shown = values.slice(0, MAX_LISTED).map((value) => shorten(JSON.stringify(value), 80));
+  return [...shown, ...(values.length > shown.length ? ['…'] : [])].join(', ');
+};
+
+/** What follows the field's name, by the keyword that failed. */
+const WORDS: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
+  type: ({ type }) => `must be ${[type as string | string[]].flat().map((name) => TYPES[name] ?? name).join(' or ')}`,
+  enum: ({ allowedValues }) => `must be one of ${listed(allowedValues as unknown[])}`,
+  const: ({ allowedValue }) => `must be ${listed([allowedValue])}`,
+  format: ({ format }) => `must have the format ${String(format)}${Object.hasOwn(EXAMPLES, String(format)) ? `, like ${EXAMPLES[String(format)]}` : ''}`,
+  pattern: ({ pattern }) => `must match the pattern ${shorten(String(pattern), 200)}`,
+  propertyNames: ({ propertyName }) => `must not have a field named ${shorten(JSON.stringify(propertyName), 80)}`,
+  uniqueItems: () => 'must not hold the same item twice',
+  not: () => 'has a value that is not allowed',
+  'false schema': () => 'is not allowed; leave it out',
+};
+
+const isChoice = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf';
+
+/** The ways to satisfy a choice, from what was said of the same value before. */
+function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): string {
+  if (choice.params['passingSchemas'] != null) return 'fits more than one of the shapes of which it must be exactly one';
+  const ways = errors.filter((error) => error.instancePath === choice.instancePath && Object.hasOwn(WORDS, error.keyword)).map(wordsOf);
+  return ways.length === 0 ? 'fits none of the allowed shapes' : [...new Set(ways)].slice(0, 5).join(', or ');
+}
+
+const wordsOf = (error: ErrorObject): string => WORDS[error.keyword]?.(error.params) ?? (error.message ?? 'is not valid').replaceAll('NOT', 'not').replace('must be multiple', 'must be a multiple').replace('(s)', 's');
+
+const named = (root: string, error: ErrorObject, name: unknown, what: string): Fault => {
+  const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD);
+  return { field, sentence: `${field} ${what}.` };
+};
+
+/** Inside a choice: a fault in a value of the right type says more than the types of the other ways. */
+const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
+  !isChoice(error) && (error.instancePath.length > choice.instancePath.length || ['required', 'additionalProperties'].includes(error.keyword));
+
+/**
+ * @param root what the checked value is called: `arguments` or `parameters`
+ * @param errors as ajv leaves them when it stops at the first fault: the last is the outermost
+ */
+export function describeFault(root: string, errors: readonly ErrorObject[]): Fault {
+  const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
+  if (error === undefined) return { field: root, sentence: `${root} are not valid.` };
+  if (error.keyword === 'required') return named(root, error, error.params['missingProperty'], 'is missing');
+  if (error.keyword === 'dependentRequired') return named(root, error, error.params['missingProperty'], `is missing; it is needed with ${shorten(String(error.params['property']), 80)}`);
+  if (error.keyword === 'additionalProperties') return named(root, error, error.params['additionalProperty'], 'is not known; leave it out');
+  if (error.keyword === 'unevaluatedProperties') return named(root, error, error.params['unevaluatedProperty'], 'is not known; leave it out');
+  const inside = isChoice(error) && error.params['passingSchemas'] == null ? errors.find(isInside(error)) : undefined;
+  if (inside !== undefined) return describeFault(root, [inside]);
+  const field = fieldOf(root, error);
+  return { field, sentence: `${field} ${isChoice(error) ? choiceWords(errors, error) : wordsOf(error)}.` };
+}

@@ -1,0 +1,98 @@
+/**
+ * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an error
+ * that quotes them.
+ * @see design section 3, Custom tools ("scrubbed from what is stored or shown")
+ */
+
+const PLACE = '[secret]';
+
+/** Shorter ones would take letters out of ordinary words. */
+const MIN_LENGTH = 4;
+
+const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+
+/** encodeURIComponent leaves `!'()*` alone; other languages do not. */
+const strictUri = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** As `encodeURIComponent`, strictly, and as a form, each with capital and small hexadecimal digits. */
+function urlSpellings(secret: string): string[] {
+  const form = new URLSearchParams({ '': secret }).toString().slice(1);
+  const spellings = [encodeURIComponent(secret), strictUri(secret), form];
+  return [...spellings, ...spellings.map(lowerHex)];
+}
+
+const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** As we write JSON, with escaped slashes, and in ASCII alone. */
+function jsonSpellings(secret: string): string[] {
+  const plain = JSON.stringify(secret).slice(1, -1);
+  const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
+  const capital = ascii.replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`);
+  const spellings = [plain, ascii, capital];
+  return [...spellings, ...spellings.map((text) => text.replaceAll('/', '\\/'))];
+}
+
+/**
+ * Base64 of a longer text that holds the secret `shift` bytes after a group of three begins: only the
+ * characters that the secret alone decides.
+ */
+function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
+  const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
+  const bits = (shift + secret.length) * 8;
+  return encoded.slice(Math.ceil((shift * 8) / 6), Math.floor(bits / 6));
+}
+
+function base64Spellings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const padded = bytes.toString('base64');
+  const spellings = [padded, padded.replace(/=+$/, ''), ...([0, 1, 2] as const).map((shift) => base64Inside(bytes, shift))];
+  return [...spellings, ...spellings.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+function spellingsOf(secret: string): string[] {
+  const text = secret.toWellFormed();
+  return [secret, ...urlSpellings(text), ...jsonSpellings(text), ...base64Spellings(text)];
+}
+
+type Range = [start: number, end: number];
+
+function occurrences(text: string, spelling: string): Range[] {
+  const found: Range[] = [];
+  for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + 1)) found.push([at, at + spelling.length]);
+  return found;
+}
+
+/** Ranges in order; those that overlap become one, so that no end of a second secret is left standing. */
+function merge(ranges: Range[]): Range[] {
+  const merged: Range[] = [];
+  for (const [start, end] of ranges.sort(([a], [b]) => a - b)) {
+    const last = merged.at(-1);
+    if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
+    else merged.push([start, end]);
+  }
+  return merged;
+}
+
+function replaceRanges(text: string, ranges: readonly Range[]): string {
+  let from = 0;
+  let result = '';
+  for (const [start, end] of ranges) {
+    result += text.slice(from, start) + PLACE;
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
+/**
+ * A function that replaces each secret in a text by `[secret]`: as it is, without the space around it,
+ * URL-encoded, JSON-escaped, and in base64 and base64url, there also inside a longer encoded text
+ * (`user:secret`). Secrets of fewer than four characters are left alone.
+ */
+export function scrubber(secrets: readonly string[]): (text: string) => string {
+  const known = secrets.flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret.length >= MIN_LENGTH);
+  const spellings = [...new Set(known.flatMap(spellingsOf))];
+  return (text) => {
+    const ranges = spellings.flatMap((spelling) => occurrences(text, spelling));
+    return ranges.length === 0 ? text : replaceRanges(text, merge(ranges));
+  };
+}
