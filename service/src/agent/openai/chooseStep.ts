@@ -1,0 +1,81 @@
+import { VERDICTS, type Verdict } from '../../domain/conversation.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import type { Language, Step, Turn } from '../agentModel.ts';
+import { BUILT_IN_NAMES, CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
+import { ModelError } from './modelError.ts';
+import { cutText } from './modelText.ts';
+import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
+import { TEAM_MARK } from './systemPrompt.ts';
+
+const SUMMARY_MAX = 4000;
+
+/** The last words to a customer when the model closes without any. */
+const GOODBYE: Record<Language, string> = {
+  en: 'Thank you for your message. Goodbye!',
+  es: 'Gracias por su mensaje. ¡Hasta luego!',
+  pt: 'Obrigado pela sua mensagem. Até logo!',
+};
+
+/**
+ * What a model's answer means. Tools come first: a hand-over or a close beside them is left out, since
+ * the model can ask for it again when it knows what the tools gave. A hand-over comes before a close.
+ * @returns null when the model marked the conversation qualified and said nothing yet
+ * @throws ModelError when the answer means nothing that can be done now
+ */
+export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
+  const calls = answer.calls.map((call) => ({ ...call, name: meantName(call.name, turn) }));
+  const named = (name: string) => calls.find((call) => call.name === name);
+  const custom = calls.filter((call) => !BUILT_IN_NAMES.includes(call.name));
+  const qualified = named(MARK_QUALIFIED) ? { qualify: true } : {};
+  const handOver = named(HAND_OVER);
+  const close = named(CLOSE_CONVERSATION);
+  const text = messageText(answer.text);
+
+  if (custom.length > 0) {
+    if (!turn.mayCallTools) throw new ModelError('The model called a tool where it was to reply.');
+    return { type: 'tool_calls', calls: custom.map((call) => ({ tool: call.name, arguments: call.arguments })), ...qualified };
+  }
+  if (handOver) return handOverStep(handOver, text);
+  if (close) return { ...closingStep(close, text, turn.language), ...qualified };
+  return text === '' ? null : { type: 'reply', text, ...qualified };
+}
+
+/** Some models write a built-in name with underscores; a live tool of that name is meant before it. */
+function meantName(name: string, { tools }: Turn): string {
+  const hyphenated = name.replaceAll('_', '-');
+  return BUILT_IN_NAMES.includes(hyphenated) && !tools.some((tool) => tool.name === name) ? hyphenated : name;
+}
+
+function handOverStep(call: FunctionCall, text: string): Step {
+  const given = objectOf(call.arguments);
+  return {
+    type: 'hand_over',
+    reason: given.reason === 'customer_request' ? 'customer_request' : 'missing_knowledge',
+    text: messageText(given.message) || text || null,
+  };
+}
+
+/** Broken arguments close nothing: a close cannot be taken back. */
+function closingStep(call: FunctionCall, said: string, language: Language): Extract<Step, { type: 'reply' }> {
+  if (!isJsonObject(call.arguments)) {
+    if (said === '') throw new ModelError('The model wanted to close the conversation with arguments that are not JSON.');
+    return { type: 'reply', text: said };
+  }
+  const { verdict, summary, message } = call.arguments;
+  const text = messageText(message) || said || GOODBYE[language];
+  return {
+    type: 'reply',
+    text,
+    close: { verdict: isVerdict(verdict) ? verdict : 'unknown', summary: cutText(plain(summary) || text, SUMMARY_MAX) },
+  };
+}
+
+const isVerdict = (value: unknown): value is Verdict => VERDICTS.some((verdict) => verdict === value);
+
+const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Words for the customer: models imitate the mark of the team's messages that they see. */
+const messageText = (value: unknown): string => cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MESSAGE_TEXT_MAX);

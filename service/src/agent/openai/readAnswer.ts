@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { ModelError } from './modelError.ts';
+import { cleanText, endAtBoundary, removeThinking } from './modelText.ts';
+
+/** What a model said: its words, and the functions that it calls. */
+export interface ModelAnswer {
+  /** '' when there are only calls. */
+  readonly text: string;
+  readonly calls: readonly FunctionCall[];
+}
+
+export interface FunctionCall {
+  readonly name: string;
+  /** The parsed arguments, or the raw text where it is not JSON. */
+  readonly arguments: unknown;
+}
+
+/** OpenAI gives a text; some servers give the parts of one. */
+const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]).nullish();
+
+const completionSchema = z.looseObject({
+  choices: z
+    .array(
+      z.looseObject({
+        finish_reason: z.string().nullish(),
+        message: z.looseObject({
+          content: contentSchema,
+          refusal: z.string().nullish(),
+          tool_calls: z.array(z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }) })).nullish(),
+        }),
+      }),
+    )
+    .nullish(),
+});
+
+/**
+ * Reads the body of a chat completion, whatever server wrote it: only what is used is looked at.
+ * @throws ModelError when there is nothing in it that can be used
+ */
+export function readAnswer(body: string): ModelAnswer {
+  const completion = completionSchema.safeParse(parseBody(body));
+  if (!completion.success) throw new ModelError('The model answered with something that is no chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.');
+  const choice = completion.data.choices?.[0];
+  if (!choice) throw new ModelError('The model answered without any choice.');
+  const { message, finish_reason } = choice;
+  if (message.refusal) throw new ModelError('The model refused to answer.');
+  if (finish_reason === 'content_filter') throw new ModelError("The model's content filter withheld the answer.");
+
+  const calls = (message.tool_calls ?? []).map((call) => ({
+    name: cleanText(call.function.name).trim(),
+    arguments: parseArguments(call.function.arguments),
+  }));
+  const said = cleanText(removeThinking(textOf(message.content))).trim();
+  const text = finish_reason === 'length' && said !== '' ? endAtBoundary(said) : said;
+  if (text === '' && calls.length === 0) throw new ModelError('The model gave an empty answer.');
+  return { text, calls };
+}
+
+function parseBody(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new ModelError('The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).');
+  }
+}
+
+function textOf(content: z.infer<typeof contentSchema>): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part) => (part.type === 'text' ? (part.text ?? '') : '')).join('');
+}
+
+/** Servers leave the arguments out, or empty, when there are none; a few send them parsed. */
+function parseArguments(given: unknown): unknown {
+  const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? cleanText(value) : value));
+  } catch {
+    return cleanText(text);
+  }
+}
