@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import { ARGUMENT_LIMITS } from './argumentLimits.ts';
 import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { LinearPatterns, PatternBudgetError } from './linearPattern.ts';
 import { ParametersError } from './parametersError.ts';
@@ -15,7 +16,6 @@ export { ParametersError } from './parametersError.ts';
  */
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
-const ARGUMENT_LIMITS = { maxBytes: 64 * 1024, maxDepth: 32 };
 
 /** The schema's weight times the bytes of the arguments; half a second or so at the very most. */
 const MAX_WORK = 50_000_000;

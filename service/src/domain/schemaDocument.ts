@@ -226,18 +226,21 @@ const mayBeObject = (schema: JsonObject) => {
 };
 
 /**
- * Whether arguments of this schema can have a field at `path` (`['address', 'city']`), as far as the
+ * Tells whether arguments of this schema can have a field at a path (`['address', 'city']`), as far as the
  * schema says: below an object that lists no properties anything can be.
  */
-export function hasField(root: JsonObject, path: Path): boolean {
+export function fieldFinder(root: JsonObject): (path: Path) => boolean {
   const places = collectPlaces(root);
-  let schemas = inPlace(root, places);
-  for (const [level, name] of path.entries()) {
-    const listing = schemas.filter((schema) => isJsonObject(own(schema, 'properties')));
-    if (listing.length === 0) return level > 0 && schemas.every(mayBeObject);
-    const fields = listing.map((schema) => own(schema['properties'] as JsonObject, name)).filter((field) => field !== undefined && field !== false);
-    if (fields.length === 0) return false;
-    schemas = fields.flatMap((field) => inPlace(field!, places));
-  }
-  return true;
+  const start = inPlace(root, places);
+  return (path) => {
+    let schemas = start;
+    for (const [level, name] of path.entries()) {
+      const listing = schemas.filter((schema) => isJsonObject(own(schema, 'properties')));
+      if (listing.length === 0) return level > 0 && schemas.every(mayBeObject);
+      const fields = listing.map((schema) => own(schema['properties'] as JsonObject, name)).filter((field) => field !== undefined && field !== false);
+      if (fields.length === 0) return false;
+      schemas = fields.flatMap((field) => inPlace(field!, places));
+    }
+    return true;
+  };
 }

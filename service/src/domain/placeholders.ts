@@ -1,0 +1,80 @@
+/**
+ * Placeholders in the texts of a request template: `{{args.x}}`, `{{args.address.city}}`,
+ * `{{conversation.id}}`, `{{call.id}}`, `{{secrets.NAME}}`.
+ * @see design section 3, Custom tools
+ */
+
+export type Placeholder =
+  | { readonly kind: 'argument'; readonly path: readonly string[] }
+  | { readonly kind: 'conversationId' }
+  | { readonly kind: 'callId' }
+  | { readonly kind: 'secret'; readonly name: string };
+
+/** A text as it alternates: what stands there literally, and what is put in. No literal is empty. */
+export type Part = string | Placeholder;
+
+/** A text whose placeholders cannot be read; `message` says which and what to do. */
+export class PlaceholderError extends Error {
+  override readonly name = 'PlaceholderError';
+}
+
+export const isPlaceholder = (part: Part): part is Placeholder => typeof part !== 'string';
+
+/** As it is written in a template, for messages. */
+export function writtenPlaceholder(placeholder: Placeholder): string {
+  switch (placeholder.kind) {
+    case 'argument':
+      return `{{args.${placeholder.path.join('.')}}}`;
+    case 'conversationId':
+      return '{{conversation.id}}';
+    case 'callId':
+      return '{{call.id}}';
+    case 'secret':
+      return `{{secrets.${placeholder.name}}}`;
+  }
+}
+
+const NAME = /^[^\s.{}]+$/;
+
+const HELP = 'Use {{args.name}}, {{conversation.id}}, {{call.id}} or, in headers only, {{secrets.NAME}}.';
+
+const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+function readPlaceholder(inner: string): Placeholder {
+  const [source, ...path] = inner.trim().split('.');
+  const isNamed = path.length > 0 && path.every((name) => NAME.test(name));
+  if (source === 'args' && isNamed) return { kind: 'argument', path };
+  if (source === 'secrets' && isNamed && path.length === 1) return { kind: 'secret', name: path[0]! };
+  if (source === 'conversation' && path.join('.') === 'id') return { kind: 'conversationId' };
+  if (source === 'call' && path.join('.') === 'id') return { kind: 'callId' };
+  throw new PlaceholderError(`holds {{${excerpt(inner)}}}, which is no placeholder. ${HELP}`);
+}
+
+/**
+ * Takes a text apart. The parts in order make the text again; a text without placeholders is one part,
+ * an empty one none.
+ * @throws PlaceholderError for `{{` without `}}` and for anything else than the placeholders above
+ */
+export function parsePlaceholders(text: string): Part[] {
+  const parts: Part[] = [];
+  let from = 0;
+  for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
+    const close = text.indexOf('}}', open);
+    if (close === -1) throw new PlaceholderError(`opens {{ and never closes it: ${JSON.stringify(excerpt(text.slice(open)))}. Close it with }}.`);
+    parts.push(text.slice(from, open), readPlaceholder(text.slice(open + 2, close)));
+    from = close + 2;
+  }
+  parts.push(text.slice(from));
+  return parts.filter((part) => part !== '');
+}
+
+/** Cuts parts at each `separator` that stands there literally. */
+export function splitParts(parts: readonly Part[], separator: string): Part[][] {
+  const pieces: Part[][] = [[]];
+  for (const part of parts) {
+    const [first, ...rest] = isPlaceholder(part) ? [part] : part.split(separator);
+    if (first !== '') pieces.at(-1)!.push(first!);
+    for (const piece of rest) pieces.push(piece === '' ? [] : [piece]);
+  }
+  return pieces;
+}
