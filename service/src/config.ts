@@ -38,7 +38,11 @@ const environment = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: notYet('the embedded store in DATA_DIR is used'),
   CONVERSATION_RETENTION_DAYS: z.literal('0', 'is not supported by this version beyond 0: conversations are kept').optional(),
-  LLM_BASE_URL: notYet('there is no agent yet'),
+  LLM_BASE_URL: httpUrl.optional(),
+  LLM_API_KEY: z.string().optional(),
+  LLM_MODEL: z.string().max(200, 'must have at most 200 characters').optional(),
+  LLM_TIMEOUT_MS: integer(100, 600_000).default(60_000),
+  AGENT_QUIET_MS: integer(0, 60_000).default(800),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
   INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
@@ -46,6 +50,10 @@ const environment = z.object({
   DELIVERY_RETRY_DELAYS_MS: list
     .pipe(z.array(integer(0, 7 * 24 * 3_600_000)).length(3, 'must be three waits in milliseconds separated by commas, such as 5000,30000,120000'))
     .default([5000, 30_000, 120_000]),
+  TOOL_RETRY_DELAYS_MS: list
+    .pipe(z.array(integer(0, 60_000)).length(2, 'must be two waits in milliseconds separated by commas, such as 500,2000'))
+    .default([500, 2000]),
+  APPROVAL_EXPIRES_MS: integer(1000, 365 * 24 * 3_600_000).default(24 * 3_600_000),
   RETENTION_DAYS: integer(1, 3650).default(30),
   API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
   CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
@@ -67,6 +75,14 @@ export interface Config {
   readonly insecureTargets: boolean;
   readonly deliveryTimeoutMs: number;
   readonly deliveryRetryDelaysMs: readonly number[];
+  /** Before a tool call's second and third attempt. */
+  readonly toolRetryDelaysMs: readonly number[];
+  readonly approvalExpiresMs: number;
+  /** How long a customer must be quiet before the agent answers. */
+  readonly agentQuietMs: number;
+  /** Null: the built-in keyword agent. */
+  readonly llm: { readonly baseUrl: string; readonly apiKey: string | undefined; readonly model: string } | null;
+  readonly llmTimeoutMs: number;
   readonly retentionDays: number;
   /** 0 is off. */
   readonly apiRateLimitPerMinute: number;
@@ -107,6 +123,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     insecureTargets: values.INSECURE_TARGETS,
     deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,
     deliveryRetryDelaysMs: values.DELIVERY_RETRY_DELAYS_MS,
+    toolRetryDelaysMs: values.TOOL_RETRY_DELAYS_MS,
+    approvalExpiresMs: values.APPROVAL_EXPIRES_MS,
+    agentQuietMs: values.AGENT_QUIET_MS,
+    llm: readLlm(values),
+    llmTimeoutMs: values.LLM_TIMEOUT_MS,
     retentionDays: values.RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
@@ -118,4 +139,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     },
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** @throws ConfigError: a model needs its address and its name */
+function readLlm({ LLM_BASE_URL: baseUrl, LLM_API_KEY: apiKey, LLM_MODEL: model }: z.output<typeof environment>): Config['llm'] {
+  if (baseUrl === undefined) {
+    const alone = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;
+    if (alone !== null) throw new ConfigError(`${alone} has no effect without LLM_BASE_URL: set the address of an OpenAI-compatible server, such as https://api.openai.com/v1, or leave ${alone} unset.`);
+    return null;
+  }
+  if (model === undefined) throw new ConfigError('LLM_MODEL is missing: LLM_BASE_URL needs the name of the model.');
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model };
 }

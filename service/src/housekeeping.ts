@@ -3,13 +3,14 @@ import { timestamp, type Clock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
+import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Query } from './store/store.ts';
 
 const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what has had its time: kept answers after a day, events and finished deliveries after RETENTION_DAYS. */
+/** Removes what has had its time: kept answers after a day, events, finished deliveries and finished tool calls after RETENTION_DAYS. */
 export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
@@ -34,6 +35,7 @@ export async function sweepAll(store: ServiceStore, now: Date, retentionDays: nu
   await sweepAnswers(store, timestamp(now));
   await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
   await sweepOlder(store, 'events', before, () => true);
+  await sweepOlder(store, 'toolCalls', before, isFinished);
 }
 
 async function sweepAnswers(store: ServiceStore, now: string): Promise<void> {
@@ -48,7 +50,7 @@ async function sweepAnswers(store: ServiceStore, now: string): Promise<void> {
   } while (expired.length === BATCH);
 }
 
-type Aging = { deliveries: Delivery; events: Event };
+type Aging = { deliveries: Delivery; events: Event; toolCalls: ToolCall };
 
 /** Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet is passed over. */
 async function sweepOlder<Name extends keyof Aging>(

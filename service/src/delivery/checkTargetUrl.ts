@@ -10,16 +10,16 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
 };
 
 /**
- * Checks a target when a subscription is made; each connection checks again.
+ * Checks a target when a subscription or a tool is saved; each connection checks again.
  * @throws target_url_* (422)
  * @see spec section 8; design section 6
  */
-export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (url: string): Promise<void> => {
+export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (url: string, param: string): Promise<void> => {
   try {
     await outbound.checkTarget(url);
   } catch (error) {
     const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
     if (!code) throw error;
-    throw new AppError(code, `target_url cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`, { param: 'target_url' });
+    throw new AppError(code, `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`, { param });
   }
 };

@@ -4,7 +4,7 @@ import type { Document } from '../store/store.ts';
 export const LANGUAGES = ['en', 'es', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** How a workspace's agent presents itself. Id: the workspace's `agentId`. */
+/** How a workspace's agent presents itself. Id: the workspace's. */
 export interface AgentSettings extends Document {
   readonly workspaceId: string;
   readonly name: string;
@@ -20,3 +20,6 @@ export interface AgentSettings extends Document {
 }
 
 export const DEFAULT_AGENT = { name: 'Assistant', greeting: '', instructions: '', languages: ['en', 'es', 'pt'], enabled: null } as const satisfies Partial<AgentSettings>;
+
+/** @param isOnByDefault whether a model is configured */
+export const isEnabled = (settings: Pick<AgentSettings, 'enabled'>, isOnByDefault: boolean): boolean => settings.enabled ?? isOnByDefault;

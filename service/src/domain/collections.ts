@@ -1,4 +1,6 @@
 import { collection, type Document, type Store, type Transaction } from '../store/store.ts';
+import type { AgentSettings } from './agentSettings.ts';
+import type { AgentTurn } from './agentTurn.ts';
 import type { ApiKey } from './apiKey.ts';
 import type { ChatSession } from './chatSession.ts';
 import type { Contact } from './contact.ts';
@@ -7,6 +9,8 @@ import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 import type { Subscription } from './subscription.ts';
+import type { Tool } from './tool.ts';
+import type { ToolCall } from './toolCall.ts';
 import type { Member, Workspace } from './workspace.ts';
 
 /** The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path and key. */
@@ -58,6 +62,23 @@ export const collections = {
       { on: ['subscriptionId', 'eventId'], unique: true },
     ],
   }),
+  tools: collection<Tool>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'status'] }, { on: ['workspaceId', 'name'], unique: true }],
+  }),
+  toolCalls: collection<ToolCall>({
+    indexes: [
+      { on: [] },
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'tool'] },
+      { on: ['conversationId'] },
+      { on: ['conversationId', 'status'] },
+      { on: ['conversationId', 'isTold'] },
+      { on: ['toolId', 'status'] },
+    ],
+  }),
+  agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
+  agentTurns: collection<AgentTurn>({ indexes: [] }),
   idempotentAnswers: collection<IdempotentAnswer>({ indexes: [{ on: ['kind'], orderBy: 'expiresAt' }] }),
 };
 

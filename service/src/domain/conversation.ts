@@ -26,6 +26,7 @@ export interface Actor {
 export const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
 export const AGENT_HANDOVER_REASONS = ['customer_request', 'missing_knowledge', 'tool_failure', 'agent_error'] as const;
 export const HANDOVER_REASONS = [...PERSON_HANDOVER_REASONS, ...AGENT_HANDOVER_REASONS] as const;
+export type AgentHandoverReason = (typeof AGENT_HANDOVER_REASONS)[number];
 export type HandoverReason = (typeof HANDOVER_REASONS)[number];
 
 export interface Handover {
@@ -108,6 +109,18 @@ export function takeOver(
     updatedAt: timestamp(now),
   };
 }
+
+/** The agent gives control away: from now on the conversation waits for a person. */
+export const handOver = (
+  conversation: Conversation,
+  by: { reason: AgentHandoverReason; note: string | null; actor: Actor },
+  now: Date,
+): Conversation => ({
+  ...conversation,
+  status: 'awaiting_human',
+  handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+  updatedAt: timestamp(now),
+});
 
 /** Control returns to the agent. The same conversation comes back when the agent has it already. */
 export function handBack(conversation: Conversation, now: Date): Conversation {

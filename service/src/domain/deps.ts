@@ -2,6 +2,15 @@ import type { SecretBox } from '../security/secretBox.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceStore } from './collections.ts';
 
+export interface AgentPolicy {
+  /** What `enabled` is until someone decides: true when a model is configured. */
+  readonly isOnByDefault: boolean;
+  /** How long the agent waits for a customer to write on, so that a burst of messages gets one reply. */
+  readonly quietMs: number;
+  /** How long a tool call waits for a person's approval. */
+  readonly approvalExpiresMs: number;
+}
+
 /** What operations are given: where things are kept, what time it is, how secrets are sealed. */
 export interface Deps {
   /** Transactions alone: an operation may run inside a caller's transaction. */
@@ -9,8 +18,11 @@ export interface Deps {
   readonly clock: Clock;
   readonly secrets: SecretBox;
   /**
-   * Refuses an address that events may not be sent to.
+   * Refuses an address that events and tool calls may not be sent to.
+   * @param param the field that holds it, for the error
    * @throws target_url_invalid, target_url_not_https, target_url_not_public, target_url_unresolvable (422)
    */
-  readonly checkTargetUrl: (url: string) => Promise<void>;
+  readonly checkTargetUrl: (url: string, param: string) => Promise<void>;
+  /** What the environment says of the agent and its tools. */
+  readonly agent: AgentPolicy;
 }

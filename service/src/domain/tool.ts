@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import type { RequestTemplate } from './requestTemplate.ts';
 
 /**
  * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its life.
@@ -19,16 +20,6 @@ export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 export const TOOL_LIMIT = 100;
 export const TOOL_TIMEOUT_DEFAULT = 10;
 export const TOOL_TIMEOUT_MAX = 120;
-
-/** How an HTTP tool calls an existing API. Checked by requestTemplate.ts. */
-export interface RequestTemplate {
-  readonly method: string;
-  readonly url: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Json;
-  readonly response_fields?: readonly string[];
-}
 
 /** What a person says a tool is; everything but life cycle and secrets. */
 export interface ToolDefinition {

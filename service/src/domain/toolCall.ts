@@ -68,6 +68,8 @@ export interface ToolCall extends Document {
   readonly durationMs: number;
   readonly result: Json;
   readonly error: ToolCallError | null;
+  /** It waited, or waits, for a person's decision. */
+  readonly neededApproval: boolean;
   readonly decision: Decision | null;
   /** When a waiting approval ends by itself. */
   readonly expiresAt: string | null;

@@ -1,8 +1,10 @@
-import { close, type Actor, type Verdict } from '../conversation.ts';
+import type { Tx } from '../collections.ts';
+import { close, type Actor, type Conversation, type Verdict } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { cancelApprovalsOf } from './settleToolCall.ts';
 
 /**
  * Closes a conversation and emits `conversation.closed`.
@@ -20,10 +22,20 @@ export const closeConversation = (
   store.transaction(async (tx): Promise<ConversationView> => {
     const now = clock.now();
     const view = await loadConversation(tx, workspace, id);
-    const conversation = close(view.conversation, closing, now);
-    await tx.conversations.put(conversation);
-    if (conversation.outcome) {
-      await emitEvent(tx, { name: 'conversation.closed', outcome: conversation.outcome }, { ...view, conversation }, now);
-    }
-    return { ...view, conversation };
+    return { ...view, conversation: await putClosed(tx, view, closing, now) };
   });
+
+/** Saves the end of a conversation with its event, and cancels what waits for approval. */
+export async function putClosed(
+  tx: Tx,
+  view: ConversationView,
+  closing: { verdict: Verdict; summary: string; actor: Actor },
+  now: Date,
+): Promise<Conversation> {
+  const conversation = await cancelApprovalsOf(tx, close(view.conversation, closing, now), now);
+  await tx.conversations.put(conversation);
+  if (conversation.outcome) {
+    await emitEvent(tx, { name: 'conversation.closed', outcome: conversation.outcome }, { ...view, conversation }, now);
+  }
+  return conversation;
+}

@@ -2,16 +2,24 @@ import { handBack } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { cancelApprovalsOf } from './settleToolCall.ts';
+import { wakeAgent } from './wakeAgent.ts';
 
 /**
- * Control returns to the agent; nothing changes when the agent has it already.
+ * Control returns to the agent, which answers if the last message is the customer's; nothing changes when
+ * the agent has it already.
  * @throws conversation_closed (409), not_found (404)
  * @see design section 3, "Actions by status"
  */
-export const handBackConversation = ({ store, clock }: Deps, workspace: Workspace, id: string) =>
-  store.transaction(async (tx): Promise<ConversationView> => {
+export const handBackConversation = (deps: Deps, workspace: Workspace, id: string) =>
+  deps.store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
-    const conversation = handBack(view.conversation, clock.now());
-    if (conversation !== view.conversation) await tx.conversations.put(conversation);
+    const now = deps.clock.now();
+    const handedBack = handBack(view.conversation, now);
+    if (handedBack === view.conversation) return view;
+    const conversation = await cancelApprovalsOf(tx, handedBack, now);
+    await tx.conversations.put(conversation);
+    const [last] = await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', direction: 'desc', limit: 1 });
+    if (last?.direction === 'inbound') await wakeAgent(tx, deps, conversation, now.getTime());
     return { ...view, conversation };
   });

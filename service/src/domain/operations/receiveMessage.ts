@@ -8,22 +8,24 @@ import type { Message } from '../message.ts';
 import type { Workspace } from '../workspace.ts';
 import { getContact } from './loadConversation.ts';
 import { storeMessage } from './storeMessage.ts';
+import { wakeAgent } from './wakeAgent.ts';
 
 /**
  * A customer wrote. The message joins the contact's open conversation; when there is none (or the last
  * one is closed) a new one opens first, and `conversation.opened` is emitted before `message.received`.
  * The same `channelMessageId` of the same contact is the same message: nothing is stored or emitted twice.
+ * The agent looks at it once the customer has been quiet for a moment.
  * @param text 1 to 4,096 characters
  * @see spec section 6; design section 3, "Actions by status"
  */
 export const receiveMessage = (
-  { store, clock }: Deps,
+  deps: Deps,
   workspace: Workspace,
   contactId: string,
   { text, channelMessageId }: { text: string; channelMessageId: string },
 ) =>
-  store.transaction(async (tx): Promise<Message> => {
-    const now = clock.now();
+  deps.store.transaction(async (tx): Promise<Message> => {
+    const now = deps.clock.now();
     const contact = await getContact(tx, contactId);
     const [known] = await tx.messages.find({ where: { contactId, channelMessageId }, limit: 1 });
     if (known) return known;
@@ -34,6 +36,7 @@ export const receiveMessage = (
     const about = { workspace, contact, conversation: received.conversation };
     if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
     await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
+    await wakeAgent(tx, deps, received.conversation, now.getTime() + deps.agent.quietMs);
     return received.message;
   });
 

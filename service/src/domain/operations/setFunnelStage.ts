@@ -1,4 +1,5 @@
-import { moveStage } from '../conversation.ts';
+import type { Tx } from '../collections.ts';
+import { moveStage, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
 import type { FunnelStage } from '../funnel.ts';
@@ -16,11 +17,16 @@ export const setFunnelStage = ({ store, clock }: Deps, workspace: Workspace, id:
   store.transaction(async (tx): Promise<ConversationView> => {
     const now = clock.now();
     const view = await loadConversation(tx, workspace, id);
-    const { conversation, qualifiedNow } = moveStage(view.conversation, stage, now);
-    if (conversation !== view.conversation) await tx.conversations.put(conversation);
-    if (qualifiedNow) {
-      const previousStage = view.conversation.funnelStage;
-      await emitEvent(tx, { name: 'conversation.qualified', previousStage }, { ...view, conversation }, now);
-    }
-    return { ...view, conversation };
+    return { ...view, conversation: await putStageMove(tx, view, moveStage(view.conversation, stage, now), now) };
   });
+
+/** Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of the view's conversation */
+export async function putStageMove(tx: Tx, view: ConversationView, moved: ReturnType<typeof moveStage>, now: Date): Promise<Conversation> {
+  const { conversation, qualifiedNow } = moved;
+  if (conversation !== view.conversation) await tx.conversations.put(conversation);
+  if (qualifiedNow) {
+    const previousStage = view.conversation.funnelStage;
+    await emitEvent(tx, { name: 'conversation.qualified', previousStage }, { ...view, conversation }, now);
+  }
+  return conversation;
+}

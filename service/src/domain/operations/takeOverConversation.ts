@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { cancelApprovalsOf } from './settleToolCall.ts';
 
 /**
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
@@ -19,16 +20,17 @@ export const takeOverConversation = ({ store, clock }: Deps, workspace: Workspac
     return { ...view, conversation: taken };
   });
 
-/** Saves a take-over with its event; the conversation as it was when a person has it already. */
+/** Saves a take-over with its event, and cancels what waits for approval; the conversation as it was when a person has it already. */
 export async function giveToPerson(
   tx: Tx,
   view: ConversationView,
   by: { reason: HandoverReason; actor: Actor },
   now: Date,
 ): Promise<Conversation> {
-  const taken = takeOver(view.conversation, { ...by, note: null }, now);
-  if (taken === view.conversation || !taken.handover) return view.conversation;
+  const inControl = takeOver(view.conversation, { ...by, note: null }, now);
+  if (inControl === view.conversation || !inControl.handover) return view.conversation;
+  const taken = await cancelApprovalsOf(tx, inControl, now);
   await tx.conversations.put(taken);
-  await emitEvent(tx, { name: 'conversation.handed_over', handover: taken.handover }, { ...view, conversation: taken }, now);
+  await emitEvent(tx, { name: 'conversation.handed_over', handover: inControl.handover }, { ...view, conversation: taken }, now);
   return taken;
 }

@@ -1,0 +1,57 @@
+import type { Deps } from './deps.ts';
+import { AppError } from './errorCatalogue.ts';
+import { ParametersError, compileParameters } from './parametersSchema.ts';
+import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts';
+import type { ToolDefinition } from './tool.ts';
+
+/** What a caller says of a tool, before it was looked at. */
+export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { readonly requestTemplate: unknown };
+
+/**
+ * Looks at a whole definition: its schema, its template, and whether its address may be called.
+ * @param secretNames what `{{secrets.NAME}}` may name
+ * @returns it with the template in its stored form
+ * @throws invalid_request (400) that names the field; target_url_* (422)
+ * @see spec section 2 (Custom tool definition), section 8
+ */
+export async function checkDefinition(
+  { checkTargetUrl }: Pick<Deps, 'checkTargetUrl'>,
+  wanted: WantedDefinition,
+  secretNames: readonly string[],
+): Promise<ToolDefinition> {
+  refuseMixedKinds(wanted, secretNames);
+  const definition = asCallerError(() => {
+    compileParameters(wanted.parameters);
+    if (wanted.kind === 'Webhook') return { ...wanted, requestTemplate: null };
+    return { ...wanted, requestTemplate: parseRequestTemplate(wanted.requestTemplate, { parameters: wanted.parameters, secretNames }) };
+  });
+  if (definition.requestTemplate === null) await checkTargetUrl(definition.endpoint!, 'endpoint');
+  else await checkTargetUrl(withoutPlaceholders(definition.requestTemplate.url), 'request_template.url');
+  return definition;
+}
+
+/** Placeholders stand in path and query only; which address is called does not depend on them. */
+const withoutPlaceholders = (url: string) => url.replace(/\{\{.*?\}\}/gs, 'x');
+
+function refuseMixedKinds({ kind, endpoint, requestTemplate }: WantedDefinition, secretNames: readonly string[]): void {
+  const refuse = (param: string, message: string) => {
+    throw new AppError('invalid_request', `${param} ${message}.`, { param });
+  };
+  if (kind === 'Webhook') {
+    if (endpoint === null) refuse('endpoint', 'is missing: a Webhook tool needs the https:// address that is called');
+    if (requestTemplate !== null) refuse('request_template', 'is for the HTTP kind; a Webhook tool has an endpoint');
+    if (secretNames.length > 0) refuse('secrets', 'are for the HTTP kind; a Webhook tool has a signing secret of its own');
+  } else {
+    if (requestTemplate === null) refuse('request_template', 'is missing: an HTTP tool needs it to know how to call');
+    if (endpoint !== null) refuse('endpoint', 'is for the Webhook kind; an HTTP tool has request_template.url');
+  }
+}
+
+function asCallerError<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof ParametersError || error instanceof RequestTemplateError) throw new AppError('invalid_request', error.message, { param: error.param });
+    throw error;
+  }
+}

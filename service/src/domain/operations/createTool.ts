@@ -1,0 +1,65 @@
+import { newSigningSecret } from '../../security/tokens.ts';
+import { checkDefinition, type WantedDefinition } from '../checkDefinition.ts';
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../collections.ts';
+import type { Deps } from '../deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
+import { newId } from '../ids.ts';
+import { TOOL_LIMIT, hashDefinition, type Tool } from '../tool.ts';
+import type { Workspace } from '../workspace.ts';
+
+/**
+ * Defines a tool; it begins as a draft.
+ * @param secrets HTTP kind: the values of `{{secrets.NAME}}`, kept sealed
+ * @returns the tool and, for the Webhook kind, its signing secret, which is shown this once
+ * @throws invalid_request (400), tool_exists, tool_limit_reached (409), target_url_* (422)
+ */
+export async function createTool(
+  deps: Deps,
+  workspace: Workspace,
+  wanted: WantedDefinition,
+  secrets: Readonly<Record<string, string>>,
+): Promise<{ tool: Tool; secret: string | null }> {
+  const { store, clock } = deps;
+  const definition = await checkDefinition(deps, wanted, Object.keys(secrets));
+  const secret = definition.kind === 'Webhook' ? newSigningSecret() : null;
+  const sealedTemplateSecrets = sealAll(deps, secrets);
+  const now = timestamp(clock.now());
+  const tool: Tool = {
+    id: newId('tool'),
+    workspaceId: workspace.id,
+    ...definition,
+    status: 'draft',
+    sealedSecret: secret === null ? null : deps.secrets.seal(secret),
+    sealedTemplateSecrets,
+    definitionHash: hashDefinition(definition, sealedTemplateSecrets),
+    testedAt: null,
+    goLiveCallId: null,
+    lastTest: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await store.transaction(async (tx) => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: names stay unique, the limit is kept
+    await assertNameIsFree(tx, workspace, tool);
+    const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: TOOL_LIMIT });
+    if (all.length >= TOOL_LIMIT) {
+      throw new AppError('tool_limit_reached', `A workspace has at most ${TOOL_LIMIT} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`);
+    }
+    await tx.tools.put(tool);
+  });
+  return { tool, secret };
+}
+
+export const sealAll = ({ secrets: box }: Pick<Deps, 'secrets'>, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]));
+
+/** @throws tool_exists (409) when another tool has the name */
+export async function assertNameIsFree(tx: Tx, workspace: Workspace, { id, name }: Pick<Tool, 'id' | 'name'>): Promise<void> {
+  const [twin] = await tx.tools.find({ where: { workspaceId: workspace.id, name }, limit: 1 });
+  if (!twin || twin.id === id) return;
+  throw new AppError('tool_exists', `Tool ${twin.id} has the name ${JSON.stringify(name)} already. ${ERROR_CATALOGUE.tool_exists.fix}`, {
+    existingId: twin.id,
+    param: 'name',
+  });
+}

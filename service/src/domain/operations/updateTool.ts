@@ -1,0 +1,43 @@
+import { checkDefinition, type WantedDefinition } from '../checkDefinition.ts';
+import type { Deps } from '../deps.ts';
+import { redefine, type Tool } from '../tool.ts';
+import type { Workspace } from '../workspace.ts';
+import { assertNameIsFree, sealAll } from './createTool.ts';
+import { loadTool } from './loadTool.ts';
+import { cancelApprovalsOfTool } from './settleToolCall.ts';
+
+/**
+ * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to be
+ * tested again, and cancels what waits for approval: a decision counts for what was shown.
+ * @param secrets given ones replace those of the same name; the others stay
+ * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
+ */
+export async function updateTool(
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  changes: Partial<Omit<WantedDefinition, 'kind'>>,
+  secrets: Readonly<Record<string, string>>,
+): Promise<Tool> {
+  const { store, clock } = deps;
+  const sealed = sealAll(deps, secrets);
+  for (;;) {
+    const before = await store.transaction((tx) => loadTool(tx, workspace, id));
+    const sealedTemplateSecrets = { ...before.sealedTemplateSecrets, ...sealed };
+    const definition = await checkDefinition(deps, { ...before, ...changes }, Object.keys(sealedTemplateSecrets));
+    const { name, description, parameters, endpoint, requestTemplate, timeoutSeconds, askBeforeRunning } = definition;
+    const updated = await store.transaction(async (tx) => {
+      await tx.workspaces.get(workspace.id);
+      const tool = await loadTool(tx, workspace, id);
+      if (tool.definitionHash !== before.definitionHash) return null; // changed while it was checked: look again
+      await assertNameIsFree(tx, workspace, { id, name });
+      const now = clock.now();
+      const fields = { name, description, parameters, endpoint, requestTemplate, timeoutSeconds, askBeforeRunning, sealedTemplateSecrets };
+      const changed = redefine(tool, fields, now);
+      if (changed.definitionHash !== tool.definitionHash) await cancelApprovalsOfTool(tx, deps, id, now);
+      await tx.tools.put(changed);
+      return changed;
+    });
+    if (updated) return updated;
+  }
+}
