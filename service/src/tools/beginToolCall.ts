@@ -1,0 +1,67 @@
+import type { Deps } from '../domain/deps.ts';
+import type { Tx } from '../domain/collections.ts';
+import type { Tool } from '../domain/tool.ts';
+import { beginAttempt, finish, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
+import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
+import type { ToolAddress } from './toolRequest.ts';
+
+/** An attempt that may be made now: it is on record already. */
+export interface BegunCall {
+  readonly call: ToolCall;
+  readonly address: ToolAddress;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record before
+ * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more.
+ * @returns null when nothing is to be sent
+ */
+export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall | null> {
+  const begun = await deps.store.transaction(async (tx) => {
+    const now = deps.clock.now();
+    const stored = await tx.toolCalls.get(id);
+    if (stored?.status === 'pending_approval') return awaitDecision(tx, deps, stored, now);
+    if (stored?.status !== 'running') {
+      await tx.jobs.complete(id);
+      return null;
+    }
+    const call = recoverInterrupted(stored, now);
+    const end = (ended: ToolCall) => settleToolCall(tx, deps, stored, ended, now).then(() => null);
+    if (call.status !== 'running') return end(call);
+    const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
+    if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
+    const attempt = beginAttempt(call);
+    await tx.toolCalls.put(attempt);
+    return { call: attempt, tool };
+  });
+  return begun && { call: begun.call, address: addressOf(deps, begun.tool), timeoutMs: begun.tool.timeoutSeconds * 1000 };
+}
+
+/** Nobody has decided yet: until its time is over, it waits on. */
+async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
+  const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
+  if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);
+  else await settleToolCall(tx, deps, call, finish(call, 'expired', now), now);
+  return null;
+}
+
+/**
+ * Rechecks control right before the first attempt: a call that nobody approved is dropped when the
+ * customer has written since, or somebody took over; one that a person approved runs in any case.
+ * No call is made by another definition than the one it was asked for.
+ */
+async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
+  if (tool.definitionHash !== call.definitionHash) return false;
+  if (call.purpose !== 'agent' || call.attempts > 0 || call.decision !== null) return true;
+  const conversation = call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
+  return tool.status === 'live' && conversation?.status === 'ai_active' && conversation.controlEpoch === call.controlEpoch;
+}
+
+function addressOf({ secrets }: Deps, tool: Tool): ToolAddress {
+  if (tool.requestTemplate !== null) {
+    const opened = Object.entries(tool.sealedTemplateSecrets).map(([name, sealed]) => [name, secrets.open(sealed)] as const);
+    return { kind: 'HTTP', template: tool.requestTemplate, secrets: Object.fromEntries(opened) };
+  }
+  return { kind: 'Webhook', endpoint: tool.endpoint!, secret: secrets.open(tool.sealedSecret!) };
+}

@@ -1,0 +1,78 @@
+import { JsonError, parseJson, type Json } from '../domain/json.ts';
+import { selectFields } from '../domain/requestTemplate.ts';
+import type { ToolAttemptResult } from '../domain/toolCall.ts';
+import type { OutboundResponse } from '../outbound/outboundClient.ts';
+import type { ToolAddress } from './toolRequest.ts';
+
+const MOST_DEPTH = 64;
+const EXCERPT_CHARACTERS = 300;
+
+const NOT_DONE = 'Nothing of it was used.';
+
+/**
+ * Judges an answer by its status, then reads it.
+ * @see spec section 7 (Calls to a custom tool)
+ */
+export function readAnswer(address: ToolAddress, response: OutboundResponse): ToolAttemptResult {
+  const { status, durationMs } = response;
+  if (status >= 200 && status < 300) return readSuccess(address, response);
+  const fail = (retry: 'later' | 'never', type: 'http_status' | 'redirect', message: string): ToolAttemptResult => ({
+    type: 'failure',
+    retry,
+    httpStatus: status,
+    durationMs,
+    error: { type, message },
+  });
+  if (status >= 300 && status < 400 && address.kind === 'Webhook') {
+    return fail('never', 'redirect', `The endpoint answered ${status}; redirects of a Webhook tool are not followed. Give the final address as endpoint.`);
+  }
+  return fail(status >= 500 ? 'later' : 'never', 'http_status', `The endpoint answered ${status}${excerpt(response)}`);
+}
+
+function readSuccess(address: ToolAddress, response: OutboundResponse): ToolAttemptResult {
+  const { status, durationMs } = response;
+  try {
+    const result = address.kind === 'Webhook' ? readJson(response) : readAny(response, address.template.response_fields);
+    return { type: 'success', httpStatus: status, durationMs, result };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const message = `The endpoint answered ${status}, but ${error.message} ${NOT_DONE}`;
+    return { type: 'failure', retry: 'never', httpStatus: status, durationMs, error: { type: 'invalid_response', message } };
+  }
+}
+
+/** A Webhook tool answers JSON, and says so. */
+function readJson({ headers, body }: OutboundResponse): Json {
+  if (body.length === 0) throw new JsonError('with an empty body; it has to answer with JSON.');
+  const type = headers['content-type'];
+  if (!isJson(type)) throw new JsonError(`with Content-Type ${quoted(type)}; it has to answer JSON as application/json.`);
+  return parseJson(decode(body), { maxDepth: MOST_DEPTH });
+}
+
+/** An existing API answers JSON, text or nothing. */
+function readAny({ headers, body }: OutboundResponse, fields: readonly string[] | undefined): Json {
+  const type = headers['content-type'];
+  if (body.length === 0) return null;
+  if (type === undefined || isJson(type)) return selectFields(parseJson(decode(body), { maxDepth: MOST_DEPTH }), fields);
+  if (fields !== undefined) throw new JsonError(`with Content-Type ${quoted(type)}; response_fields can be taken from JSON only.`);
+  if (!/^text\//i.test(type)) throw new JsonError(`with Content-Type ${quoted(type)}; only JSON and text can be read.`);
+  return decode(body);
+}
+
+const isJson = (type: string | undefined) => type !== undefined && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+
+const quoted = (type: string | undefined) => JSON.stringify((type ?? '').slice(0, 100));
+
+function decode(body: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    throw new JsonError('with bytes that are not UTF-8.');
+  }
+}
+
+/** What the endpoint said about it, for whoever mends it. */
+function excerpt({ body }: OutboundResponse): string {
+  const text = new TextDecoder().decode(body.subarray(0, 4 * EXCERPT_CHARACTERS)).replaceAll('\0', '\ufffd').trim();
+  return text === '' ? '.' : `: ${[...text].slice(0, EXCERPT_CHARACTERS).join('')}`;
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../domain/json.ts';
+import { renderRequest, type RequestTemplate } from '../domain/requestTemplate.ts';
+import { TEST_CONVERSATION_ID, type ToolCall } from '../domain/toolCall.ts';
+import type { OutboundRequest } from '../outbound/outboundClient.ts';
+import { signatureHeaders } from '../security/signature.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const USER_AGENT = 'conversation-service/0.1';
+
+/** How a tool is called: what an attempt needs to know of the tool, secrets in the clear. */
+export type ToolAddress =
+  | { readonly kind: 'Webhook'; readonly endpoint: string; readonly secret: string }
+  | { readonly kind: 'HTTP'; readonly template: RequestTemplate; readonly secrets: Readonly<Record<string, string>> };
+
+/** The call as its receiver knows it, the same for every attempt. */
+export interface Envelope {
+  readonly tool_call_id: string;
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  readonly conversation_id: string;
+}
+
+export const envelopeOf = (call: ToolCall): Envelope => ({
+  tool_call_id: call.id,
+  tool: call.tool,
+  arguments: call.arguments,
+  conversation_id: call.conversationId ?? TEST_CONVERSATION_ID,
+});
+
+type Request = Omit<OutboundRequest, 'timeoutMs' | 'signal'>;
+
+/**
+ * What is sent, and how much of the answer is read.
+ * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
+ * @see spec section 4 (Outbound call: webhook tool, HTTP tool), section 8
+ */
+export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
+  return address.kind === 'Webhook' ? webhookRequest(address, envelope, now) : httpRequest(address, envelope);
+}
+
+/** Signed for this moment with the tool's secret; redirects are not followed. */
+function webhookRequest({ endpoint, secret }: ToolAddress & { kind: 'Webhook' }, envelope: Envelope, now: Date): Request {
+  const body = JSON.stringify(envelope);
+  const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...signatureHeaders(envelope.tool_call_id, body, [secret], now) };
+  return { url: endpoint, method: 'POST', headers, body, maxBytes: MEBIBYTE, onTooLarge: 'fail', maxRedirects: 0 };
+}
+
+/** In the API's own shape, without a signature; up to five redirects, each a public https:// address. */
+function httpRequest({ template, secrets }: ToolAddress & { kind: 'HTTP' }, envelope: Envelope): Request {
+  const rendered = renderRequest(template, {
+    arguments: envelope.arguments,
+    conversationId: envelope.conversation_id,
+    callId: envelope.tool_call_id,
+    secrets,
+  });
+  const headers = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5', ...rendered.headers };
+  return { ...rendered, headers, maxBytes: 5 * MEBIBYTE, onTooLarge: 'fail', maxRedirects: 5 };
+}

@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+import type { ServiceStore } from '../domain/collections.ts';
+import type { Deps } from '../domain/deps.ts';
+import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
+import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
+import type { OutboundClient } from '../outbound/outboundClient.ts';
+import type { Job } from '../store/store.ts';
+import { persistently } from '../work/persistently.ts';
+import { WorkLoop } from '../work/workLoop.ts';
+import { attemptToolCall } from './attemptToolCall.ts';
+import { beginToolCall } from './beginToolCall.ts';
+import { recordToolResult } from './recordToolResult.ts';
+import { envelopeOf } from './toolRequest.ts';
+
+export interface ToolRunnerOptions {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: Pick<OutboundClient, 'request'>;
+  readonly log: Logger;
+  /** Before the second and the third attempt, after a 5xx or a network error. */
+  readonly retryDelaysMs: readonly number[];
+}
+
+const MOST_IN_FLIGHT = 128;
+const MOST_IN_FLIGHT_A_TOOL = 16;
+/** What a lease has beyond the longest attempt, for recording the result. */
+const LEASE_MARGIN_MS = 60_000;
+/** How long calls that are under way may take to end at a stop. */
+const DRAIN_MS = 10_000;
+
+/**
+ * Makes the tool calls that are due: test calls, the agent's, approved ones. Each attempt is on record
+ * before it is sent, so that after a crash nothing is made twice that must not be.
+ * @see spec section 7; design section 3, Custom tools
+ */
+export class ToolRunner {
+  readonly #options: ToolRunnerOptions;
+  readonly #inFlight = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  readonly #loop: WorkLoop;
+
+  /** Starts at once. */
+  constructor(options: ToolRunnerOptions) {
+    this.#options = options;
+    this.#loop = new WorkLoop({
+      store: options.store,
+      clock: options.deps.clock,
+      log: options.log,
+      queue: TOOL_CALL_QUEUE,
+      mostInFlight: MOST_IN_FLIGHT,
+      leaseMs: TOOL_TIMEOUT_MAX * 1000 + LEASE_MARGIN_MS,
+      freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
+    });
+  }
+
+  /** Takes no more work and gives what is under way a moment to end; the rest is taken up after a start, as after a crash. */
+  async stop(): Promise<void> {
+    const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
+    await this.#loop.stop();
+    clearTimeout(timer);
+  }
+
+  async #run({ id, group }: Job): Promise<void> {
+    this.#count(group, 1);
+    try {
+      await this.#attempt(id);
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, tool_call: id }, 'a tool call could not be made or recorded');
+    } finally {
+      this.#count(group, -1);
+    }
+  }
+
+  async #attempt(id: string): Promise<void> {
+    const { deps, outbound, log, retryDelaysMs } = this.#options;
+    const begun = await beginToolCall(deps, id);
+    if (!begun) return;
+    const { call, address, timeoutMs } = begun;
+    const at = { now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };
+    const result = await attemptToolCall(outbound, address, envelopeOf(call), at);
+    const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
+    if (result.type === 'success') log.debug(about, 'tool call succeeded');
+    else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
+    await persistently(() => recordToolResult(deps, id, result, retryDelaysMs), LEASE_MARGIN_MS);
+  }
+
+  #count(tool: string, by: 1 | -1): void {
+    const now = (this.#inFlight.get(tool) ?? 0) + by;
+    if (now === 0) this.#inFlight.delete(tool);
+    else this.#inFlight.set(tool, now);
+  }
+}
