@@ -1,0 +1,137 @@
+import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
+import { maskText } from '../domain/masking.ts';
+import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
+import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
+import type { ToolCall } from '../domain/toolCall.ts';
+import type { AgentModel, Language, Step, Turn } from './agentModel.ts';
+import { acceptsOffer, wantsPerson } from './customerRequest.ts';
+import { historyOf } from './history.ts';
+import { detectLanguage } from './language.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+import { offersPerson, sentence, type SentenceName } from './sentences.ts';
+
+/** What the agent does about a conversation that it took up. */
+export type Outcome =
+  | { readonly type: 'reply'; readonly text: string; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
+  | { readonly type: 'tool_calls'; readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]; readonly qualify: boolean }
+  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly note: string | null };
+
+/**
+ * Decides the next step. What must be told honestly is not left to the model: a customer who asks for a
+ * person gets one, a call that failed or waits is told in the service's own sentence, and a model that
+ * fails hands over.
+ * @param signal ends it without an outcome; `modelSignal` is the model's time
+ * @throws the signal's reason
+ * @see spec section 7; design section 3, Agent
+ */
+export async function decideTurn(
+  turn: LoadedTurn,
+  model: AgentModel,
+  { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
+): Promise<Outcome> {
+  const said = turn.messages.filter(({ direction }) => direction === 'inbound').map(({ text }) => text);
+  const language = detectLanguage(said, turn.settings.languages);
+  const asked = requestedPerson(turn, language);
+  if (asked) return asked;
+  if (talksInCircles(turn, now)) return handOver('agent_error', sentence('handOverAfterError', language), `More than ${MOST_REPLIES} replies in ten minutes.`);
+
+  const notices = noticesOf(turn, language);
+  if (notices.length > 0 && !needsModelBeside(turn)) return reply(notices.join('\n\n'));
+  try {
+    const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
+    return withNotices(asOutcome(step, language), notices);
+  } catch (error) {
+    signal.throwIfAborted();
+    const note = maskText((error as Error).message, turn.contact).slice(0, 500);
+    return handOver('agent_error', withGap([...notices, sentence('handOverAfterError', language)]), note);
+  }
+}
+
+/** The customer wants a person, in as many words or by a "yes" to the offer of one. */
+function requestedPerson({ unanswered, messages, untold }: LoadedTurn, language: Language): Outcome | null {
+  const text = sentence('handOverOnRequest', language);
+  if (unanswered.some((message) => wantsPerson(message.text))) return handOver('customer_request', text, null);
+  const answered = messages.at(-unanswered.length - 1);
+  const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
+  if (wasOffered && untold.length === 0 && unanswered.length > 0 && acceptsOffer(unanswered.map((message) => message.text).join('\n'))) {
+    return handOver('tool_failure', text, null);
+  }
+  return null;
+}
+
+/** Two machines can talk with each other for ever. */
+function talksInCircles({ messages }: LoadedTurn, now: Date): boolean {
+  const since = now.getTime() - REPLY_WINDOW_MS;
+  return messages.filter(({ sender, createdAt }) => sender.type === 'agent' && Date.parse(createdAt) > since).length >= MOST_REPLIES;
+}
+
+const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
+
+/** What the customer has to be told in the service's own sentences, each of them once. */
+function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
+  const names = untold.map((call): SentenceName | null => {
+    switch (call.status) {
+      case 'pending_approval':
+        return 'waitingForApproval';
+      case 'rejected':
+        return 'approvalRejected';
+      case 'expired':
+        return 'approvalExpired';
+      case 'failed':
+      case 'cancelled':
+        return isInvalid(call) ? null : 'toolFailed';
+      default:
+        return null;
+    }
+  });
+  return [...new Set(names.filter((name) => name !== null))].map((name) => sentence(name, language));
+}
+
+/** Something beside the notices is left to say: a result, or an answer to what was written since. */
+function needsModelBeside({ untold, unanswered, calls }: LoadedTurn): boolean {
+  if (untold.some(({ status }) => status === 'succeeded')) return true;
+  const lastCallAfter = Math.max(0, ...calls.map(({ afterMessage }) => afterMessage));
+  return unanswered.some(({ number }) => number > lastCallAfter);
+}
+
+function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): Turn {
+  const { settings, conversation } = turn;
+  const made = turn.calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount).length;
+  return {
+    agent: { name: settings.name, instructions: settings.instructions, languages: settings.languages },
+    language,
+    history: historyOf(turn),
+    tools: turn.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    mayCallTools: nothingFailed && made < MOST_TOOL_CALLS_A_TURN,
+  };
+}
+
+/** @throws Error when the step is none that can be taken */
+function asOutcome(step: Step, language: Language): Outcome {
+  switch (step.type) {
+    case 'tool_calls':
+      if (step.calls.length === 0) throw new Error('The model asked for tool calls and named none.');
+      return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
+    case 'hand_over':
+      return handOver(step.reason, step.text ?? sentence(step.reason === 'customer_request' ? 'handOverOnRequest' : 'handOverUnknown', language), null);
+    case 'reply':
+      if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
+      return { type: 'reply', text: step.text, qualify: step.qualify ?? false, close: step.close ?? null };
+  }
+}
+
+/** @throws Error when the model calls tools although something failed */
+function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
+  if (notices.length === 0) return outcome;
+  if (outcome.type === 'tool_calls') throw new Error('The model called a tool although none could be called.');
+  const missing = notices.filter((notice) => !outcome.text.includes(notice));
+  if (outcome.type === 'hand_over') return { ...outcome, text: withGap([...missing, outcome.text]) };
+  // What was not done is not a reason to close.
+  return { ...outcome, text: withGap([outcome.text, ...missing]), close: null };
+}
+
+const withGap = (paragraphs: readonly string[]): string => [...paragraphs.join('\n\n')].slice(0, MESSAGE_TEXT_MAX).join('');
+
+const reply = (text: string): Outcome => ({ type: 'reply', text, qualify: false, close: null });
+
+const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({ type: 'hand_over', reason, text, note });

@@ -1,0 +1,86 @@
+import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
+import type { Tx } from '../domain/collections.ts';
+import type { Deps } from '../domain/deps.ts';
+import type { Message } from '../domain/message.ts';
+import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
+import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
+import type { Tool } from '../domain/tool.ts';
+import { TOOL_LIMIT } from '../domain/tool.ts';
+import { isFinished, type ToolCall } from '../domain/toolCall.ts';
+
+/** How far back the agent reads. */
+const MESSAGES_READ = 100;
+const CALLS_READ = 100;
+
+/** A conversation as the agent takes it up: everything a step is decided from. */
+export interface LoadedTurn extends ConversationView {
+  /** Of this taking up; a later one makes it stale. */
+  readonly number: number;
+  readonly settings: AgentSettings;
+  /** The newest ones, oldest of them first. */
+  readonly messages: readonly Message[];
+  /** The agent's calls in this conversation, oldest of them first. */
+  readonly calls: readonly ToolCall[];
+  /** What has ended, or begun to wait for approval, since the agent last spoke. */
+  readonly untold: readonly ToolCall[];
+  /** The customer's messages that nobody has answered, oldest first. */
+  readonly unanswered: readonly Message[];
+  /** Live. */
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * Takes up a conversation that asked for the agent.
+ * @returns null when there is nothing for it to do: somebody else is in control, the agent is off, calls
+ *   are still running (each of them asks again when it ends), or everything is answered
+ */
+export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
+  deps.store.transaction(async (tx) => {
+    const turn = await load(tx, deps, conversationId);
+    if (!turn) await tx.jobs.complete(conversationId);
+    else await tx.agentTurns.put({ id: conversationId, number: turn.number });
+    return turn;
+  });
+
+async function load(tx: Tx, { agent }: Deps, conversationId: string): Promise<LoadedTurn | null> {
+  const conversation = await tx.conversations.get(conversationId);
+  if (conversation?.status !== 'ai_active') return null;
+  const workspace = await tx.workspaces.get(conversation.workspaceId);
+  if (!workspace) return null;
+  const settings = await findAgentSettings(tx, workspace.id);
+  if (!isEnabled(settings, agent.isOnByDefault)) return null;
+  const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
+  if (running.length > 0) return null;
+
+  const untold = await tx.toolCalls.find({ where: { conversationId, isTold: false }, limit: CALLS_READ });
+  const newest = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_READ });
+  const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
+  const unanswered = newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
+  if (untold.length === 0 && unanswered.length === 0) return null;
+
+  const calls = await tx.toolCalls.find({ where: { conversationId }, direction: 'desc', limit: CALLS_READ });
+  return {
+    ...(await loadConversation(tx, workspace, conversationId)),
+    number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
+    settings,
+    messages: newest.toReversed(),
+    calls: calls.toReversed(),
+    untold,
+    unanswered,
+    tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+  };
+}
+
+/**
+ * True while what was worked out for this turn may be used: the agent is in control, nothing was
+ * written since, and the conversation was not taken up again. To be asked in the very transaction
+ * that uses it.
+ */
+export async function isCurrent(tx: Tx, { conversation, number }: LoadedTurn): Promise<boolean> {
+  const now = await tx.conversations.get(conversation.id);
+  const turn = await tx.agentTurns.get(conversation.id);
+  return now?.status === 'ai_active' && now.controlEpoch === conversation.controlEpoch && now.messageCount === conversation.messageCount && turn?.number === number;
+}
+
+/** What waits for approval has been spoken of once; what has ended then has to be told. */
+export const needsTelling = (call: ToolCall): boolean => !call.isTold && isFinished(call);

@@ -1,0 +1,78 @@
+import type { Tx } from '../domain/collections.ts';
+import { handOver, moveStage, type Actor, type Conversation } from '../domain/conversation.ts';
+import type { Deps } from '../domain/deps.ts';
+import { emitEvent } from '../domain/emitEvent.ts';
+import { isForward } from '../domain/funnel.ts';
+import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
+import { putClosed } from '../domain/operations/closeConversation.ts';
+import type { ConversationView } from '../domain/operations/loadConversation.ts';
+import { putStageMove } from '../domain/operations/setFunnelStage.ts';
+import { storeMessage } from '../domain/operations/storeMessage.ts';
+import type { Outcome } from './decideTurn.ts';
+import { isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { putToolCalls } from './putToolCalls.ts';
+
+/**
+ * Writes what the agent decided, in one transaction with its events, after rechecking control: a stale
+ * outcome is dropped as a whole.
+ * @returns whether it was used
+ */
+export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
+  deps.store.transaction(async (tx): Promise<boolean> => {
+    if (!(await isCurrent(tx, turn))) return false;
+    const now = deps.clock.now();
+    const actor: Actor = { type: 'agent', name: turn.settings.name };
+    const view = { workspace: turn.workspace, contact: turn.contact, conversation: await currentConversation(tx, turn) };
+    const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, now) : view.conversation;
+    if (outcome.type === 'tool_calls') {
+      const someRun = await putToolCalls(tx, deps, turn, conversation, outcome.calls, now);
+      await nextTurn(tx, conversation.id, someRun ? null : now);
+      return true;
+    }
+    await speak(tx, turn, { ...view, conversation }, outcome, actor, now);
+    const late = await tx.toolCalls.find({ where: { conversationId: conversation.id, isTold: false }, limit: 100 });
+    await nextTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
+    return true;
+  });
+
+/** As it stands: what waits for approval may have changed. */
+async function currentConversation(tx: Tx, { conversation }: LoadedTurn): Promise<Conversation> {
+  return (await tx.conversations.get(conversation.id)) ?? conversation;
+}
+
+/** The loop takes the conversation up again at once, or waits until something asks for it. */
+const nextTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>
+  at === null ? tx.jobs.complete(conversationId) : tx.jobs.release(conversationId, { runAt: at.getTime(), rank: 0 });
+
+/** Says what was decided, and gives the conversation away or closes it if that belongs to it. */
+async function speak(
+  tx: Tx,
+  turn: LoadedTurn,
+  view: ConversationView,
+  outcome: Exclude<Outcome, { type: 'tool_calls' }>,
+  actor: Actor,
+  now: Date,
+): Promise<void> {
+  const isGiven = outcome.type === 'hand_over';
+  const conversation = isGiven ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now) : view.conversation;
+  const sent = await storeMessage(tx, { ...view, conversation }, { sender: actor, text: greeted(turn, outcome.text), channelMessageId: null }, now);
+  await emitEvent(tx, { name: 'message.sent', message: sent.message }, { ...view, conversation: sent.conversation }, now);
+  for (const { id } of turn.untold) {
+    const call = await tx.toolCalls.get(id);
+    if (call) await tx.toolCalls.put({ ...call, isTold: true });
+  }
+  if (outcome.type === 'reply' && outcome.close) await putClosed(tx, { ...view, conversation: sent.conversation }, { ...outcome.close, actor }, now);
+}
+
+/** The agent's first message in a conversation begins with the greeting. */
+function greeted({ settings, messages }: LoadedTurn, text: string): string {
+  const isFirst = messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
+  const whole = isFirst && settings.greeting !== '' ? `${settings.greeting}\n\n${text}` : text;
+  return [...whole].slice(0, MESSAGE_TEXT_MAX).join('');
+}
+
+/** Forward only: a customer who pays is not led back. */
+async function qualify(tx: Tx, view: ConversationView, now: Date): Promise<Conversation> {
+  if (!isForward(view.conversation.funnelStage, 'qualified')) return view.conversation;
+  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), now);
+}
