@@ -1,6 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino, type Logger } from 'pino';
+import { AgentLoop } from './agent/agentLoop.ts';
+import type { AgentModel } from './agent/agentModel.ts';
+import { createKeywordAgent } from './agent/keywordAgent.ts';
+import { createOpenAiModel } from './agent/openaiModel.ts';
 import { bootstrap, oneTimeSetup, openSecretBox } from './bootstrap.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
@@ -11,8 +15,10 @@ import type { Deps } from './domain/deps.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
+import { followToolCalls } from './http/toolCallFeed.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
 import { openLowdbStore } from './store/lowdb/index.ts';
+import { ToolRunner } from './tools/toolRunner.ts';
 
 export interface Service {
   /** Where it listens: `http://127.0.0.1:3000`. */
@@ -43,15 +49,24 @@ export async function startService(
     (client) => client.close(),
   );
   if (config.insecureTargets) {
-    log.warn('INSECURE_TARGETS is on: events may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
+    log.warn('INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
   }
-  const deps: Deps = { store, clock, secrets, checkTargetUrl: checkTargetUrlWith(outbound) };
+  const deps: Deps = {
+    store,
+    clock,
+    secrets,
+    checkTargetUrl: checkTargetUrlWith(outbound),
+    agent: { isOnByDefault: config.llm !== null, quietMs: config.agentQuietMs, approvalExpiresMs: config.approvalExpiresMs },
+  };
   const { setupToken } = await bootstrap(deps, config);
 
   const dispatcher = started.adopt(
     new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
     (running) => running.stop(),
   );
+  started.adopt(new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }), (running) => running.stop());
+  const model = await openModel(config, log);
+  started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
   started.adopt(startHousekeeping(store, clock, config.retentionDays, log), (running) => running.stop());
 
   const stopping = new AbortController();
@@ -62,6 +77,8 @@ export async function startService(
     log,
     health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs },
     chatFeed: followChatMessages(store, stopping.signal),
+    followToolCall: followToolCalls(store, deps, stopping.signal),
+    modelName: config.llm?.model ?? 'keyword',
     setup: oneTimeSetup(deps, setupToken),
     publicUrl: () => publicUrl ?? '',
     stopping: stopping.signal,
@@ -79,6 +96,10 @@ export async function startService(
     stop: () => parts.disposeAsync(),
   };
 }
+
+/** What decides for the agent. The package for language models is loaded only when one is configured. */
+const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger): Promise<AgentModel> =>
+  llm === null ? createKeywordAgent() : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
 
 /** @throws Error that names DATA_DIR when the folder cannot be used */
 async function openStore({ dataDir }: Config, log: Logger) {

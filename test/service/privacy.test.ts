@@ -110,10 +110,12 @@ describe('what must not get out', () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
       config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0 },
-      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {} },
+      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 } },
       log: pino({ level: 'silent' }),
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
       chatFeed: { listen: () => () => {} },
+      followToolCall: () => Promise.reject(new Error('not here')),
+      modelName: 'keyword',
       setup: { isValid: () => false, complete: async () => null },
       publicUrl: () => '',
       stopping: new AbortController().signal,

@@ -10,12 +10,16 @@ import type { ChatFeed } from './chatFeed.ts';
 import { loggablePath } from './contract/match.ts';
 import { handleErrors, refuseUnknown } from './errors.ts';
 import { byCaller, limitRate } from './rateLimit.ts';
+import type { FollowToolCall } from './toolCallFeed.ts';
+import { agentRouter } from './routes/agent.ts';
 import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
 import { chatStreamRouter } from './routes/chatStream.ts';
 import { conversationsRouter } from './routes/conversations.ts';
 import { docsRouter } from './routes/docs.ts';
 import { healthRouter, type Health } from './routes/health.ts';
 import { hooksRouter } from './routes/hooks.ts';
+import { toolCallsRouter } from './routes/toolCalls.ts';
+import { toolsRouter } from './routes/tools.ts';
 import { setupRouter, type Setup } from './routes/setup.ts';
 
 export interface AppParts {
@@ -24,6 +28,9 @@ export interface AppParts {
   readonly log: Logger;
   readonly health: Health;
   readonly chatFeed: ChatFeed;
+  readonly followToolCall: FollowToolCall;
+  /** What decides for the agent: `keyword`, or the configured model's name. */
+  readonly modelName: string;
   readonly setup: Setup;
   readonly publicUrl: () => string;
   /** Ends open streams. */
@@ -31,7 +38,7 @@ export interface AppParts {
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, chatFeed, setup, publicUrl, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, chatFeed, followToolCall, modelName, setup, publicUrl, stopping }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -51,8 +58,8 @@ export function createApp({ config, deps, log, health, chatFeed, setup, publicUr
   app.use('/api', chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
 
   const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
-  app.use(['/api/hooks', '/api/contacts', '/api/conversations'], requireApiKey(deps), apiRate);
-  app.use('/api', hooksRouter(deps), conversationsRouter(deps));
+  app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent'], requireApiKey(deps), apiRate);
+  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, modelName));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -4,10 +4,13 @@ import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event
 import { messagePayload } from '../domain/payload.ts';
 import { sampleMessage, samplePayload, sampleView } from '../domain/samples.ts';
 import type { Subscription } from '../domain/subscription.ts';
+import type { Tool } from '../domain/tool.ts';
+import { TEST_CONVERSATION_ID, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { chatMessageJson } from './views/chatMessage.ts';
 import { conversationJson, conversationWithMessagesJson } from './views/conversation.ts';
 import { deliveryJson, subscriptionJson } from './views/subscription.ts';
+import { toolCallJson, toolJson } from './views/tool.ts';
 
 /** Examples for the API's document, made by the code that makes the real answers. */
 
@@ -45,10 +48,64 @@ const delivery: Delivery = {
   createdAt: timestamp(NOW),
 };
 
+const tool: Tool = {
+  id: `tool_${ID}`,
+  workspaceId: WORKSPACE.id,
+  name: 'find_order',
+  description: 'Finds an order by its number and says where it is.',
+  parameters: { type: 'object', properties: { order_number: { type: 'string', description: 'Order number' } }, required: ['order_number'] },
+  kind: 'Webhook',
+  endpoint: 'https://n8n.example.com/webhook/6f1c2a52/tool',
+  requestTemplate: null,
+  timeoutSeconds: 10,
+  askBeforeRunning: false,
+  status: 'live',
+  sealedSecret: null,
+  sealedTemplateSecrets: {},
+  definitionHash: '',
+  testedAt: timestamp(NOW),
+  goLiveCallId: null,
+  lastTest: { toolCallId: `call_${ID}`, succeeded: true, error: null, at: timestamp(NOW) },
+  createdAt: timestamp(NOW),
+  updatedAt: timestamp(NOW),
+};
+
+const toolCall: ToolCall = {
+  id: `call_${ID}`,
+  workspaceId: WORKSPACE.id,
+  toolId: tool.id,
+  tool: tool.name,
+  kind: tool.kind,
+  arguments: { order_number: 'A-1042' },
+  conversationId: `conv_${ID}`,
+  purpose: 'agent',
+  definitionHash: '',
+  stepId: null,
+  controlEpoch: 1,
+  afterMessage: 1,
+  status: 'succeeded',
+  attempts: 1,
+  isUnderWay: false,
+  httpStatus: 200,
+  durationMs: 84,
+  result: { status: 'On its way, with you on Tuesday' },
+  error: null,
+  neededApproval: true,
+  decision: { approved: true, by: { type: 'api', name: 'n8n' }, note: null, at: timestamp(NOW) },
+  expiresAt: null,
+  isTold: true,
+  createdAt: timestamp(NOW),
+  finishedAt: timestamp(NOW),
+};
+const callExample = toolCallJson({ call: toolCall, contact: null });
+const testExample = { ...callExample, conversation_id: TEST_CONVERSATION_ID, decision: null };
+const rejectedExample = { ...callExample, status: 'rejected', attempts: 0, http_status: null, duration_ms: 0, result: null, decision: { ...callExample.decision, approved: false } };
+
 const view = sampleView('message.received', WORKSPACE, NOW);
 const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
 const received = sampleMessage('message.received', WORKSPACE, NOW);
 const sent = sampleMessage('message.sent', WORKSPACE, NOW);
+const agentExample = { id: WORKSPACE.agentId, name: 'Ana', greeting: 'Hello from Acme!', instructions: '', languages: ['en', 'es'], enabled: true, model: 'keyword', updated_at: timestamp(NOW) };
 const secret = 'whsec_UgqWTtfYtSv/OPqNdwqem9U/CSj49JkhQ5Jcj++76eI=';
 const list = (item: unknown) => ({ data: [item], next_cursor: null });
 
@@ -56,6 +113,21 @@ export const payloadExample = (event: EventName) => samplePayload(event, WORKSPA
 
 /** By operation id. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
+  createTool: { ...toolJson({ ...tool, status: 'draft', testedAt: null, lastTest: null }), secret },
+  listTools: list(toolJson(tool)),
+  getTool: toolJson(tool),
+  updateTool: toolJson(tool),
+  deleteTool: { id: tool.id, deleted: true },
+  testTool: testExample,
+  goLive: toolJson(tool),
+  pauseTool: toolJson({ ...tool, status: 'paused' }),
+  rotateToolSecret: { ...toolJson(tool), secret },
+  listToolCalls: list(callExample),
+  getToolCall: callExample,
+  approveToolCall: { ...callExample, status: 'running', attempts: 0, http_status: null, duration_ms: 0, result: null, finished_at: null },
+  rejectToolCall: rejectedExample,
+  getAgent: agentExample,
+  updateAgent: agentExample,
   listEvents: {
     data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: payloadExample(name) })),
     next_cursor: null,

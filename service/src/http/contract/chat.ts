@@ -10,7 +10,7 @@ export const chatMessageSchema = z
     id: z.string(),
     conversation_id: z.string(),
     from: z.enum(['customer', 'agent', 'team']),
-    name: z.string().nullable().meta({ description: 'The name of the team member; null for the agent, an automation and the customer' }),
+    name: z.string().nullable().meta({ description: 'The name of the agent or the team member; null for an automation and the customer' }),
     text: z.string(),
     client_message_id: z.string().nullable(),
     created_at: timestampSchema,

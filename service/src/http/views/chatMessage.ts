@@ -7,7 +7,7 @@ export const chatMessageJson = (message: Message) => ({
   id: message.id,
   conversation_id: message.conversationId,
   from: FROM[message.sender.type],
-  name: message.sender.type === 'team_member' ? message.sender.name : null,
+  name: message.sender.type === 'team_member' || message.sender.type === 'agent' ? message.sender.name : null,
   text: message.text,
   client_message_id: message.direction === 'inbound' ? message.channelMessageId : null,
   created_at: message.createdAt,

@@ -1,0 +1,34 @@
+import { Router } from 'express';
+import { isEnabled, type AgentSettings } from '../../domain/agentSettings.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { findAgentSettings } from '../../domain/operations/findAgentSettings.ts';
+import { updateAgentSettings, type AgentChanges } from '../../domain/operations/updateAgentSettings.ts';
+import type { Workspace } from '../../domain/workspace.ts';
+import * as contract from '../contract/agent.ts';
+import { serve } from '../serve.ts';
+
+/** How the agent presents itself, and whether it answers. @param modelName what decides for it: `keyword`, or the configured model's name */
+export function agentRouter(deps: Deps, modelName: string): Router {
+  const router = Router();
+  const agentJson = (workspace: Workspace, { name, greeting, instructions, languages, updatedAt, ...settings }: AgentSettings) => ({
+    id: workspace.agentId,
+    name,
+    greeting,
+    instructions,
+    languages: [...languages],
+    enabled: isEnabled(settings, deps.agent.isOnByDefault),
+    model: modelName,
+    updated_at: updatedAt === '' ? null : updatedAt,
+  });
+
+  serve(router, deps, contract.getAgent, async ({ deps, caller }) =>
+    agentJson(caller.workspace, await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id))),
+  );
+
+  serve(router, deps, contract.updateAgent, async ({ deps, caller, body }) => {
+    const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as AgentChanges;
+    return agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, changes));
+  });
+
+  return router;
+}

@@ -1,0 +1,79 @@
+import { Router } from 'express';
+import type { Deps } from '../../domain/deps.ts';
+import { createTool } from '../../domain/operations/createTool.ts';
+import { deleteTool } from '../../domain/operations/deleteTool.ts';
+import { getTool } from '../../domain/operations/getTool.ts';
+import { goLiveWithTool } from '../../domain/operations/goLiveWithTool.ts';
+import { listTools } from '../../domain/operations/listTools.ts';
+import { pauseTool } from '../../domain/operations/pauseTool.ts';
+import { rotateToolSecret } from '../../domain/operations/rotateToolSecret.ts';
+import { startTestCall } from '../../domain/operations/startTestCall.ts';
+import { updateTool } from '../../domain/operations/updateTool.ts';
+import { MOST_ATTEMPTS } from '../../domain/toolCall.ts';
+import * as contract from '../contract/tools.ts';
+import { pageFrom, pageJson } from '../pages.ts';
+import { serve } from '../serve.ts';
+import type { FollowToolCall } from '../toolCallFeed.ts';
+import { toolCallJson, toolJson } from '../views/tool.ts';
+
+/** What a test call may take beyond its attempts: backoff, waiting for its turn. */
+const TEST_MARGIN_MS = 30_000;
+
+/** Custom tools. @see design section 3, Custom tools */
+export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router {
+  const router = Router();
+
+  serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
+    const { timeout, ask_before_running: askBeforeRunning, endpoint = null, request_template: requestTemplate = null, secrets = {}, ...named } = body;
+    const wanted = { ...named, timeoutSeconds: timeout, askBeforeRunning, endpoint, requestTemplate };
+    const { tool, secret } = await createTool(deps, caller.workspace, wanted, secrets);
+    return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.listTools, async ({ deps, caller, query }) => {
+    const filter = {
+      ...(query.name === undefined ? {} : { name: query.name }),
+      ...(query.status === undefined ? {} : { status: query.status }),
+    };
+    return pageJson(await listTools(deps, caller.workspace, filter, pageFrom(query)), toolJson);
+  });
+
+  serve(router, deps, contract.getTool, async ({ deps, caller, params }) => toolJson(await getTool(deps, caller.workspace, params.id!)));
+
+  serve(router, deps, contract.updateTool, async ({ deps, caller, params, body }) => {
+    const { timeout, ask_before_running: askBeforeRunning, request_template: requestTemplate, secrets = {}, ...named } = body;
+    const changes = definedOnly({ ...named, requestTemplate, timeoutSeconds: timeout, askBeforeRunning });
+    return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
+  });
+
+  serve(router, deps, contract.deleteTool, async ({ deps, caller, params }) => {
+    await deleteTool(deps, caller.workspace, params.id!);
+    return { id: params.id!, deleted: true as const };
+  });
+
+  serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
+    const { timeoutSeconds } = await getTool(deps, caller.workspace, params.id!);
+    const mostMs = MOST_ATTEMPTS * timeoutSeconds * 1000 + TEST_MARGIN_MS;
+    const { call } = await followToolCall(() => startTestCall(deps, caller.workspace, params.id!, body.arguments), mostMs);
+    return toolCallJson({ call, contact: null });
+  });
+
+  serve(router, deps, contract.goLive, async ({ deps, caller, params, body }) =>
+    toolJson(await goLiveWithTool(deps, caller.workspace, params.id!, body.arguments)),
+  );
+
+  serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) => toolJson(await pauseTool(deps, caller.workspace, params.id!)));
+
+  serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
+    const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);
+    return { ...toolJson(tool), secret };
+  });
+
+  return router;
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Without what the caller left out. */
+const definedOnly = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;

@@ -1,0 +1,72 @@
+import type { Contact } from '../../domain/contact.ts';
+import type { Json } from '../../domain/json.ts';
+import { mapStrings } from '../../domain/json.ts';
+import { maskText } from '../../domain/masking.ts';
+import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
+import type { Tool } from '../../domain/tool.ts';
+import { TEST_CONVERSATION_ID, type Decision } from '../../domain/toolCall.ts';
+
+/** A tool as the API shows it: never a secret. @see design section 3, Custom tools */
+export const toolJson = (tool: Tool) => ({
+  id: tool.id,
+  name: tool.name,
+  description: tool.description,
+  parameters: tool.parameters as Record<string, unknown>,
+  kind: tool.kind,
+  endpoint: tool.endpoint,
+  request_template: tool.requestTemplate as Record<string, unknown> | null,
+  secret_names: Object.keys(tool.sealedTemplateSecrets),
+  timeout: tool.timeoutSeconds,
+  ask_before_running: tool.askBeforeRunning,
+  status: tool.status,
+  tested_at: tool.testedAt,
+  going_live: tool.goLiveCallId !== null,
+  last_test: tool.lastTest && {
+    tool_call_id: tool.lastTest.toolCallId,
+    succeeded: tool.lastTest.succeeded,
+    error: tool.lastTest.error,
+    at: tool.lastTest.at,
+  },
+  created_at: tool.createdAt,
+  updated_at: tool.updatedAt,
+});
+
+/** A tool call with its whole result; the contact's details are masked wherever they stand in it. */
+export function toolCallJson({ call, contact }: ToolCallView) {
+  const mask = (text: string) => (contact === null ? text : maskText(text, contact));
+  return {
+    tool_call_id: call.id,
+    tool: call.tool,
+    arguments: mapStrings(call.arguments, mask) as Record<string, unknown>,
+    conversation_id: call.conversationId ?? TEST_CONVERSATION_ID,
+    status: call.status,
+    attempts: call.attempts,
+    http_status: call.httpStatus,
+    duration_ms: call.durationMs,
+    result: mapStrings(call.result, mask),
+    error: call.error && { type: call.error.type, message: mask(call.error.message) },
+    decision: call.decision && decisionJson(call.decision, contact),
+    expires_at: call.expiresAt,
+    created_at: call.createdAt,
+    finished_at: call.finishedAt,
+  };
+}
+
+const decisionJson = ({ approved, by, note, at }: Decision, contact: Contact | null) => {
+  const mask = (text: string) => (contact === null ? text : maskText(text, contact));
+  return { approved, by: { type: by.type, name: mask(by.name) }, note: note === null ? null : mask(note), at };
+};
+
+const EXCERPT_BYTES = 8 * 1024;
+
+/** In a list a long result is cut to a text, so that a page stays readable. */
+export function toolCallListJson(view: ToolCallView) {
+  const json = toolCallJson(view);
+  return { ...json, result: cutResult(json.result) };
+}
+
+function cutResult(result: Json): Json {
+  const text = JSON.stringify(result);
+  const bytes = Buffer.from(text);
+  return bytes.length <= EXCERPT_BYTES ? result : `${new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })}…`;
+}
