@@ -1,11 +1,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { jsonParse } from 'n8n-workflow';
 import { DeliveryMemory } from './deliveryMemory';
-import type { SignatureCheck } from './signature';
-import { checkSignature } from './signature';
+import { answer, memoryKey, single, verifyCall } from './incomingCall';
 import { readStored } from './subscriptionLifecycle';
-
-const DEFAULT_TOLERANCE_SECONDS = 300;
 
 const memory = new DeliveryMemory();
 
@@ -14,13 +10,6 @@ interface Payload extends IDataObject {
 	event: string;
 	conversation?: IDataObject;
 }
-
-const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
-	malformed: 'The X-Service-Signature header is missing or has not the form t=<unix>,v1=<hex>.',
-	mismatch: 'The signature does not fit the body and the secret of this subscription.',
-	too_old: 'The signature is older than the tolerance. Check the clocks of both machines.',
-	too_new: 'The signature lies in the future. Check the clocks of both machines.',
-};
 
 /**
  * Takes one delivery: chooses the secret, verifies, filters, recognises a repeat, emits.
@@ -36,17 +25,9 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	}
 	if (secret === null) return answer(context, 401, 'X-Service-Event is not an event of this hook.');
 
-	const body = await readRawBody(context);
-	const check = checkSignature({
-		header: single(headers['x-service-signature']),
-		body,
-		secret,
-		toleranceSeconds: getToleranceSeconds(context),
-		nowSeconds: Date.now() / 1000,
-	});
-	if (check !== 'valid') return answer(context, 401, REASONS[check]);
-
-	const payload = parsePayload(body);
+	const call = await verifyCall<Payload>(context, secret);
+	if ('refusal' in call) return answer(context, 401, call.refusal);
+	const payload = call.body;
 	const deliveryId = single(headers['x-service-delivery']);
 	if (payload.event !== event) {
 		return answer(context, 401, 'X-Service-Event does not equal the event of the body.');
@@ -58,12 +39,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 		return answer(context, 200, 'The filters of this trigger leave this event out.');
 	}
 
-	const key = [
-		context.getMode(),
-		context.getWorkflow().id,
-		context.getNode().id,
-		payload.id,
-	].join();
+	const key = memoryKey(context, payload.id);
 	const state = single(headers['x-service-redelivery']) === 'manual' ? 'new' : memory.stateOf(key);
 	if (state === 'done') return answer(context, 200, 'This delivery was taken before.');
 	if (state === 'in_flight') {
@@ -89,23 +65,6 @@ function findSecret(
 	return isExpected || Object.keys(stored).length === 0 ? 'not_known_yet' : null;
 }
 
-/** The bytes as received: a Buffer on the request, or behind `readRawBody` in newer node versions. */
-async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
-	const request = context.getRequestObject();
-	if (!Buffer.isBuffer(request.rawBody)) await request.readRawBody?.();
-	// Without the bytes nothing can be verified: an empty body fits no signature of an event.
-	return Buffer.isBuffer(request.rawBody) ? request.rawBody : Buffer.alloc(0);
-}
-
-/** A signed body is JSON; should it not be, it has no event and is refused as such. */
-const parsePayload = (body: Buffer): Partial<Payload> =>
-	jsonParse<Partial<Payload> | null>(body.toString('utf8'), { fallbackValue: null }) ?? {};
-
-function getToleranceSeconds(context: IWebhookFunctions): number {
-	const seconds = Number(context.getNodeParameter('options.tolerance', DEFAULT_TOLERANCE_SECONDS));
-	return seconds > 0 ? seconds : DEFAULT_TOLERANCE_SECONDS;
-}
-
 /** The sample that a test asked for passes, whatever the filters: it is what the user waits for. */
 function passesFilters(context: IWebhookFunctions, { conversation }: Partial<Payload>): boolean {
 	if (context.getMode() === 'manual' && context.getNodeParameter('options.sendSample', false)) {
@@ -120,13 +79,3 @@ function passesFilters(context: IWebhookFunctions, { conversation }: Partial<Pay
 		passes(filters.funnelStages, conversation?.funnel_stage)
 	);
 }
-
-function answer(context: IWebhookFunctions, status: number, message: string): IWebhookResponseData {
-	const response = context.getResponseObject();
-	if (status === 503) response.setHeader('Retry-After', '2');
-	response.status(status).json({ message });
-	return { noWebhookResponse: true };
-}
-
-const single = (header: string | string[] | undefined): string | undefined =>
-	Array.isArray(header) ? header.join(',') : header;

@@ -1,0 +1,69 @@
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { jsonParse } from 'n8n-workflow';
+import type { SignatureCheck } from './signature';
+import { checkSignature } from './signature';
+
+const DEFAULT_TOLERANCE_SECONDS = 300;
+
+const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
+	malformed: 'The X-Service-Signature header is missing or has not the form t=<unix>,v1=<hex>.',
+	mismatch: 'The signature does not fit the body and the secret that this trigger knows.',
+	too_old: 'The signature is older than the tolerance. Check the clocks of both machines.',
+	too_new: 'The signature lies in the future. Check the clocks of both machines.',
+};
+
+/**
+ * Verifies a call of the service over its raw bytes and reads its JSON.
+ * @returns the object of the body, empty when it is none, or why the call must be refused
+ * @see specification section 5
+ */
+export async function verifyCall<T extends IDataObject>(
+	context: IWebhookFunctions,
+	secret: string,
+): Promise<{ body: Partial<T> } | { refusal: string }> {
+	const bytes = await readRawBody(context);
+	const check = checkSignature({
+		header: single(context.getHeaderData()['x-service-signature']),
+		body: bytes,
+		secret,
+		toleranceSeconds: getToleranceSeconds(context),
+		nowSeconds: Date.now() / 1000,
+	});
+	return check === 'valid' ? { body: parseObject<T>(bytes) } : { refusal: REASONS[check] };
+}
+
+/** Answers a call that starts nothing. A 503 asks the service to try again. */
+export function answer(
+	context: IWebhookFunctions,
+	status: number,
+	message: string,
+): IWebhookResponseData {
+	const response = context.getResponseObject();
+	if (status === 503) response.setHeader('Retry-After', '2');
+	response.status(status).json({ message });
+	return { noWebhookResponse: true };
+}
+
+/** What tells a call of this trigger from those of others in this process: test and production apart. */
+export const memoryKey = (context: IWebhookFunctions, id: string): string =>
+	[context.getMode(), context.getWorkflow().id, context.getNode().id, id].join();
+
+export const single = (header: string | string[] | undefined): string | undefined =>
+	Array.isArray(header) ? header.join(',') : header;
+
+/** The bytes as received: a Buffer on the request, or behind `readRawBody` in newer node versions. */
+async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
+	const request = context.getRequestObject();
+	if (!Buffer.isBuffer(request.rawBody)) await request.readRawBody?.();
+	// Without the bytes nothing can be verified: no signature of the service is over an empty body.
+	return Buffer.isBuffer(request.rawBody) ? request.rawBody : Buffer.alloc(0);
+}
+
+/** A signed body is a JSON object; should it not be, it has no fields and is refused as such. */
+const parseObject = <T>(body: Buffer): Partial<T> =>
+	jsonParse<Partial<T> | null>(body.toString('utf8'), { fallbackValue: null }) ?? {};
+
+function getToleranceSeconds(context: IWebhookFunctions): number {
+	const seconds = Number(context.getNodeParameter('options.tolerance', DEFAULT_TOLERANCE_SECONDS));
+	return seconds > 0 ? seconds : DEFAULT_TOLERANCE_SECONDS;
+}
