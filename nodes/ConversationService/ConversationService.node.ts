@@ -9,13 +9,20 @@ import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
 import { executeOperation } from './actions/router';
 import { subscription } from './actions/subscription';
+import { tool } from './actions/tool';
+import { toolCall } from './actions/toolCall';
 import { testConnection } from './shared/credentialTest';
 import { getEvents } from './shared/events';
-import { searchConversations, searchSubscriptions } from './shared/listSearch';
+import {
+	searchConversations,
+	searchPendingToolCalls,
+	searchSubscriptions,
+	searchTools,
+} from './shared/listSearch';
 
-const resources = [conversation, subscription];
+const resources = [conversation, subscription, tool, toolCall];
 
-/** Calls the service's API: finds, reads and changes conversations, and looks after subscriptions. */
+/** Calls the service's API: conversations, subscriptions, and the tools of its agent and their calls. */
 export class ConversationService implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service',
@@ -25,7 +32,7 @@ export class ConversationService implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
 		description:
-			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict',
+			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict; answer and approve the calls of the agent’s tools',
 		defaults: { name: 'Conversation Service' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
@@ -36,7 +43,7 @@ export class ConversationService implements INodeType {
 
 	methods = {
 		loadOptions: { getEvents },
-		listSearch: { searchConversations, searchSubscriptions },
+		listSearch: { searchConversations, searchPendingToolCalls, searchSubscriptions, searchTools },
 		credentialTest: { testConnection },
 	};
 

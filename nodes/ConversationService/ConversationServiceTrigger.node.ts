@@ -8,6 +8,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './shared/credentialTest';
 import { getEvents } from './shared/events';
+import { toleranceField } from './shared/fields';
 import { CHANNELS, FUNNEL_STAGES, STATUSES } from './shared/options';
 import { receiveDelivery } from './shared/receiveDelivery';
 import {
@@ -115,15 +116,7 @@ export class ConversationServiceTrigger implements INodeType {
 						description:
 							'Whether to have the service send a sample of the first chosen event when you listen for a test event. The filters are not applied while you listen.',
 					},
-					{
-						displayName: 'Tolerance (Seconds)',
-						name: 'tolerance',
-						type: 'number',
-						typeOptions: { minValue: 1 },
-						default: 300,
-						description:
-							'How far the time of a signature may lie from the clock of n8n, in either direction. What is further off is refused.',
-					},
+					toleranceField,
 				],
 			},
 		],

@@ -2,24 +2,38 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import type { Operation, Resource } from './operation';
 
-/** Runs the chosen operation for each item; with "continue on fail", a failed item becomes its error. */
+/** Runs the chosen operation; with "continue on fail", a failed item becomes its error. */
 export async function executeOperation(
 	context: IExecuteFunctions,
 	resources: Resource[],
 ): Promise<INodeExecutionData[][]> {
 	const operation = findOperation(context, resources);
+	if ('executeOnce' in operation) {
+		return [await orItsError(context, 0, async () => await operation.executeOnce(context))];
+	}
 	const output: INodeExecutionData[] = [];
 	for (let itemIndex = 0; itemIndex < context.getInputData().length; itemIndex++) {
-		try {
+		const items = await orItsError(context, itemIndex, async () => {
 			const result = await operation.execute(context, itemIndex);
-			output.push(...[result].flat().map((json) => ({ json, pairedItem: { item: itemIndex } })));
-		} catch (error) {
-			const failure = toNodeError(context, error, itemIndex);
-			if (!context.continueOnFail()) throw failure;
-			output.push({ json: toJson(failure), pairedItem: { item: itemIndex } });
-		}
+			return [result].flat().map((json) => ({ json, pairedItem: { item: itemIndex } }));
+		});
+		output.push(...items);
 	}
 	return [output];
+}
+
+async function orItsError(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	run: () => Promise<INodeExecutionData[]>,
+): Promise<INodeExecutionData[]> {
+	try {
+		return await run();
+	} catch (error) {
+		const failure = toNodeError(context, error, itemIndex);
+		if (!context.continueOnFail()) throw failure;
+		return [{ json: toJson(failure), pairedItem: { item: itemIndex } }];
+	}
 }
 
 function findOperation(context: IExecuteFunctions, resources: Resource[]): Operation {

@@ -25,6 +25,8 @@ const FIXES: Record<string, string> = {
 		'Open the credential and enter a valid API key. It may have been revoked; stop the service and run "npm run key -- create --name n8n" in its folder to make a new one.',
 	not_found:
 		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
+	approval_already_decided:
+		'The first decision counts, or the call ended by itself; Tool Call → Get Many shows its status. Choose a call that has the status pending_approval.',
 	conversation_closed:
 		'A closed conversation stays as it is. When the customer writes again a new one opens; "Find by Contact" returns it.',
 	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
@@ -34,11 +36,17 @@ const FIXES: Record<string, string> = {
 		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:
 		'Something subscribed this address at the same moment. Publish the workflow again.',
-	target_url_not_https: `The service sends events to https:// addresses only. Set WEBHOOK_URL of n8n to its https address. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
-	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it. ${LOCAL_N8N}.`,
+	target_url_not_https: `The service calls https:// addresses only. Set WEBHOOK_URL of n8n to its https address, then publish again. ${LOCAL_N8N} and INSECURE_TARGETS=true.`,
+	target_url_not_public: `The service must be able to reach n8n at a public address. Set WEBHOOK_URL of n8n to it, then publish again. ${LOCAL_N8N}.`,
 	target_url_unresolvable:
-		'The host name of the webhook URL of n8n has no address from where the service runs. Set WEBHOOK_URL of n8n to a name that the service can resolve.',
-	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address.',
+		'The host name of the webhook URL of n8n has no address from where the service runs. Set WEBHOOK_URL of n8n to a name that the service can resolve, then publish again.',
+	target_url_invalid: 'Set WEBHOOK_URL of n8n to a plain https:// address, then publish again.',
+	tool_exists:
+		'Enter another "Tool Name", or rename or delete the tool that has it, then publish again.',
+	tool_limit_reached:
+		'Delete a tool that is no longer needed at Conversation Service, then publish again. Tool → Get Many shows all of them.',
+	tool_not_tested:
+		'Enter "Sample Arguments", so that a test call is made first; or make one that succeeds with Tool → Test.',
 	unknown_event:
 		'This version of the service does not know the event. Choose another one or update the service.',
 	rate_limited:
@@ -63,7 +71,11 @@ export function serviceError(node: INode, response: ServiceResponse, itemIndex?:
 		httpCode: String(statusCode),
 		itemIndex,
 	});
-	Object.assign(error.context, { code: known.code, existingId: known.existing_id });
+	Object.assign(error.context, {
+		code: known.code,
+		param: known.param,
+		existingId: known.existing_id,
+	});
 	return error;
 }
 
@@ -88,7 +100,11 @@ export function strangerError(node: INode, response: ServiceResponse, itemIndex?
 export const errorCode = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.code as string | undefined) : undefined;
 
-/** The subscription that stands in the way of a new one. */
+/** The field that the service found at fault. */
+export const errorParam = (error: unknown): string | undefined =>
+	error instanceof NodeApiError ? (error.context.param as string | undefined) : undefined;
+
+/** The subscription or tool that stands in the way of a new one. */
 export const existingId = (error: unknown): string | undefined =>
 	error instanceof NodeApiError ? (error.context.existingId as string | undefined) : undefined;
 

@@ -50,6 +50,66 @@ export const subscriptionField: INodeProperties = {
 	],
 };
 
+export const toolField: INodeProperties = {
+	displayName: 'Tool',
+	name: 'toolId',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'list', value: '' },
+	description: 'The tool to work on',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Choose a tool…',
+			typeOptions: { searchListMethod: 'searchTools', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. tool_01JD…',
+		},
+	],
+};
+
+/** The call that an operation decides about. Its default fits right after "Get Many". */
+export const toolCallField: INodeProperties = {
+	displayName: 'Tool Call',
+	name: 'toolCallId',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'id', value: '={{ $json.tool_call_id }}' },
+	description: 'The tool call to work on. The default takes it from Tool Call → Get Many.',
+	modes: [
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. call_01JD…',
+		},
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Choose a call that waits for approval…',
+			typeOptions: { searchListMethod: 'searchPendingToolCalls', searchable: true },
+		},
+	],
+};
+
+/** How far the time of a signature may be off; an option of both triggers. */
+export const toleranceField: INodeProperties = {
+	displayName: 'Tolerance (Seconds)',
+	name: 'tolerance',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: 300,
+	description:
+		'How far the time of a signature may lie from the clock of n8n, in either direction. What is further off is refused.',
+};
+
 export const returnAllFields: INodeProperties[] = [
 	{
 		displayName: 'Return All',

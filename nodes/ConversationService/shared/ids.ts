@@ -5,6 +5,9 @@ const HINTS = {
 	conversation:
 		'Choose one from the list, or set an expression that has a value for every item: {{ $json.conversation.id }} after the trigger, {{ $json.id }} after an action such as Get.',
 	subscription: 'Choose one from the list; Subscription → Get Many shows the IDs.',
+	tool: 'Choose one from the list; Tool → Get Many shows the IDs.',
+	'tool call':
+		'Choose one from the list, or set an expression that has a value for every item: {{ $json.tool_call_id }} after Tool Call → Get Many.',
 	delivery: 'Subscription → Get Deliveries shows the IDs of the deliveries and of their events.',
 };
 

@@ -1,10 +1,17 @@
 import type {
+	IDataObject,
 	ILoadOptionsFunctions,
 	INodeListSearchItems,
 	INodeListSearchResult,
 } from 'n8n-workflow';
 import { requestService } from './transport';
-import type { ConversationRecord, Page, SubscriptionRecord } from './types';
+import type {
+	ConversationRecord,
+	Page,
+	SubscriptionRecord,
+	ToolCallRecord,
+	ToolRecord,
+} from './types';
 
 const PAGE_SIZE = 100;
 /** A search looks at this many pages at once; the list asks for more when it is scrolled. */
@@ -32,6 +39,34 @@ export async function searchSubscriptions(
 	}));
 }
 
+export async function searchTools(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	return await search(this, '/api/tools', filter, cursor, (record: ToolRecord) => ({
+		name: `${record.name} (${record.status})`,
+		value: record.id,
+	}));
+}
+
+/** The calls that wait for a decision: the only ones that a person chooses from a list. */
+export async function searchPendingToolCalls(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	const toItem = (record: ToolCallRecord) => ({
+		name: `${record.tool} ${shorten(JSON.stringify(record.arguments))}`,
+		value: record.tool_call_id,
+	});
+	return await search(this, '/api/tool-calls', filter, cursor, toItem, {
+		status: 'pending_approval',
+	});
+}
+
+const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 79)}…` : text);
+
 /** The API has no text search: the pages are read and what fits is kept. */
 async function search<T>(
 	context: ILoadOptionsFunctions,
@@ -39,6 +74,7 @@ async function search<T>(
 	filter = '',
 	cursor: string | undefined,
 	toItem: (record: T) => INodeListSearchItems,
+	query: IDataObject = {},
 ): Promise<INodeListSearchResult> {
 	const wanted = filter.toLowerCase();
 	const results: INodeListSearchItems[] = [];
@@ -47,7 +83,7 @@ async function search<T>(
 		const page: Page<T> = await requestService(context, {
 			method: 'GET',
 			path,
-			query: { limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
+			query: { ...query, limit: PAGE_SIZE, ...(next ? { cursor: next } : {}) },
 			maxWaitSeconds: 5,
 		});
 		results.push(

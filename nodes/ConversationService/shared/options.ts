@@ -33,3 +33,19 @@ export const VERDICTS: INodePropertyOptions[] = [
 	{ name: 'Not Relevant', value: 'not_relevant' },
 	{ name: 'Unknown', value: 'unknown' },
 ];
+
+export const TOOL_STATUSES: INodePropertyOptions[] = [
+	{ name: 'Draft', value: 'draft', description: 'Not tested yet, or its test failed' },
+	{ name: 'Live', value: 'live', description: 'The agent can call it' },
+	{ name: 'Paused', value: 'paused' },
+];
+
+export const TOOL_CALL_STATUSES: INodePropertyOptions[] = [
+	{ name: 'Cancelled', value: 'cancelled' },
+	{ name: 'Expired', value: 'expired', description: 'Nobody decided in time' },
+	{ name: 'Failed', value: 'failed' },
+	{ name: 'Pending Approval', value: 'pending_approval', description: 'A person has to decide' },
+	{ name: 'Rejected', value: 'rejected' },
+	{ name: 'Running', value: 'running' },
+	{ name: 'Succeeded', value: 'succeeded' },
+];

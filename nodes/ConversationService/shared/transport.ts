@@ -7,6 +7,8 @@ import type { Page, ServiceContext } from './types';
 import { CREDENTIAL } from './types';
 
 const TIMEOUT_MS = 30_000;
+/** A test call answers when the tool has: after three attempts of 120 seconds, and the pauses between. */
+export const TEST_CALL_TIMEOUT_MS = 420_000;
 const MAX_WAIT_SECONDS = 60;
 const MAX_PAGE_SIZE = 200;
 
@@ -20,6 +22,8 @@ export interface ServiceRequest {
 	itemIndex?: number;
 	/** How long to wait in all when the service asks for it (429); at most and by default 60. */
 	maxWaitSeconds?: number;
+	/** How long to wait for the answer; 30 seconds by default. */
+	timeoutMs?: number;
 }
 
 /**
@@ -79,7 +83,7 @@ async function getBaseUrl(context: ServiceContext, itemIndex?: number): Promise<
 async function send(
 	context: ServiceContext,
 	baseUrl: string,
-	{ method, path, query, body, headers, itemIndex }: ServiceRequest,
+	{ method, path, query, body, headers, itemIndex, timeoutMs }: ServiceRequest,
 ): Promise<ServiceResponse> {
 	try {
 		return await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL, {
@@ -89,7 +93,7 @@ async function send(
 			body,
 			headers,
 			json: true,
-			timeout: TIMEOUT_MS,
+			timeout: timeoutMs ?? TIMEOUT_MS,
 			returnFullResponse: true,
 			ignoreHttpStatusErrors: true,
 			// The API never redirects, and a redirect must not carry the key elsewhere.

@@ -37,6 +37,32 @@ export interface ConversationRecord extends IDataObject {
 	contact_display: string;
 }
 
+export interface ToolRecord extends IDataObject {
+	id: string;
+	name: string;
+	description: string;
+	kind: 'Webhook' | 'HTTP';
+	/** Null for the HTTP kind. */
+	endpoint: string | null;
+	status: 'draft' | 'live' | 'paused';
+	going_live: boolean;
+	last_test: { tool_call_id: string; succeeded: boolean; error: string | null; at: string } | null;
+}
+
+/** The answers that create a tool or rotate its secret: the only ones with the signing secret. */
+export interface ToolWithSecret extends ToolRecord {
+	secret: string;
+}
+
+export interface ToolCallRecord extends IDataObject {
+	tool_call_id: string;
+	tool: string;
+	arguments: IDataObject;
+	conversation_id: string;
+	status: string;
+	http_status: number | null;
+}
+
 export interface EventDescription {
 	name: string;
 	description: string;

@@ -1,0 +1,84 @@
+import type {
+	IHookFunctions,
+	INodeType,
+	INodeTypeDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import { NodeConnectionTypes } from 'n8n-workflow';
+import { testConnection } from './shared/credentialTest';
+import { receiveToolCall } from './shared/receiveToolCall';
+import { haveTool, pauseTool, publishTool } from './shared/toolLifecycle';
+import { listenWithDraft, removeDraft } from './shared/toolListening';
+import { toolTriggerFields } from './shared/toolTriggerFields';
+
+/** A tool that the service's agent calls: owns its definition, verifies each call, runs it once. */
+export class ConversationServiceToolTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Conversation Service Tool Trigger',
+		name: 'conversationServiceToolTrigger',
+		icon: { light: 'file:conversationService.svg', dark: 'file:conversationService.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: '={{ $parameter["toolName"] }}',
+		description:
+			'Gives the agent a tool: starts the workflow when the agent calls it, and answers with its result',
+		eventTriggerDescription: 'Waiting for the agent to call the tool',
+		activationMessage:
+			'Conversation Service now makes a test call with the sample arguments. When the workflow answers it, the tool is live and the agent can call it. See the call under Executions; Tool → Get shows how it ended in last_test.',
+		defaults: { name: 'Conversation Service Tool Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'conversationServiceApi', required: true, testedBy: 'testConnection' }],
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: '={{$parameter["responseMode"]}}',
+				responseData: '={{$parameter["options"]["responseData"] || "firstEntryJson"}}',
+				path: 'tool',
+			},
+		],
+		triggerPanel: {
+			header: 'Be called by the agent of Conversation Service',
+			executionsHelp: {
+				inactive:
+					'<b>While building</b>, click "Listen for test event": the service then calls this workflow with the sample arguments, under the name of the tool with "_test" at the end.<br /><br /><b>When ready</b>, publish the workflow. The service makes a test call, and once that is answered the agent can use the tool. Every call is listed under Executions.',
+				active:
+					'<b>While building</b>, click "Listen for test event": the service then calls this workflow with the sample arguments, under the name of the tool with "_test" at the end. The published tool is not touched.<br /><br /><b>This workflow is published</b>: every call starts an execution, listed under Executions. Tool → Get shows whether the tool is live.',
+			},
+			activationHint:
+				'Once you have finished building, publish the workflow so that the agent can use the tool.',
+		},
+		properties: toolTriggerFields,
+	};
+
+	methods = {
+		credentialTest: { testConnection },
+	};
+
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return this.getMode() === 'manual' ? false : await haveTool(this);
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				if (this.getMode() !== 'manual') {
+					await publishTool(this);
+					return true;
+				}
+				const sendTestCall = await listenWithDraft(this);
+				// Not awaited: the call can be verified only after this has returned.
+				void sendTestCall?.();
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return this.getMode() === 'manual' ? await removeDraft(this) : await pauseTool(this);
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receiveToolCall(this);
+	}
+}

@@ -1,0 +1,36 @@
+import { toolField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { readJsonObject } from '../../shared/jsonFields';
+import { requestService, TEST_CALL_TIMEOUT_MS } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const test: Operation = {
+	option: {
+		name: 'Test',
+		value: 'test',
+		action: 'Test a tool',
+		description:
+			'Make one real call of a tool and get how it ended; a call that failed is an item with the status failed',
+	},
+	fields: [
+		toolField,
+		{
+			displayName: 'Arguments',
+			name: 'arguments',
+			type: 'json',
+			default: '{}',
+			placeholder: 'e.g. {"order_number": "A-1042"}',
+			description: 'What the tool is called with, as its parameters demand it',
+		},
+	],
+	async execute(context, itemIndex) {
+		const id = getId(context, 'toolId', 'tool', itemIndex);
+		return await requestService(context, {
+			method: 'POST',
+			path: `/api/tools/${id}/test`,
+			body: { arguments: readJsonObject(context, 'arguments', 'Arguments', itemIndex) ?? {} },
+			timeoutMs: TEST_CALL_TIMEOUT_MS,
+			itemIndex,
+		});
+	},
+};

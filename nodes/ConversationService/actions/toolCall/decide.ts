@@ -1,0 +1,34 @@
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { toolCallField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+
+/** The fields of both decisions about a call that waits for approval. */
+export const decisionFields: INodeProperties[] = [
+	toolCallField,
+	{
+		displayName: 'Note',
+		name: 'note',
+		type: 'string',
+		typeOptions: { rows: 2 },
+		default: '',
+		placeholder: 'e.g. Checked with the warehouse',
+		description: 'Why, for the record, up to 1,000 characters; the customer does not see it',
+	},
+];
+
+/** Approves or rejects a call. The first decision counts: a second one fails. */
+export async function decide(
+	context: IExecuteFunctions,
+	itemIndex: number,
+	decision: 'approve' | 'reject',
+): Promise<IDataObject> {
+	const id = getId(context, 'toolCallId', 'tool call', itemIndex);
+	const note = String(context.getNodeParameter('note', itemIndex, '') ?? '').trim();
+	return await requestService(context, {
+		method: 'POST',
+		path: `/api/tool-calls/${id}/${decision}`,
+		body: note ? { note } : {},
+		itemIndex,
+	});
+}

@@ -1,0 +1,20 @@
+import { toolCallField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const get: Operation = {
+	option: {
+		name: 'Get',
+		value: 'get',
+		action: 'Get a tool call',
+		description: 'Get a tool call with its whole result',
+	},
+	fields: [toolCallField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'GET',
+			path: `/api/tool-calls/${getId(context, 'toolCallId', 'tool call', itemIndex)}`,
+			itemIndex,
+		}),
+};

@@ -1,0 +1,146 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { parseJson } from '../../shared/jsonFields';
+import type { Operation } from '../operation';
+
+const TOOL_TRIGGER = /\.conversationServiceToolTrigger$/;
+/** What the service reads of an answer. */
+const MAX_BYTES = 1024 * 1024;
+
+export const respond: Operation = {
+	option: {
+		name: 'Respond',
+		value: 'respond',
+		action: 'Respond to tool call',
+		description:
+			'Answer the call that started this workflow; the trigger must be set to respond using this operation',
+	},
+	fields: [
+		{
+			displayName: 'Respond With',
+			name: 'respondWith',
+			type: 'options',
+			options: [
+				{ name: 'First Incoming Item', value: 'firstItem' },
+				{ name: 'JSON', value: 'json' },
+				{
+					name: 'Text Message',
+					value: 'text',
+					description: 'The agent reads it as {"message": "…"}',
+				},
+			],
+			default: 'firstItem',
+			description: 'What the agent reads. The call is answered once, however many items come in.',
+		},
+		{
+			displayName: 'Response Body',
+			name: 'responseBody',
+			type: 'json',
+			default: '{}',
+			placeholder: 'e.g. {"status": "shipped"}',
+			displayOptions: { show: { respondWith: ['json'] } },
+		},
+		{
+			displayName: 'Message',
+			name: 'message',
+			type: 'string',
+			typeOptions: { rows: 3 },
+			required: true,
+			default: '',
+			placeholder: 'e.g. The order was shipped on Monday',
+			displayOptions: { show: { respondWith: ['text'] } },
+		},
+		{
+			displayName: 'Options',
+			name: 'options',
+			type: 'collection',
+			placeholder: 'Add Option',
+			default: {},
+			options: [
+				{
+					displayName: 'Report as Failed',
+					name: 'isFailed',
+					type: 'boolean',
+					default: false,
+					description:
+						'Whether to answer with the error status 422, so that the agent tells the customer that it could not be done right now and offers a person. The service does not repeat the call.',
+				},
+			],
+		},
+	],
+	async executeOnce(context) {
+		checkStart(context);
+		const body = JSON.stringify(readBody(context));
+		if (Buffer.byteLength(body) > MAX_BYTES) {
+			throw new NodeOperationError(context.getNode(), 'The response is larger than 1 MB', {
+				description: 'The service reads no more. Respond only with what the agent needs.',
+				itemIndex: 0,
+			});
+		}
+		await context.sendResponse({
+			// As text: n8n would send a JSON text without its quotes.
+			body,
+			headers: { 'content-type': 'application/json; charset=utf-8' },
+			statusCode: context.getNodeParameter('options.isFailed', 0, false) ? 422 : 200,
+		});
+		return context
+			.getInputData()
+			.map((item, index): INodeExecutionData => ({ ...item, pairedItem: { item: index } }));
+	},
+};
+
+function readBody(context: IExecuteFunctions): unknown {
+	const respondWith = context.getNodeParameter('respondWith', 0, 'firstItem');
+	if (respondWith === 'firstItem') return context.getInputData()[0]?.json ?? {};
+	if (respondWith === 'json') return readJson(context);
+	const message = String(context.getNodeParameter('message', 0, '') ?? '');
+	if (message.trim()) return { message };
+	throw new NodeOperationError(context.getNode(), 'The message of the response is empty', {
+		description: 'Enter a text, or an expression that has a value for the first item.',
+		itemIndex: 0,
+	});
+}
+
+/** Any JSON: an object as a rule, but a list or a text is fine too. */
+function readJson(context: IExecuteFunctions): unknown {
+	const body = parseJson(context.getNodeParameter('responseBody', 0, '{}'));
+	if (body !== undefined) return body;
+	throw new NodeOperationError(context.getNode(), '"Response Body" is not valid JSON', {
+		description: 'Enter JSON such as {"status": "shipped"}. A text stands in double quotes.',
+		itemIndex: 0,
+	});
+}
+
+/**
+ * Checks that the call can be answered from here: n8n passes an answer on only in an execution that
+ * a trigger in this response mode has started, and drops it silently in any other.
+ */
+function checkStart(context: IExecuteFunctions): void {
+	const triggers = context
+		.getParentNodes(context.getNode().name, { includeNodeParameters: true })
+		.filter(({ type, disabled }) => TOOL_TRIGGER.test(type) && !disabled);
+	const { $ } = context.getWorkflowDataProxy(0) as {
+		$: (name: string) => { isExecuted: boolean };
+	};
+	const start = triggers.find(({ name }) => $(name).isExecuted);
+	if (!start) {
+		throw new NodeOperationError(
+			context.getNode(),
+			'This execution was not started by a tool call, so there is nothing to respond to',
+			{
+				description:
+					'Put this node after a "Conversation Service Tool Trigger", and start the workflow by a call of its tool: with "Listen for test event", or by Tool → Test.',
+				itemIndex: 0,
+			},
+		);
+	}
+	if (start.parameters?.responseMode === 'responseNode') return;
+	throw new NodeOperationError(
+		context.getNode(),
+		`The trigger "${start.name}" does not wait for this response`,
+		{
+			description: `Set "Respond" of "${start.name}" to "Using 'Respond to Tool Call'", then publish again.`,
+			itemIndex: 0,
+		},
+	);
+}

@@ -1,0 +1,66 @@
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { answer, memoryKey, verifyCall } from './incomingCall';
+import { ToolCallMemory } from './toolCallMemory';
+import { testName } from './toolDefinition';
+import { readStoredTool } from './toolLifecycle';
+
+/** What a test call carries as its conversation. */
+const TEST_CONVERSATION_ID = 'conv_test';
+
+const memory = new ToolCallMemory();
+
+interface Envelope extends IDataObject {
+	tool_call_id: string;
+	tool: string;
+	arguments: IDataObject;
+	conversation_id: string;
+}
+
+/**
+ * Takes one tool call: verifies it, recognises a repeat, starts the workflow whose end or response
+ * node answers it. Every refusal is answered here and starts nothing; a 503 asks the service to try
+ * again, a 401 fails the call.
+ * @see specification sections 2 (tool call envelope), 4, 5 and 7
+ */
+export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { secret } = readStoredTool(context.getWorkflowStaticData('node'));
+	if (!secret) return answer(context, 503, 'The secret of this tool is not known yet. Try again.');
+	const call = await verifyCall<Envelope>(context, secret);
+	if ('refusal' in call) return answer(context, 401, call.refusal);
+	const problem = findProblem(context, call.body);
+	if (problem) return answer(context, 401, problem);
+
+	const envelope = call.body as Envelope;
+	const response = context.getResponseObject();
+	const key = memoryKey(context, envelope.tool_call_id);
+	if (memory.repeat(key, response)) return { noWebhookResponse: true };
+	memory.follow(key, response);
+	const workflowData = [[{ json: toOutput(context, envelope) }]];
+	if (context.getNodeParameter('responseMode', 'lastNode') !== 'onReceived')
+		return { workflowData };
+	// n8n's own answer would be no JSON.
+	response.status(200).json({ status: 'accepted' });
+	return { noWebhookResponse: true, workflowData };
+}
+
+function findProblem(context: IWebhookFunctions, envelope: Partial<Envelope>): string | null {
+	const { tool, tool_call_id: id, arguments: given } = envelope;
+	const name = getToolName(context);
+	const expected = context.getMode() === 'manual' ? testName(name) : name;
+	if (tool !== expected) return 'The body is not a call of the tool that this trigger defines.';
+	if (typeof id !== 'string' || !id) return 'The body has no tool_call_id.';
+	const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+	return isObject ? null : 'The arguments of the body are not an object.';
+}
+
+/** Under the name of the tool also while an editor listens, so that a workflow sees the same then. */
+const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject => ({
+	tool_call_id: envelope.tool_call_id,
+	tool: getToolName(context),
+	arguments: envelope.arguments,
+	conversation_id: envelope.conversation_id,
+	...(envelope.conversation_id === TEST_CONVERSATION_ID ? { is_test: true } : {}),
+});
+
+const getToolName = (context: IWebhookFunctions): string =>
+	String(context.getNodeParameter('toolName', '') ?? '').trim();

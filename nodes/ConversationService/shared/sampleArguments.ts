@@ -1,0 +1,125 @@
+import type { IDataObject } from 'n8n-workflow';
+
+interface Schema {
+	type?: string | string[];
+	properties?: Record<string, Schema>;
+	required?: string[];
+	items?: Schema;
+	enum?: unknown[];
+	const?: unknown;
+	default?: unknown;
+	examples?: unknown[];
+	anyOf?: Schema[];
+	oneOf?: Schema[];
+	allOf?: Schema[];
+	$ref?: string;
+	$defs?: Record<string, Schema>;
+	format?: string;
+	pattern?: string;
+	minimum?: number;
+	maximum?: number;
+	exclusiveMinimum?: number;
+	exclusiveMaximum?: number;
+	multipleOf?: number;
+	minLength?: number;
+	maxLength?: number;
+	minItems?: number;
+}
+
+const MAX_DEPTH = 8;
+
+const FORMATS: Record<string, string> = {
+	date: '2026-01-31',
+	'date-time': '2026-01-31T10:00:00Z',
+	time: '10:00:00Z',
+	email: 'sample@example.com',
+	uri: 'https://example.com/sample',
+	uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+/**
+ * Arguments for a first call, made from the schema: "sample" or the first option for a text, 1 or
+ * the nearest number that the limits allow, true. An optional text with a pattern is left out, since
+ * nothing that fits it can be guessed; for a required one the caller must be given real arguments.
+ */
+export const sampleArguments = (parameters: IDataObject): IDataObject =>
+	sampleObject(parameters as unknown as Schema, parameters as unknown as Schema, 0);
+
+function sampleObject(schema: Schema, root: Schema, depth: number): IDataObject {
+	const { properties = {}, required = [] } = schema;
+	const wanted = Object.entries(properties).filter(
+		([name, property]) => required.includes(name) || (!property.pattern && depth < MAX_DEPTH),
+	);
+	return Object.fromEntries(
+		wanted.map(([name, property]) => [name, sampleOf(property, root, depth + 1)]),
+	) as IDataObject;
+}
+
+function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
+	for (const [given] of [
+		[schema.const],
+		[schema.default],
+		schema.examples ?? [],
+		schema.enum ?? [],
+	]) {
+		if (given !== undefined) return given;
+	}
+	// A schema that refers to itself has no end.
+	if (depth > MAX_DEPTH * 2) return null;
+	const other = resolve(schema, root);
+	if (other) return sampleOf(other, root, depth + 1);
+	switch (typeOf(schema)) {
+		case 'object':
+			return sampleObject(schema, root, depth);
+		case 'array':
+			return Array.from({ length: schema.minItems ?? 1 }, () =>
+				sampleOf(schema.items ?? {}, root, depth + 1),
+			);
+		case 'integer':
+		case 'number':
+			return sampleNumber(schema);
+		case 'boolean':
+			return true;
+		case 'null':
+			return null;
+		default:
+			return sampleText(schema);
+	}
+}
+
+/** What a schema stands for that says so by other schemas; null when it speaks for itself. */
+function resolve(schema: Schema, root: Schema): Schema | null {
+	const { $ref, anyOf, oneOf, allOf, ...rest } = schema;
+	if ($ref) return root.$defs?.[/^#\/\$defs\/([^/]+)$/.exec($ref)?.[1] ?? ''] ?? null;
+	const [first] = anyOf ?? oneOf ?? [];
+	if (first) return { ...rest, ...first };
+	return allOf ? Object.assign({}, rest, ...allOf) : null;
+}
+
+function typeOf({ type, properties }: Schema): string | undefined {
+	const one = Array.isArray(type) ? (type.find((each) => each !== 'null') ?? 'null') : type;
+	return one ?? (properties ? 'object' : undefined);
+}
+
+/** 1 when it is allowed, or else the nearest limit. */
+function sampleNumber(schema: Schema): number {
+	const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+	const step = multipleOf ?? 1;
+	const low = Math.max(
+		minimum ?? -Infinity,
+		exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + step,
+	);
+	const high = Math.min(
+		maximum ?? Infinity,
+		exclusiveMaximum === undefined ? Infinity : exclusiveMaximum - step,
+	);
+	const nearest = Math.min(high, Math.max(low, 1));
+	if (!multipleOf) return nearest;
+	const above = Math.ceil(nearest / step) * step;
+	return above <= high ? above : Math.floor(nearest / step) * step;
+}
+
+function sampleText({ format, minLength = 0, maxLength = Infinity }: Schema): string {
+	const text = (format && FORMATS[format]) || 'sample';
+	return text.padEnd(minLength, 'x').slice(0, maxLength);
+}

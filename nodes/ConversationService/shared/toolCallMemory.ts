@@ -1,0 +1,185 @@
+/** What is needed of an HTTP response: to be written to, and to be listened in on. */
+export interface AnsweringResponse {
+	statusCode: number;
+	getHeader(name: string): unknown;
+	setHeader(name: string, value: string): unknown;
+	/* eslint-disable @typescript-eslint/no-explicit-any -- as node declares them: overloads */
+	write(...args: any[]): any;
+	end(...args: any[]): any;
+	/* eslint-enable @typescript-eslint/no-explicit-any */
+	once(event: 'close', listener: () => void): unknown;
+}
+
+interface Answer {
+	status: number;
+	contentType: string;
+	body: Buffer;
+}
+
+interface RunningCall {
+	since: number;
+	waiting: Set<AnsweringResponse>;
+}
+
+export interface MemoryLimits {
+	/** Answers that are kept. */
+	count: number;
+	/** Bytes of all answers that are kept. */
+	bytes: number;
+	/** Bytes of one answer: the service reads no more. */
+	answerBytes: number;
+	/** For how long a call is known, since it came or was answered. */
+	ageMs: number;
+}
+
+const LIMITS: MemoryLimits = {
+	count: 10_000,
+	bytes: 32 * 1024 * 1024,
+	answerBytes: 1024 * 1024,
+	ageMs: 60 * 60 * 1000,
+};
+
+/**
+ * Which tool calls this process has taken, so that a repeat runs no workflow again: it gets the
+ * answer of the first call, with its status and content type, or waits for it. That holds whatever
+ * the answer was, a failure too, and also when the first caller has hung up before it: the service
+ * repeats a call after a time-out and after a 5xx.
+ *
+ * Bounded: the newest 10,000 answers, 32 MiB of them in all, each for an hour after it was given. A
+ * call that is never answered is forgotten an hour after it came. Of an answer of more than 1 MiB,
+ * which the service does not read, a repeat learns only that (422). Kept in memory: a restart, or a
+ * second webhook process of n8n, starts with an empty one, and a repeat there runs the workflow again.
+ */
+export class ToolCallMemory {
+	private readonly running = new Map<string, RunningCall>();
+
+	private readonly answers = new Map<string, Answer & { at: number }>();
+
+	private bytes = 0;
+
+	private readonly limits: MemoryLimits;
+
+	private readonly now: () => number;
+
+	constructor(limits: Partial<MemoryLimits> = {}, now: () => number = Date.now) {
+		this.limits = { ...LIMITS, ...limits };
+		this.now = now;
+	}
+
+	/** Remembers a call that came for the first time, and what is written as its answer. */
+	follow(key: string, response: AnsweringResponse): void {
+		const call: RunningCall = { since: this.now(), waiting: new Set() };
+		this.running.set(key, call);
+		captureAnswer(response, this.limits.answerBytes, (answer) => {
+			this.running.delete(key);
+			this.remember(key, answer);
+			for (const each of call.waiting) send(each, answer);
+		});
+	}
+
+	/**
+	 * Answers a call that came before, now or when the first is answered.
+	 * @returns false when it did not come before; nothing is answered then
+	 */
+	repeat(key: string, response: AnsweringResponse): boolean {
+		this.forget();
+		const answer = this.answers.get(key);
+		if (answer) send(response, answer);
+		const call = this.running.get(key);
+		call?.waiting.add(response);
+		response.once('close', () => call?.waiting.delete(response));
+		return Boolean(answer ?? call);
+	}
+
+	/** What is kept at the moment. */
+	get size(): { running: number; waiting: number; answers: number; bytes: number } {
+		const waiting = [...this.running.values()].reduce((sum, call) => sum + call.waiting.size, 0);
+		return {
+			running: this.running.size,
+			waiting,
+			answers: this.answers.size,
+			bytes: this.bytes,
+		};
+	}
+
+	private remember(key: string, answer: Answer): void {
+		this.answers.set(key, { ...answer, at: this.now() });
+		this.bytes += answer.body.length;
+		this.forget();
+	}
+
+	/** Both maps are in the order of time: the oldest come first. */
+	private forget(): void {
+		const oldest = this.now() - this.limits.ageMs;
+		for (const [key, { since }] of this.running) {
+			if (since >= oldest) break;
+			this.running.delete(key);
+		}
+		for (const [key, { at, body }] of this.answers) {
+			const fits = this.answers.size <= this.limits.count && this.bytes <= this.limits.bytes;
+			if (fits && at >= oldest) break;
+			this.answers.delete(key);
+			this.bytes -= body.length;
+		}
+	}
+}
+
+const TOO_LARGE: Answer = {
+	status: 422,
+	contentType: 'application/json; charset=utf-8',
+	body: Buffer.from('{"message":"The answer of this call was larger than 1 MiB."}'),
+};
+
+/**
+ * Listens in on what is written to a response. n8n answers a workflow's call long after the trigger
+ * has returned, possibly to a caller who has hung up: what is written then reaches nobody, but this.
+ */
+function captureAnswer(
+	response: AnsweringResponse,
+	maxBytes: number,
+	onAnswer: (answer: Answer) => void,
+): void {
+	const chunks: Buffer[] = [];
+	let bytes = 0;
+	let isEnded = false;
+	const take = (chunk: unknown, encoding: unknown) => {
+		const taken = toBuffer(chunk, encoding);
+		bytes += taken.length;
+		if (bytes <= maxBytes) chunks.push(taken);
+	};
+	const { write, end } = response;
+	response.write = (...args: unknown[]) => {
+		take(args[0], args[1]);
+		return write.apply(response, args) as unknown;
+	};
+	response.end = (...args: unknown[]) => {
+		if (!isEnded) {
+			isEnded = true;
+			take(args[0], args[1]);
+			const contentType = response.getHeader('content-type');
+			onAnswer(
+				bytes > maxBytes
+					? TOO_LARGE
+					: {
+							status: response.statusCode,
+							contentType: typeof contentType === 'string' ? contentType : '',
+							body: Buffer.concat(chunks),
+						},
+			);
+		}
+		return end.apply(response, args) as unknown;
+	};
+}
+
+function toBuffer(chunk: unknown, encoding: unknown): Buffer {
+	if (typeof chunk === 'string') {
+		return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+	}
+	return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.alloc(0);
+}
+
+function send(response: AnsweringResponse, { status, contentType, body }: Answer): void {
+	response.statusCode = status;
+	if (contentType) response.setHeader('Content-Type', contentType);
+	response.end(body);
+}

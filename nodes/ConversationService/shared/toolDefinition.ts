@@ -1,0 +1,97 @@
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { NodeOperationError } from 'n8n-workflow';
+import { readJsonObject } from './jsonFields';
+import { sampleArguments } from './sampleArguments';
+import { readParameters } from './toolParameters';
+import type { ToolRecord } from './types';
+
+/** A tool as the API takes it; what is not the trigger's to say (status, tests) is not in it. */
+export interface ToolDefinition extends IDataObject {
+	name: string;
+	description: string;
+	parameters: IDataObject;
+	endpoint: string;
+	timeout: number;
+	ask_before_running: boolean;
+}
+
+const NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const MAX_NAME_LENGTH = 64;
+const TEST_SUFFIX = '_test';
+
+/**
+ * What the fields of the trigger say the tool is.
+ * @throws NodeOperationError that names the field at fault and what to enter
+ */
+export function readDefinition(context: IHookFunctions): ToolDefinition {
+	return {
+		name: readName(context),
+		description: readDescription(context),
+		parameters: readParameters(context),
+		endpoint: getAddress(context),
+		timeout: readTimeout(context),
+		ask_before_running: context.getNodeParameter('askBeforeRunning', false) as boolean,
+	};
+}
+
+/** The arguments of the test call: those that were entered, or made from the schema. */
+export const readSample = (context: IHookFunctions, { parameters }: ToolDefinition): IDataObject =>
+	readJsonObject(context, 'sampleArguments', 'Sample Arguments') ?? sampleArguments(parameters);
+
+/** The draft that stands in for the tool while an editor listens: it never goes live. */
+export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
+	...definition,
+	name: testName(definition.name),
+	ask_before_running: false,
+});
+
+export const testName = (name: string): string =>
+	`${name.slice(0, MAX_NAME_LENGTH - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
+
+/** Test and production addresses of n8n differ, so that one never touches the other's tool. */
+export const getAddress = (context: IHookFunctions): string =>
+	context.getNodeWebhookUrl('default') as string;
+
+/** @throws NodeOperationError when the API would refuse it */
+export function readName(context: IHookFunctions): string {
+	const name = String(context.getNodeParameter('toolName', '') ?? '').trim();
+	if (NAME.test(name)) return name;
+	throw new NodeOperationError(
+		context.getNode(),
+		name ? `"${name}" cannot be the name of a tool` : 'The tool has no name',
+		{
+			description:
+				'Begin "Tool Name" with a lower-case letter and use only lower-case letters, digits and _, at most 64 in all, for example find_order.',
+		},
+	);
+}
+
+/** Whether the service has the tool as the fields define it. */
+export const hasDefinition = (tool: ToolRecord, definition: ToolDefinition): boolean =>
+	tool.kind === 'Webhook' &&
+	Object.entries(definition).every(([field, value]) => canonical(tool[field]) === canonical(value));
+
+function readDescription(context: IHookFunctions): string {
+	const description = String(context.getNodeParameter('toolDescription', '') ?? '').trim();
+	if (description) return description;
+	throw new NodeOperationError(context.getNode(), 'The tool has no description', {
+		description:
+			'Say in "Description" what the tool does and when to use it: the agent decides from it.',
+	});
+}
+
+function readTimeout(context: IHookFunctions): number {
+	const seconds = Number(context.getNodeParameter('timeout', 10));
+	if (seconds >= 1 && seconds <= 120) return seconds;
+	throw new NodeOperationError(context.getNode(), 'The timeout is not from 1 to 120 seconds', {
+		description: 'Enter in "Timeout" for how many seconds the agent waits for the workflow.',
+	});
+}
+
+/** The same text for the same JSON, in whatever order its keys are. */
+const canonical = (value: unknown): string =>
+	JSON.stringify(value, (_key, inner: unknown) =>
+		typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+			? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: inner,
+	);
