@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { TOOL_STATUSES } from '../../service/src/domain/tool.ts';
+import { TOOL_CALL_STATUSES } from '../../service/src/domain/toolCall.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -111,8 +113,9 @@ describe('Conversation', () => {
   });
 
   it('offers every verdict, status, stage and channel the service knows', async () => {
-    const values = (name: string): unknown[] =>
+    const values = (name: string, resource = 'conversation'): unknown[] =>
       actionNode.description.properties
+        .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes(resource))
         .flatMap((each) => (each.type === 'collection' ? (each.options as typeof actionNode.description.properties) : [each]))
         .filter((each) => each.name === name)
         .flatMap((each) => (each.options as Array<{ value: string }>).map(({ value }) => value));
@@ -123,6 +126,9 @@ describe('Conversation', () => {
     }
     for (const name of ['status', 'channel', 'funnel_stage']) {
       for (const value of values(name)) await conversation('getAll', { parameters: { filters: { [name]: value as string } } });
+    }
+    for (const [resource, statuses] of [['tool', TOOL_STATUSES], ['toolCall', TOOL_CALL_STATUSES]] as const) {
+      expect(values('status', resource).sort()).toEqual([...statuses].sort());
     }
   });
 });

@@ -11,8 +11,8 @@ const loader = new core.PackageDirectoryLoader(root);
 beforeAll(() => loader.loadAll());
 
 describe('The package, loaded by n8n’s own loader', () => {
-  it('has both nodes and the credential, with icons for both themes and a place in the node panel', () => {
-    expect(Object.keys(loader.nodeTypes).sort()).toEqual(['conversationService', 'conversationServiceTrigger']);
+  it('has the nodes and the credential, with icons for both themes and a place in the node panel', () => {
+    expect(Object.keys(loader.nodeTypes).sort()).toEqual(['conversationService', 'conversationServiceToolTrigger', 'conversationServiceTrigger']);
     expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
     for (const { type } of Object.values(loader.nodeTypes)) {
       const { iconUrl, codex, subtitle } = type.description;
@@ -24,8 +24,12 @@ describe('The package, loaded by n8n’s own loader', () => {
 
   it('lets agents use the actions, and nothing else', () => {
     const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
-    expect([type('conversationService').usableAsTool, type('conversationServiceTrigger').usableAsTool]).toEqual([true, undefined]);
-    expect(type('conversationServiceTrigger')).toMatchObject({ eventTriggerDescription: expect.any(String), activationMessage: expect.any(String) });
+    const triggers = ['conversationServiceTrigger', 'conversationServiceToolTrigger'].map(type);
+    expect([type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool)).toEqual([true, undefined, undefined]);
+    for (const each of triggers) {
+      const panel = { header: expect.any(String), executionsHelp: { active: expect.any(String), inactive: expect.any(String) }, activationHint: expect.any(String) };
+      expect(each).toMatchObject({ eventTriggerDescription: expect.any(String), activationMessage: expect.any(String), triggerPanel: panel });
+    }
   });
 
   it('has a resource and operation for all that the API offers, each with an action text', () => {
@@ -54,7 +58,9 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Redeliver',
       'Send Test Event',
     ]);
-    for (const each of [...operations('conversation'), ...operations('subscription')]) {
+    expect(operations('tool').map(({ name }) => name)).toEqual(['Get', 'Get Many', 'Go Live', 'Pause', 'Test']);
+    expect(operations('toolCall').map(({ name }) => name)).toEqual(['Approve', 'Get', 'Get Many', 'Reject', 'Respond']);
+    for (const each of ['conversation', 'subscription', 'tool', 'toolCall'].flatMap(operations)) {
       expect(each).toEqual(expect.objectContaining({ action: expect.stringMatching(/^[A-Z]/), description: expect.stringMatching(/^[A-Z]/) }));
     }
   });
@@ -99,6 +105,8 @@ describe('The package, as it is published', () => {
         'dist/credentials/ConversationServiceApi.credentials.js',
         'dist/nodes/ConversationService/ConversationService.node.js',
         'dist/nodes/ConversationService/ConversationService.node.json',
+        'dist/nodes/ConversationService/ConversationServiceToolTrigger.node.js',
+        'dist/nodes/ConversationService/ConversationServiceToolTrigger.node.json',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.js',
         'dist/nodes/ConversationService/ConversationServiceTrigger.node.json',
         'dist/nodes/ConversationService/conversationService.svg',

@@ -34,9 +34,12 @@ const dist = (path: string) => require(`../../../dist/${path}`) as Record<string
 export const credentialType = new (dist('credentials/ConversationServiceApi.credentials.js').ConversationServiceApi!)() as ICredentialType;
 export const actionNode = new (dist('nodes/ConversationService/ConversationService.node.js').ConversationService!)() as INodeType;
 export const triggerNode = new (dist('nodes/ConversationService/ConversationServiceTrigger.node.js').ConversationServiceTrigger!)() as INodeType;
+export const toolTriggerNode = new (dist('nodes/ConversationService/ConversationServiceToolTrigger.node.js').ConversationServiceToolTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
+export const TOOL_TRIGGER = 'n8n-nodes-conversation-service.conversationServiceToolTrigger';
+const isTrigger = (type: string) => type === TRIGGER || type === TOOL_TRIGGER;
 
 /** Passes its items on; stands for whatever comes before and after our nodes. */
 const passThrough: INodeType = {
@@ -56,7 +59,7 @@ const passThrough: INodeType = {
   },
 };
 
-const types: Record<string, INodeType> = { [ACTION]: actionNode, [TRIGGER]: triggerNode, start: passThrough };
+const types: Record<string, INodeType> = { [ACTION]: actionNode, [TRIGGER]: triggerNode, [TOOL_TRIGGER]: toolTriggerNode, start: passThrough };
 
 export const nodeTypes: INodeTypes = {
   getByName: (name) => types[name]!,
@@ -108,7 +111,7 @@ export function additionalData(
 export function ourNode(type: string, parameters: INode['parameters'], extra: Partial<INode> = {}): INode {
   return {
     id: 'node-1',
-    name: type === TRIGGER ? 'Trigger' : 'Conversation Service',
+    name: isTrigger(type) ? 'Trigger' : 'Conversation Service',
     type,
     typeVersion: 1,
     position: [0, 0],
@@ -133,9 +136,9 @@ export function workflowWith(
   return new workflow.Workflow({
     id,
     name: 'Test',
-    nodes: node.type === TRIGGER ? [node] : [named('Start'), ...between.map(named), node],
+    nodes: isTrigger(node.type) ? [node] : [named('Start'), ...between.map(named), node],
     connections:
-      node.type === TRIGGER
+      isTrigger(node.type)
         ? {}
         : { Start: to(...(ways > 0 ? between : [node.name])), ...Object.fromEntries(between.map((way) => [way, to(node.name)])) },
     active: true,

@@ -5,11 +5,13 @@ import express, { type Request, type Response } from 'express';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { IDataObject, INode, IWebhookDescription } from 'n8n-workflow';
+import type { IDataObject, INode, INodeType, IWebhookDescription } from 'n8n-workflow';
 import { sharedTestCa } from '../../helpers/tls.ts';
-import { additionalData, core, ourNode, TRIGGER, triggerNode, workflowWith, type Credential } from './n8n.ts';
+import { additionalData, core, nodeTypes, ourNode, TRIGGER, workflowWith, type Credential } from './n8n.ts';
 
 export interface TriggerOptions {
+  /** TRIGGER by default. */
+  type?: string;
   parameters: INode['parameters'];
   workflowId?: string;
   nodeId?: string;
@@ -106,9 +108,11 @@ interface SideOptions {
 }
 
 function makeSide({ url, webhookId, isTest, sides, trigger, options, credential }: SideOptions): Side {
-  const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/webhook`;
+  const type = options.type ?? TRIGGER;
+  const triggerNode = nodeTypes.getByNameAndVersion(type) as INodeType;
   const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
-  const node = () => ourNode(TRIGGER, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
+  const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/${webhookDescription.path}`;
+  const node = () => ourNode(type, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
   const workflowId = options.workflowId ?? `workflow-${webhookId}`;
   const urls = { webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` };
 
@@ -141,7 +145,11 @@ function makeSide({ url, webhookId, isTest, sides, trigger, options, credential 
     const context = new core.WebhookContext(wf, wf.getNode('Trigger')!, data, isTest ? 'manual' : 'webhook', webhookData, [], null);
     try {
       const { workflowData, noWebhookResponse, webhookResponse } = await triggerNode.webhook!.call(context);
-      if (noWebhookResponse) return;
+      if (noWebhookResponse) {
+        // Answered by the node itself; an execution can start all the same.
+        if (workflowData) side.executions.push(workflowData[0]![0]!.json);
+        return;
+      }
       if (!workflowData) return void res.status(200).json(webhookResponse ?? {});
       await side.startExecution(workflowData[0]![0]!.json, res);
     } catch (error) {

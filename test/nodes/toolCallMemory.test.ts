@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { EventEmitter } from 'node:events';
+import { ToolCallMemory, type MemoryLimits } from '../../nodes/ConversationService/shared/toolCallMemory';
+
+/** What the memory sees of an HTTP response, and what a caller would have got. */
+class FakeResponse extends EventEmitter {
+  statusCode = 200;
+  readonly headers = new Map<string, unknown>();
+  readonly written: Buffer[] = [];
+  isEnded = false;
+  getHeader(name: string) {
+    return this.headers.get(name.toLowerCase());
+  }
+  setHeader(name: string, value: string) {
+    this.headers.set(name.toLowerCase(), value);
+  }
+  write(chunk: string | Buffer) {
+    this.written.push(Buffer.from(chunk));
+    return true;
+  }
+  end(chunk?: string | Buffer | (() => void)) {
+    if (this.isEnded) return this;
+    this.isEnded = true;
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) this.written.push(Buffer.from(chunk));
+    this.emit('close');
+    return this;
+  }
+  json(status: number, body: unknown) {
+    this.statusCode = status;
+    this.setHeader('Content-Type', 'application/json; charset=utf-8');
+    this.end(JSON.stringify(body));
+  }
+  get got() {
+    return { status: this.statusCode, type: this.getHeader('content-type'), text: Buffer.concat(this.written).toString() };
+  }
+}
+
+let nowMs = 0;
+const memoryOf = (limits: Partial<MemoryLimits> = {}) => new ToolCallMemory(limits, () => nowMs);
+/** A call that comes for the first time, answered at once. */
+function take(memory: ToolCallMemory, key: string, body: unknown = {}, status = 200) {
+  const response = new FakeResponse();
+  memory.follow(key, response);
+  response.json(status, body);
+  return response;
+}
+const repeat = (memory: ToolCallMemory, key: string) => {
+  const response = new FakeResponse();
+  return { isRepeat: memory.repeat(key, response), response };
+};
+
+describe('ToolCallMemory', () => {
+  it('does not know a call that never came', () => {
+    const { isRepeat, response } = repeat(memoryOf(), 'call_1');
+    expect([isRepeat, response.isEnded]).toEqual([false, false]);
+  });
+
+  it.each([200, 422, 500])('gives a repeat the first answer: status %s, content type and body', (status) => {
+    const memory = memoryOf();
+    const first = take(memory, 'call_1', { text: 'Grüße 🎉' }, status);
+    const { isRepeat, response } = repeat(memory, 'call_1');
+    expect(isRepeat).toBe(true);
+    expect(response.got).toEqual(first.got);
+    expect(response.got).toEqual({ status, type: 'application/json; charset=utf-8', text: '{"text":"Grüße 🎉"}' });
+  });
+
+  it('lets every repeat wait for a call that is still running', () => {
+    const memory = memoryOf();
+    const first = new FakeResponse();
+    memory.follow('call_1', first);
+    const repeats = [repeat(memory, 'call_1'), repeat(memory, 'call_1')];
+    expect(repeats.map(({ isRepeat, response }) => [isRepeat, response.isEnded])).toEqual([[true, false], [true, false]]);
+    first.json(200, { found: 1 });
+    for (const { response } of repeats) expect(response.got).toEqual(first.got);
+  });
+
+  it('remembers an answer that was written after its caller had hung up', () => {
+    const memory = memoryOf();
+    const first = new FakeResponse();
+    memory.follow('call_1', first);
+    first.emit('close');
+    const waiting = repeat(memory, 'call_1');
+    expect(waiting.response.isEnded).toBe(false);
+    first.json(200, { found: 1 });
+    expect(waiting.response.got.text).toBe('{"found":1}');
+  });
+
+  it('forgets a repeat that hangs up while it waits', () => {
+    const memory = memoryOf();
+    const first = new FakeResponse();
+    memory.follow('call_1', first);
+    const { response } = repeat(memory, 'call_1');
+    response.emit('close');
+    expect(memory.size).toMatchObject({ running: 1, waiting: 0 });
+    first.json(200, {});
+    expect(response.isEnded).toBe(false);
+  });
+
+  it('takes an answer that is written in pieces, in any encoding, and ended twice', () => {
+    const memory = memoryOf();
+    const first = new FakeResponse();
+    memory.follow('call_1', first);
+    first.setHeader('Content-Type', 'application/json');
+    first.write('{"a":');
+    (first.write as (chunk: string, encoding: string) => void)(Buffer.from('1').toString('hex'), 'hex');
+    first.write(Buffer.from('}'));
+    first.end(() => {});
+    first.end('more');
+    expect(repeat(memory, 'call_1').response.got).toEqual({ status: 200, type: 'application/json', text: '{"a":1}' });
+  });
+
+  it('gives an empty answer as an empty one', () => {
+    const memory = memoryOf();
+    const first = new FakeResponse();
+    memory.follow('call_1', first);
+    first.end();
+    expect(repeat(memory, 'call_1').response.got).toEqual({ status: 200, type: undefined, text: '' });
+  });
+
+  it('tells a repeat only that an answer was too large', () => {
+    const memory = memoryOf({ answerBytes: 10 });
+    take(memory, 'call_1', 'x'.repeat(9));
+    expect(repeat(memory, 'call_1').response.got).toMatchObject({ status: 422, text: expect.stringContaining('larger than') });
+    take(memory, 'call_2', 'x'.repeat(8));
+    expect(repeat(memory, 'call_2').response.got.status).toBe(200);
+  });
+
+  it('keeps the newest answers, up to a number', () => {
+    const memory = memoryOf({ count: 2 });
+    for (const key of ['a', 'b', 'c']) take(memory, key);
+    expect(['a', 'b', 'c'].map((key) => repeat(memory, key).isRepeat)).toEqual([false, true, true]);
+    expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 2, bytes: 4 });
+  });
+
+  it('keeps the newest answers, up to a number of bytes', () => {
+    const memory = memoryOf({ bytes: 25 });
+    for (const key of ['a', 'b', 'c']) take(memory, key, 'x'.repeat(8));
+    expect(['a', 'b', 'c'].map((key) => repeat(memory, key).isRepeat)).toEqual([false, true, true]);
+    expect(memory.size.bytes).toBe(20);
+  });
+
+  it('never forgets a running call for the sake of room', () => {
+    const memory = memoryOf({ count: 1, bytes: 1 });
+    const first = new FakeResponse();
+    memory.follow('running', first);
+    for (const key of ['a', 'b', 'c']) take(memory, key);
+    expect(repeat(memory, 'running').isRepeat).toBe(true);
+  });
+
+  it('forgets with time: an answer by when it was given, a call without one by when it came', () => {
+    const memory = memoryOf({ ageMs: 1000 });
+    const late = new FakeResponse();
+    nowMs = 0;
+    memory.follow('late', late);
+    memory.follow('never', new FakeResponse());
+    nowMs = 900;
+    late.json(200, {});
+    nowMs = 1001;
+    expect([repeat(memory, 'late').isRepeat, repeat(memory, 'never').isRepeat]).toEqual([true, false]);
+    nowMs = 1901;
+    expect(repeat(memory, 'late').isRepeat).toBe(false);
+    expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 0, bytes: 0 });
+  });
+
+  it('keeps 10,000 answers, 32 MiB and an hour unless told otherwise', () => {
+    nowMs = 0;
+    const memory = new ToolCallMemory({}, () => nowMs);
+    for (let i = 0; i < 10_001; i += 1) take(memory, `call_${i}`);
+    expect(memory.size.answers).toBe(10_000);
+    for (let i = 0; i < 40; i += 1) take(memory, `large_${i}`, 'x'.repeat(1024 * 1024 - 2));
+    expect(memory.size).toMatchObject({ answers: 32, bytes: 32 * 1024 * 1024 });
+    nowMs = 3_600_000;
+    expect(repeat(memory, 'large_39').isRepeat).toBe(true);
+    nowMs += 1;
+    expect(repeat(memory, 'large_39').isRepeat).toBe(false);
+  });
+});

@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createHmac, randomUUID } from 'node:crypto';
+import { Agent, fetch } from 'undici';
+import { sharedTestCa } from '../helpers/tls.ts';
+import { TOOL_TRIGGER } from './helpers/n8n.ts';
+import { startWebhookHost, type Json, type Side, type TriggerOptions, type WebhookHost } from './helpers/webhookHost.ts';
+
+// What the tool trigger does with a call. It asks the service nothing then, so there is none here:
+// calls are signed by hand, from the specification's words.
+
+const SECRET = 'whsec_c2VjcmV0';
+let host: WebhookHost;
+let agent: Agent;
+beforeAll(async () => {
+  const { ca } = await sharedTestCa();
+  agent = new Agent({ connect: { ca } });
+  host = await startWebhookHost(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
+});
+afterAll(async () => {
+  await agent.destroy();
+  await host.close();
+});
+
+const PARAMETERS = { toolName: 'find_order', toolDescription: 'Finds an order.' };
+/** A trigger whose secret n8n has stored, answering as n8n does when the last node finishes. */
+function published(parameters: TriggerOptions['parameters'] = {}, options: Partial<TriggerOptions> = {}): Side {
+  const { production } = host.addTrigger({ type: TOOL_TRIGGER, parameters: { ...PARAMETERS, ...parameters }, ...options });
+  return listening(production);
+}
+function listening(side: Side, secret = SECRET): Side {
+  side.isRegistered = true;
+  side.staticData = { 'node:Trigger': { toolId: 'tool_1', secret } };
+  side.startExecution = (json, res) => {
+    side.executions.push(json);
+    res.status(200).json({ found: side.executions.length });
+  };
+  return side;
+}
+
+const envelope = (changes: Json = {}): Json => ({
+  tool_call_id: `call_${randomUUID()}`,
+  tool: 'find_order',
+  arguments: { order_number: 'A-1042' },
+  conversation_id: 'conv_1',
+  ...changes,
+});
+interface SendOptions {
+  call?: Json;
+  body?: string;
+  secret?: string;
+  t?: number | string;
+  signature?: string | null;
+  signal?: AbortSignal;
+}
+const now = () => Math.floor(Date.now() / 1000);
+const sign = (secret: string, t: number | string, body: string) => `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+async function send(side: Side, { call = envelope(), body = JSON.stringify(call), secret = SECRET, t = now(), signature = sign(secret, t, body), signal }: SendOptions = {}) {
+  const headers: Record<string, string> = { 'content-type': 'application/json', ...(signature === null ? {} : { 'x-service-signature': signature }) };
+  const response = await fetch(side.url, { method: 'POST', body, headers, dispatcher: agent, signal });
+  return { status: response.status, type: response.headers.get('content-type'), retryAfter: response.headers.get('retry-after'), text: await response.text() };
+}
+type Sent = Awaited<ReturnType<typeof send>>;
+
+/** Lets a test decide when and how the workflow ends. */
+function heldBack(side: Side) {
+  const started = Promise.withResolvers<true>();
+  const end = Promise.withResolvers<{ status: number; body: unknown }>();
+  side.startExecution = async (json, res) => {
+    side.executions.push(json);
+    started.resolve(true);
+    const { status, body } = await end.promise;
+    res.status(status).json(body);
+  };
+  return { started: started.promise, finish: (status: number, body: unknown) => end.resolve({ status, body }) };
+}
+
+describe('A tool call', () => {
+  it('starts the workflow with what the agent gave, and is answered with its result', async () => {
+    const side = published();
+    const call = envelope({ arguments: { order_number: 'Grüße 🎉', count: 1.5, none: null, list: [] } });
+    expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"found":1}' });
+    expect(side.executions).toEqual([call]);
+  });
+
+  it('is marked when it is a test', async () => {
+    const side = published();
+    const call = envelope({ conversation_id: 'conv_test' });
+    await send(side, { call });
+    expect(side.executions).toEqual([{ ...call, is_test: true }]);
+  });
+
+  it('is accepted at once when the trigger says so, with JSON', async () => {
+    const side = published({ responseMode: 'onReceived' });
+    const call = envelope();
+    expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"status":"accepted"}' });
+    expect(side.executions).toEqual([call]);
+  });
+
+  it('comes under its test name while an editor listens, and the workflow sees the tool’s own', async () => {
+    const { test, production } = host.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS });
+    listening(test, 'whsec_test');
+    listening(production);
+    expect((await send(test, { call: envelope({ tool: 'find_order_test' }), secret: 'whsec_test' })).status).toBe(200);
+    expect((await send(test, { secret: 'whsec_test' })).status).toBe(401);
+    expect((await send(production, { call: envelope({ tool: 'find_order_test' }) })).status).toBe(401);
+    expect(test.executions).toEqual([expect.objectContaining({ tool: 'find_order' })]);
+    expect(production.executions).toEqual([]);
+  });
+});
+
+describe('Verification', () => {
+  it.each(['buffer', 'when_read'] as const)('is over the raw bytes (rawBody: %s), not the parsed body', async (rawBody) => {
+    const side = published({}, { rawBody });
+    const { tool_call_id: id } = envelope();
+    const body = `{ "tool":"find_order",\n "tool_call_id" : "${id as string}", "arguments": {"n":1.0, "t":"\\u00fc"}, "conversation_id":"conv_1" }`;
+    expect((await send(side, { body })).status).toBe(200);
+    expect(side.executions[0]).toMatchObject({ arguments: { n: 1, t: 'ü' } });
+    const t = now();
+    const reformatted = JSON.stringify({ ...JSON.parse(body), tool_call_id: 'call_other' });
+    expect((await send(side, { body: reformatted, signature: sign(SECRET, t, body) })).status).toBe(401);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('accepts one of several signatures', async () => {
+    const call = envelope();
+    const t = now();
+    const valid = sign(SECRET, t, JSON.stringify(call));
+    expect((await send(published(), { call, signature: `${valid},v1=${'0'.repeat(64)}` })).status).toBe(200);
+  });
+
+  it.each<[string, () => SendOptions]>([
+    ['a forged signature', () => ({ secret: 'whsec_forged' })],
+    ['the secret without its prefix', () => ({ secret: SECRET.slice(6) })],
+    ['no signature', () => ({ signature: null })],
+    ['an empty signature', () => ({ signature: '' })],
+    ['a signature without a time', () => ({ signature: `v1=${'0'.repeat(64)}` })],
+    ['a signature with two times', () => ({ signature: `t=1,${sign(SECRET, now(), '{}')}` })],
+    ['an upper-case signature', () => ({ signature: sign(SECRET, now(), '{}').toUpperCase() })],
+    ['a time 301 seconds ago', () => ({ t: now() - 302 })],
+    ['a time 301 seconds ahead', () => ({ t: now() + 303 })],
+    ['a time that is no number', () => ({ t: 'soon' })],
+    ['a call of another tool', () => ({ call: envelope({ tool: 'find_order_2' }) })],
+    ['no tool', () => ({ call: envelope({ tool: undefined }) })],
+    ['no tool_call_id', () => ({ call: envelope({ tool_call_id: undefined }) })],
+    ['an empty tool_call_id', () => ({ call: envelope({ tool_call_id: '' }) })],
+    ['a tool_call_id that is no text', () => ({ call: envelope({ tool_call_id: 7 }) })],
+    ['no arguments', () => ({ call: envelope({ arguments: undefined }) })],
+    ['arguments that are null', () => ({ call: envelope({ arguments: null }) })],
+    ['arguments that are a list', () => ({ call: envelope({ arguments: [] }) })],
+    ['arguments that are a text', () => ({ call: envelope({ arguments: '{}' }) })],
+    ['a signed list', () => ({ body: '[]' })],
+    ['a signed text', () => ({ body: '"text"' })],
+    ['a signed null', () => ({ body: 'null' })],
+  ])('answers 401 and starts nothing: %s', async (_what, options) => {
+    const side = published();
+    const answer = await send(side, options());
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.text)).toEqual({ message: expect.stringMatching(/./) });
+    expect(side.executions).toEqual([]);
+  });
+
+  it('keeps to the tolerance that is set', async () => {
+    const side = published({ options: { tolerance: 30 } });
+    expect((await send(side, { t: now() - 40 })).status).toBe(401);
+    expect((await send(side, { t: now() + 40 })).status).toBe(401);
+    expect((await send(side, { t: now() - 20 })).status).toBe(200);
+  });
+
+  it('answers 503 while the secret is not stored yet, then takes the same call', async () => {
+    const side = published();
+    const { staticData } = side;
+    side.staticData = {};
+    const call = envelope();
+    expect(await send(side, { call })).toMatchObject({ status: 503, retryAfter: '2' });
+    side.staticData = staticData;
+    expect((await send(side, { call })).status).toBe(200);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('takes a call that was refused before: a refusal is not remembered', async () => {
+    const side = published();
+    const call = envelope();
+    expect((await send(side, { call, secret: 'whsec_forged' })).status).toBe(401);
+    expect((await send(side, { call })).status).toBe(200);
+    expect(side.executions).toHaveLength(1);
+  });
+});
+
+describe('A repeat of a call', () => {
+  const same = (a: Sent, b: Sent) => expect(b).toEqual(a);
+
+  it.each([
+    ['a result', 200, { order: { status: 'shipped' } }],
+    ['a refusal of the workflow', 422, { message: 'There is no such order' }],
+    ['a workflow that failed', 500, { message: 'Error in workflow' }],
+  ])('after its end gets the same answer and runs nothing: %s', async (_what, status, body) => {
+    const side = published();
+    const call = envelope();
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(status).json(body);
+    };
+    const first = await send(side, { call });
+    expect(first).toMatchObject({ status, text: JSON.stringify(body) });
+    same(first, await send(side, { call, t: now() - 1 }));
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('while it runs waits for the same answer', async () => {
+    const side = published();
+    const call = envelope();
+    const { started, finish } = heldBack(side);
+    const first = send(side, { call });
+    await started;
+    const repeats = [send(side, { call }), send(side, { call })];
+    finish(200, { order: 'A-1042' });
+    for (const each of await Promise.all(repeats)) same(await first, each);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('after the first caller hung up gets the answer, while the workflow still runs', async () => {
+    const side = published();
+    const call = envelope();
+    const { started, finish } = heldBack(side);
+    const abort = new AbortController();
+    const first = send(side, { call, signal: abort.signal });
+    await started;
+    abort.abort();
+    await expect(first).rejects.toThrow();
+    const repeat = send(side, { call });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    finish(200, { order: 'A-1042' });
+    expect(await repeat).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"order":"A-1042"}' });
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('after the first caller hung up gets the answer, when the workflow has ended since', async () => {
+    const side = published();
+    const call = envelope();
+    const { started, finish } = heldBack(side);
+    const abort = new AbortController();
+    const first = send(side, { call, signal: abort.signal });
+    await started;
+    abort.abort();
+    await expect(first).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    finish(500, { message: 'Error in workflow' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await send(side, { call })).toMatchObject({ status: 500, text: '{"message":"Error in workflow"}' });
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('that hangs up too leaves the next one to wait', async () => {
+    const side = published();
+    const call = envelope();
+    const { started, finish } = heldBack(side);
+    const first = send(side, { call });
+    await started;
+    const impatient = send(side, { call, signal: AbortSignal.timeout(50) });
+    await expect(impatient).rejects.toThrow();
+    const last = send(side, { call });
+    finish(200, {});
+    same(await first, await last);
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('gets what an operation of the workflow sent, whatever its status and form', async () => {
+    const side = published({ responseMode: 'responseNode' });
+    const call = envelope();
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(422).set({ 'content-type': 'application/json; charset=utf-8', 'x-other': '1' });
+      res.write('"no ');
+      res.end('such order"');
+    };
+    const first = await send(side, { call });
+    expect(first).toMatchObject({ status: 422, text: '"no such order"' });
+    same(first, await send(side, { call }));
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('gets the empty answer of a workflow that ended without one', async () => {
+    const side = published({ responseMode: 'responseNode' });
+    const call = envelope();
+    side.startExecution = (json, res) => {
+      side.executions.push(json);
+      res.status(200).json(undefined);
+    };
+    const first = await send(side, { call });
+    expect(first).toMatchObject({ status: 200, text: '' });
+    same(first, await send(side, { call }));
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('of a call that was accepted at once starts nothing', async () => {
+    const side = published({ responseMode: 'onReceived' });
+    const call = envelope();
+    same(await send(side, { call }), await send(side, { call }));
+    expect(side.executions).toHaveLength(1);
+  });
+
+  it('is told from another call with the same arguments', async () => {
+    const side = published();
+    const [one, two] = [await send(side, { call: envelope() }), await send(side, { call: envelope() })];
+    expect([one.text, two.text]).toEqual(['{"found":1}', '{"found":2}']);
+  });
+
+  it('is told from the same id at another trigger', async () => {
+    const call = envelope();
+    const [one, two] = [published(), published()];
+    await send(one, { call });
+    await send(two, { call });
+    expect([one.executions.length, two.executions.length]).toEqual([1, 1]);
+  });
+
+  it('is told to a forger as little as a first call is', async () => {
+    const side = published();
+    const call = envelope();
+    await send(side, { call });
+    expect((await send(side, { call, secret: 'whsec_forged' })).status).toBe(401);
+  });
+
+  it('of fifty at once, all under one id, runs one workflow', async () => {
+    const side = published();
+    const call = envelope();
+    const { started, finish } = heldBack(side);
+    const all = Array.from({ length: 50 }, () => send(side, { call }));
+    await started;
+    finish(200, { once: true });
+    expect(new Set((await Promise.all(all)).map(({ text }) => text))).toEqual(new Set(['{"once":true}']));
+    expect(side.executions).toHaveLength(1);
+  });
+});
