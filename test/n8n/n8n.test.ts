@@ -11,6 +11,7 @@ import { provesMainJob } from './proofs/mainJob.ts';
 import { provesRepublishing } from './proofs/republishing.ts';
 import { provesRestarts } from './proofs/restarts.ts';
 import { provesTestListening } from './proofs/testListening.ts';
+import { provesTools } from './proofs/tools.ts';
 
 let opened: Stage | undefined;
 const stage = (): Stage => {
@@ -35,3 +36,4 @@ provesRepublishing(stage);
 provesDeactivation(stage);
 provesCredentialTest(stage);
 provesRestarts(stage);
+provesTools(stage);
