@@ -101,7 +101,7 @@ function renderSegment(parts: readonly Part[], values: Values): string {
     if (!isPlaceholder(part)) return part;
     return asText(values.get(part), part) || fail(`${writtenPlaceholder(part)} stands in the path of the address and has no value.`);
   });
-  const segment = raw.map((text, index) => (isPlaceholder(parts[index]!) ? text : text)).join('');
+  const segment = raw.map((text, index) => (isPlaceholder(parts[index]!) ? encodeURIComponent(text) : text)).join('');
   if (isDotSegment(raw.join('')) || isDotSegment(segment)) fail(`${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would lead to another path of the address (. or ..).`);
   return segment;
 }
