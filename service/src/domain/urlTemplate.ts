@@ -89,10 +89,9 @@ const HIDDEN = /%u00([0-7][0-9a-f])|%([0-7][0-9a-f])/gi;
 const OVERLONG = /%(?:c0|e0%80|f0%80%80)%(ae|af)/gi;
 const MAX_LAYERS = 8;
 
-/** One layer of percent-encoding less, as far as it hides ASCII; `%2525` counts as one layer. */
+/** One layer of percent-encoding less, as far as it hides ASCII. */
 const decodeLayer = (text: string) =>
   text
-    .replace(/%(?:25)+/g, '%')
     .replace(OVERLONG, (_all, end: string) => (end.toLowerCase() === 'ae' ? '.' : '/'))
     .replace(HIDDEN, (_all, wide: string | undefined, plain: string | undefined) => String.fromCharCode(Number.parseInt((wide ?? plain)!, 16)));
 

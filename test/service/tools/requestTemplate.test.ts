@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { JsonObject } from '../../../service/src/domain/json.ts';
 import { parseRequestTemplate, RequestTemplateError, type RequestTemplate } from '../../../service/src/domain/requestTemplate.ts';
 
-const parameters = {
+const parameters: JsonObject = {
   type: 'object',
   properties: {
     id: { type: 'string' },
