@@ -5,6 +5,7 @@ import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProc
 import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsReceiver } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { Payload } from '../n8n/stage.ts';
+import { demoAgentWithTool } from './agentWithTool.ts';
 import { check, quote, say, step, title } from './terminal.ts';
 
 const CLAIMS = { name: 'Ada', email: 'ada@example.com', phone: '+49 170 1234567' };
@@ -33,6 +34,8 @@ async function withService(caFile: string): Promise<void> {
     const receiver = await startFlakyReceiver();
     try {
       await play(service, receiver);
+      await demoAgentWithTool(service);
+      say('The same with a real n8n: npm run demo -- --n8n');
     } finally {
       await receiver.close();
     }
@@ -134,5 +137,4 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
     });
     check(`${event}: delivered (${delivery!.attempts.map(({ status_code }) => status_code).join(', then ')})`, true);
   }
-  say('The same with a real n8n: npm run demo -- --n8n');
 }
