@@ -58,7 +58,7 @@ type Range = [start: number, end: number];
 
 function occurrences(text: string, spelling: string): Range[] {
   const found: Range[] = [];
-  for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + 1)) found.push([at, at + spelling.length]);
+  for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + spelling.length)) found.push([at, at + spelling.length]);
   return found;
 }
 

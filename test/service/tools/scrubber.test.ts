@@ -36,7 +36,7 @@ describe('scrubber', () => {
   it('replaces the longest first, and both of two that overlap', () => {
     expect(scrubber(['abcd', 'abcdefgh'])('x abcdefgh abcd')).toBe('x [secret] [secret]');
     expect(scrubber(['abcdef', 'efghij'])('x abcdefghij x')).toBe('x [secret] x');
-    expect(scrubber(['aaaa'])('aaaaaa')).toBe('[secret]');
+    expect(scrubber(['aaaa'])('aaaaaaaa')).toBe('[secret][secret]');
   });
 
   it('leaves short secrets and other texts alone', () => {
@@ -64,6 +64,7 @@ describe('scrubber', () => {
     const many = scrubber(Array.from({ length: 20 }, (_, index) => `secret/number+${index}-${'x'.repeat(30)}`));
     const started = performance.now();
     many('secret/number+ '.repeat(350_000));
+    scrubber(['a'.repeat(1000)])('a'.repeat(5_000_000));
     expect(performance.now() - started).toBeLessThan(3000);
   });
 });
