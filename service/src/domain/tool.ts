@@ -62,6 +62,9 @@ export interface LastTest {
   readonly at: string;
 }
 
+/** Time for one attempt, in whole milliseconds: timers take no others. */
+export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number => Math.round(timeoutSeconds * 1000);
+
 /** The same for two definitions that call alike: the sealed form of a template secret stands for its value. */
 export function hashDefinition(
   { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,

@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts';
 import type { Tx } from '../domain/collections.ts';
-import type { Tool } from '../domain/tool.ts';
+import { timeoutMsOf, type Tool } from '../domain/tool.ts';
 import { beginAttempt, finish, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
 import type { ToolAddress } from './toolRequest.ts';
@@ -35,7 +35,7 @@ export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall |
     await tx.toolCalls.put(attempt);
     return { call: attempt, tool };
   });
-  return begun && { call: begun.call, address: addressOf(deps, begun.tool), timeoutMs: begun.tool.timeoutSeconds * 1000 };
+  return begun && { call: begun.call, address: addressOf(deps, begun.tool), timeoutMs: timeoutMsOf(begun.tool) };
 }
 
 /** Nobody has decided yet: until its time is over, it waits on. */

@@ -9,6 +9,7 @@ import { pauseTool } from '../../domain/operations/pauseTool.ts';
 import { rotateToolSecret } from '../../domain/operations/rotateToolSecret.ts';
 import { startTestCall } from '../../domain/operations/startTestCall.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
+import { timeoutMsOf } from '../../domain/tool.ts';
 import { MOST_ATTEMPTS } from '../../domain/toolCall.ts';
 import * as contract from '../contract/tools.ts';
 import { pageFrom, pageJson } from '../pages.ts';
@@ -52,8 +53,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   });
 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
-    const { timeoutSeconds } = await getTool(deps, caller.workspace, params.id!);
-    const mostMs = MOST_ATTEMPTS * timeoutSeconds * 1000 + TEST_MARGIN_MS;
+    const tool = await getTool(deps, caller.workspace, params.id!);
+    const mostMs = MOST_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
     const { call } = await followToolCall(() => startTestCall(deps, caller.workspace, params.id!, body.arguments), mostMs);
     return toolCallJson({ call, contact: null });
   });
