@@ -1,8 +1,8 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { answer, memoryKey, verifyCall } from './incomingCall';
+import { readStoredTool } from './toolApi';
 import { ToolCallMemory } from './toolCallMemory';
 import { testName } from './toolDefinition';
-import { readStoredTool } from './toolLifecycle';
 
 /** What a test call carries as its conversation. */
 const TEST_CONVERSATION_ID = 'conv_test';

@@ -15,6 +15,12 @@ export interface ToolDefinition extends IDataObject {
 	ask_before_running: boolean;
 }
 
+interface ObjectSchema {
+	required?: string[];
+	properties?: Record<string, unknown>;
+	additionalProperties?: unknown;
+}
+
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 const MAX_NAME_LENGTH = 64;
 const TEST_SUFFIX = '_test';
@@ -34,9 +40,31 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 	};
 }
 
-/** The arguments of the test call: those that were entered, or made from the schema. */
-export const readSample = (context: IHookFunctions, { parameters }: ToolDefinition): IDataObject =>
-	readJsonObject(context, 'sampleArguments', 'Sample Arguments') ?? sampleArguments(parameters);
+/**
+ * The arguments of the test call: those that were entered, or made from the schema.
+ * @throws NodeOperationError when one that was entered is missing or unknown; the service checks the rest
+ */
+export function readSample(context: IHookFunctions, { parameters }: ToolDefinition): IDataObject {
+	const entered = readJsonObject(context, 'sampleArguments', 'Sample Arguments');
+	if (!entered) return sampleArguments(parameters);
+	const { required = [], properties = {}, additionalProperties } = parameters as ObjectSchema;
+	const given = Object.keys(entered);
+	const missing = required.find((name) => !given.includes(name));
+	const known = Object.keys(properties);
+	const unknown =
+		additionalProperties === false ? given.find((name) => !known.includes(name)) : undefined;
+	if (missing === undefined && unknown === undefined) return entered;
+	throw new NodeOperationError(
+		context.getNode(),
+		missing === undefined
+			? `"Sample Arguments" has "${unknown}", which is no parameter of the tool`
+			: `"Sample Arguments" has no "${missing}", which is a required parameter`,
+		{
+			description:
+				'Enter an object with a value for each parameter, or leave the field empty to have one made.',
+		},
+	);
+}
 
 /** The draft that stands in for the tool while an editor listens: it never goes live. */
 export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({

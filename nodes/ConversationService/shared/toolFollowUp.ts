@@ -1,7 +1,8 @@
-import type { IHookFunctions } from 'n8n-workflow';
-import { sleep } from 'n8n-workflow';
+import type { IHookFunctions, JsonObject } from 'n8n-workflow';
+import { NodeApiError, sleep } from 'n8n-workflow';
+import { toolPath } from './toolApi';
 import { requestService } from './transport';
-import type { ToolRecord } from './types';
+import type { ToolCallRecord, ToolRecord } from './types';
 
 /** Time for n8n to store what `create` leaves in the static data. */
 export const STORED_AFTER_MS = 1500;
@@ -9,47 +10,79 @@ const LOOK_EVERY_MS = 2000;
 /** The service asks a 503 again for 60 seconds, then makes at most three attempts. */
 const PATIENCE_SECONDS = 90;
 const MOST_ATTEMPTS = 3;
+/** How often a test call is asked for that n8n refuses because it still holds the former secret. */
+const MOST_BEGINNINGS = 4;
+
+interface Publication {
+	toolId: string;
+	timeoutSeconds: number;
+	/** Asks for the test call, when that could not be done before n8n had stored a new secret. */
+	begin?: () => Promise<void>;
+}
 
 /**
  * Looks how the test call after a publication ends, and logs a failure with what to do about it:
  * n8n has published the workflow by then, and nothing else of it can tell its user. Ends with the
  * test call, after 90 seconds and three time-outs at the latest, or when the service is away.
- * @param begin asks for the test call first, once n8n can verify it
  */
 export async function followGoLive(
 	context: IHookFunctions,
-	{
-		toolId,
-		timeoutSeconds,
-		begin,
-	}: { toolId: string; timeoutSeconds: number; begin?: () => Promise<void> },
+	{ toolId, timeoutSeconds, begin }: Publication,
 ): Promise<void> {
 	const giveUpAt = Date.now() + (PATIENCE_SECONDS + MOST_ATTEMPTS * timeoutSeconds) * 1000;
 	try {
-		if (begin) {
-			await sleep(STORED_AFTER_MS);
-			await begin();
-		}
-		while (Date.now() < giveUpAt) {
-			const tool = await getTool(context, toolId);
-			if (!tool.going_live) return report(context, tool);
-			await sleep(LOOK_EVERY_MS);
+		for (let beginnings = 1; ; beginnings++) {
+			if (begin) {
+				await sleep(STORED_AFTER_MS * beginnings);
+				await begin();
+			}
+			const tool = await waitForEnd(context, toolId, giveUpAt);
+			if (!tool || !isFailed(tool)) return;
+			const isToBeginAgain = begin && beginnings < MOST_BEGINNINGS;
+			if (!isToBeginAgain || !(await wasRefused(context, tool))) return report(context, tool);
 		}
 	} catch (error) {
 		// The workflow may have been unpublished meanwhile, or the service stopped.
-		context.logger.warn('Could not see whether the tool went live at Conversation Service', {
-			error: (error as Error).message,
-		});
+		const { message, description } = new NodeApiError(context.getNode(), error as JsonObject);
+		context.logger.warn(
+			`Could not see whether the tool of "${context.getNode().name}" went live at Conversation Service. Tool → Get shows its status and last_test.`,
+			{ error: message, fix: description, workflowId: context.getWorkflow().id },
+		);
 	}
 }
 
-const getTool = async (context: IHookFunctions, id: string): Promise<ToolRecord> =>
-	await requestService(context, { method: 'GET', path: `/api/tools/${encodeURIComponent(id)}` });
+/** @returns null when the call takes longer than anybody waits for it */
+async function waitForEnd(
+	context: IHookFunctions,
+	toolId: string,
+	giveUpAt: number,
+): Promise<ToolRecord | null> {
+	while (Date.now() < giveUpAt) {
+		const tool: ToolRecord = await requestService(context, {
+			method: 'GET',
+			path: toolPath(toolId),
+		});
+		if (!tool.going_live) return tool;
+		await sleep(LOOK_EVERY_MS);
+	}
+	return null;
+}
 
-function report(context: IHookFunctions, { name, status, last_test: test }: ToolRecord): void {
-	if (status !== 'draft' || test?.succeeded !== false) return;
+const isFailed = ({ status, last_test: test }: ToolRecord): boolean =>
+	status === 'draft' && test?.succeeded === false;
+
+/** Whether the trigger did not accept the signature of the test call. */
+async function wasRefused(context: IHookFunctions, tool: ToolRecord): Promise<boolean> {
+	const call: ToolCallRecord = await requestService(context, {
+		method: 'GET',
+		path: `/api/tool-calls/${encodeURIComponent(tool.last_test?.tool_call_id ?? '')}`,
+	});
+	return call.http_status === 401;
+}
+
+function report(context: IHookFunctions, { name, last_test: test }: ToolRecord): void {
 	context.logger.error(
-		`The tool "${name}" did not go live, because its test call failed: ${test.error ?? 'no reason given'} The agent does not call it. Correct the workflow or the sample arguments of the trigger "${context.getNode().name}", then publish again or use Tool → Go Live. Tool → Get shows the test as last_test.`,
-		{ toolCallId: test.tool_call_id, workflowId: context.getWorkflow().id },
+		`The tool "${name}" did not go live, because its test call failed: ${test?.error ?? 'no reason given'} The agent does not call it. Correct the workflow or the sample arguments of the trigger "${context.getNode().name}", then publish again or use Tool → Go Live. Tool → Get shows the test as last_test.`,
+		{ toolCallId: test?.tool_call_id, workflowId: context.getWorkflow().id },
 	);
 }

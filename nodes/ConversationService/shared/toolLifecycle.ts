@@ -1,18 +1,22 @@
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { parseUrl } from './baseUrl';
-import { errorCode, errorParam, existingId } from './errors';
+import { errorCode, existingId } from './errors';
+import type { StoredTool } from './toolApi';
+import {
+	explainSample,
+	findTool,
+	findToolByName,
+	readStoredTool,
+	registerTool,
+	removeTool,
+	toolPath,
+} from './toolApi';
 import { followGoLive } from './toolFollowUp';
 import type { ToolDefinition } from './toolDefinition';
 import { getAddress, hasDefinition, readDefinition, readName, readSample } from './toolDefinition';
-import { requestList, requestService } from './transport';
+import { requestService } from './transport';
 import type { ToolRecord, ToolWithSecret } from './types';
-
-/** What the workflow's static data keeps of the tool. */
-export interface StoredTool {
-	toolId?: string;
-	secret?: string;
-}
 
 /** A tool of the service that calls this trigger from now on. */
 interface Registration {
@@ -20,8 +24,6 @@ interface Registration {
 	secret: string;
 	isNew: boolean;
 }
-
-export const readStoredTool = (staticData: IDataObject): StoredTool => staticData as StoredTool;
 
 /** Whether the tool is live as the fields define it, calls this address, and its secret is known. */
 export async function haveTool(context: IHookFunctions): Promise<boolean> {
@@ -88,46 +90,6 @@ export async function pauseTool(context: IHookFunctions): Promise<boolean> {
 		return false;
 	}
 }
-
-/** @returns null when it does not exist, or not in this workspace */
-export async function findTool(context: IHookFunctions, id: string): Promise<ToolRecord | null> {
-	try {
-		return await requestService<ToolRecord>(context, { method: 'GET', path: toolPath(id) });
-	} catch (error) {
-		if (errorCode(error) === 'not_found') return null;
-		throw new NodeApiError(context.getNode(), error as JsonObject);
-	}
-}
-
-export async function findToolByName(
-	context: IHookFunctions,
-	name: string,
-): Promise<ToolRecord | null> {
-	const [tool] = await requestList<ToolRecord>(context, { path: '/api/tools', query: { name } });
-	return tool ?? null;
-}
-
-export const registerTool = async (
-	context: IHookFunctions,
-	definition: ToolDefinition,
-): Promise<ToolWithSecret> =>
-	await requestService(context, {
-		method: 'POST',
-		path: '/api/tools',
-		body: { ...definition, kind: 'Webhook' },
-	});
-
-/** What does not exist any more is fine. */
-export async function removeTool(context: IHookFunctions, id: string): Promise<void> {
-	try {
-		await requestService(context, { method: 'DELETE', path: toolPath(id) });
-	} catch (error) {
-		if (errorCode(error) !== 'not_found')
-			throw new NodeApiError(context.getNode(), error as JsonObject);
-	}
-}
-
-export const toolPath = (id: string): string => `/api/tools/${encodeURIComponent(id)}`;
 
 /** The tool that is stored, unless it was deleted or given another address meanwhile. */
 async function findKnownTool(
@@ -226,15 +188,6 @@ async function goLive(context: IHookFunctions, id: string, sample: IDataObject):
 	} catch (error) {
 		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
 	}
-}
-
-/** Adds what to do about arguments of a test call that do not fit the parameters. */
-export function explainSample(error: NodeApiError): NodeApiError {
-	if (errorCode(error) === 'invalid_request' && errorParam(error) === 'arguments') {
-		error.description =
-			'Enter "Sample Arguments" that fit the parameters: the service makes a test call with them before the agent can use the tool.';
-	}
-	return error;
 }
 
 /** After a failure: nothing that was begun stays live. */

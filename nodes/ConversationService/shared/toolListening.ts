@@ -1,6 +1,14 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
-import { NodeOperationError, sleep } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { parseUrl } from './baseUrl';
+import {
+	explainSample,
+	findToolByName,
+	readStoredTool,
+	registerTool,
+	removeTool,
+	toolPath,
+} from './toolApi';
 import {
 	getAddress,
 	readDefinition,
@@ -10,13 +18,6 @@ import {
 	testName,
 } from './toolDefinition';
 import { STORED_AFTER_MS } from './toolFollowUp';
-import {
-	findToolByName,
-	readStoredTool,
-	registerTool,
-	removeTool,
-	toolPath,
-} from './toolLifecycle';
 import { requestService, TEST_CALL_TIMEOUT_MS } from './transport';
 import type { ToolCallRecord, ToolRecord } from './types';
 
@@ -105,6 +106,9 @@ async function sendTestCallSoon(
 		}
 	} catch (error) {
 		// Listening may have been stopped meanwhile; a call by Tool → Test still arrives.
-		context.logger.warn('No test call was made', { error: (error as Error).message });
+		const { message, description } = explainSample(
+			new NodeApiError(context.getNode(), error as JsonObject),
+		);
+		context.logger.warn('No test call was made', { error: message, fix: description });
 	}
 }
