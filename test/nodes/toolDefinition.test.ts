@@ -154,9 +154,12 @@ describe('Sample arguments', () => {
   };
 
   it('are those that were entered', () => {
-    expect(sample({ sampleArguments: '{"order_number":"A-1042"}' })).toEqual({ order_number: 'A-1042' });
-    expect(sample({ ...withFields({ name: 'a' }), sampleArguments: '{}' })).toEqual({});
-    expect(() => sample({ sampleArguments: '[1]' })).toThrow('"Sample Arguments" is not a JSON object');
+    const fields = withFields({ name: 'a' }, { name: 'b', required: false });
+    expect(sample({ ...fields, sampleArguments: '{"a":"A-1042"}' })).toEqual({ a: 'A-1042' });
+    expect(sample({ parametersMode: 'json', parametersSchema: '{}', sampleArguments: '{"any":1}' })).toEqual({ any: 1 });
+    expect(() => sample({ ...fields, sampleArguments: '[1]' })).toThrow('"Sample Arguments" is not a JSON object');
+    expect(() => sample({ ...fields, sampleArguments: '{"b":"x"}' })).toThrow('"Sample Arguments" has no "a"');
+    expect(() => sample({ ...fields, sampleArguments: '{"a":"x","constructor":1}' })).toThrow('"Sample Arguments" has "constructor"');
   });
 
   it('are made from the fields when none are entered', () => {

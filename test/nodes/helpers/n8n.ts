@@ -14,6 +14,7 @@ import type {
   INode,
   INodeType,
   INodeTypes,
+  Logger,
   IRun,
   IWorkflowExecuteAdditionalData,
   NodeApiError,
@@ -206,4 +207,18 @@ export async function failureOf(run: Promise<unknown>): Promise<NodeApiError> {
 /** A context for the methods that fill the node's lists. */
 export function loadOptionsContext(node: INode, credential: Credential) {
   return new core.LoadOptionsContext(workflowWith(node), node, additionalData(() => credential), '');
+}
+
+/** What n8n's log gets, errors and warnings, until it is stopped. */
+export function listenToLog(): { errors: string[]; warnings: string[]; stop(): void } {
+  // n8n-core has copies of its own of these.
+  const requireOfCore = createRequire(require.resolve('n8n-core'));
+  const { Container } = requireOfCore('@n8n/di') as { Container: { get(token: unknown): Logger } };
+  const { Logger } = requireOfCore('@n8n/backend-common') as { Logger: unknown };
+  const logger = Container.get(Logger);
+  const { error, warn } = logger;
+  const heard = { errors: [] as string[], warnings: [] as string[] };
+  const record = (into: string[]) => (message: string, metadata?: object) => void into.push(`${message} ${JSON.stringify(metadata ?? {})}`);
+  Object.assign(logger, { error: record(heard.errors), warn: record(heard.warnings) });
+  return { ...heard, stop: () => void Object.assign(logger, { error, warn }) };
 }
