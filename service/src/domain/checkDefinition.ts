@@ -10,6 +10,8 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { reado
 /**
  * Looks at a whole definition: its schema, its template, and whether its address may be called.
  * @param secretNames what `{{secrets.NAME}}` may name
+ * @param before the definition that is changed: an address that stays is not looked up again, so that a
+ *   tool can be edited while its system is down
  * @returns it with the template in its stored form
  * @throws invalid_request (400) that names the field; target_url_* (422)
  * @see spec section 2 (Custom tool definition), section 8
@@ -18,6 +20,7 @@ export async function checkDefinition(
   { checkTargetUrl }: Pick<Deps, 'checkTargetUrl'>,
   wanted: WantedDefinition,
   secretNames: readonly string[],
+  before?: ToolDefinition,
 ): Promise<ToolDefinition> {
   refuseMixedKinds(wanted, secretNames);
   const definition = asCallerError(() => {
@@ -25,10 +28,12 @@ export async function checkDefinition(
     if (wanted.kind === 'Webhook') return { ...wanted, requestTemplate: null };
     return { ...wanted, requestTemplate: parseRequestTemplate(wanted.requestTemplate, { parameters: wanted.parameters, secretNames }) };
   });
-  if (definition.requestTemplate === null) await checkTargetUrl(definition.endpoint!, 'endpoint');
-  else await checkTargetUrl(withoutPlaceholders(definition.requestTemplate.url), 'request_template.url');
+  const address = addressOf(definition);
+  if (before === undefined || address !== addressOf(before)) await checkTargetUrl(address, definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url');
   return definition;
 }
+
+const addressOf = ({ endpoint, requestTemplate }: ToolDefinition) => (requestTemplate === null ? endpoint! : withoutPlaceholders(requestTemplate.url));
 
 /** Placeholders stand in path and query only; which address is called does not depend on them. */
 const withoutPlaceholders = (url: string) => url.replace(/\{\{.*?\}\}/gs, 'x');

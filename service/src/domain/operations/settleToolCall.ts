@@ -45,6 +45,8 @@ export async function cancelApprovalsOf(tx: Tx, conversation: Conversation, now:
 
 /** Cancels what waits for approval of a tool that was edited, paused or removed; the agent tells the customers. */
 export async function cancelApprovalsOfTool(tx: Tx, deps: Pick<Deps, 'agent'>, toolId: string, now: Date): Promise<void> {
-  const waiting = await tx.toolCalls.find({ where: { toolId, status: 'pending_approval' }, limit: 1000 });
-  for (const call of waiting) await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
+  const next = () => tx.toolCalls.find({ where: { toolId, status: 'pending_approval' }, limit: 100 });
+  for (let waiting = await next(); waiting.length > 0; waiting = await next()) {
+    for (const call of waiting) await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
+  }
 }

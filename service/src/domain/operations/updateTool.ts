@@ -1,6 +1,6 @@
 import { checkDefinition, type WantedDefinition } from '../checkDefinition.ts';
 import type { Deps } from '../deps.ts';
-import { redefine, type Tool } from '../tool.ts';
+import { redefine, type Tool, type ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import { assertNameIsFree, sealAll } from './createTool.ts';
 import { loadTool } from './loadTool.ts';
@@ -24,16 +24,14 @@ export async function updateTool(
   for (;;) {
     const before = await store.transaction((tx) => loadTool(tx, workspace, id));
     const sealedTemplateSecrets = { ...before.sealedTemplateSecrets, ...sealed };
-    const definition = await checkDefinition(deps, { ...before, ...changes }, Object.keys(sealedTemplateSecrets));
-    const { name, description, parameters, endpoint, requestTemplate, timeoutSeconds, askBeforeRunning } = definition;
+    const definition = await checkDefinition(deps, { ...before, ...changes }, Object.keys(sealedTemplateSecrets), before);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);
       if (tool.definitionHash !== before.definitionHash) return null; // changed while it was checked: look again
-      await assertNameIsFree(tx, workspace, { id, name });
+      await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
-      const fields = { name, description, parameters, endpoint, requestTemplate, timeoutSeconds, askBeforeRunning, sealedTemplateSecrets };
-      const changed = redefine(tool, fields, now);
+      const changed = redefine(tool, { ...onlyGiven(definition, changes), sealedTemplateSecrets }, now);
       if (changed.definitionHash !== tool.definitionHash) await cancelApprovalsOfTool(tx, deps, id, now);
       await tx.tools.put(changed);
       return changed;
@@ -41,3 +39,7 @@ export async function updateTool(
     if (updated) return updated;
   }
 }
+
+/** What was not given stays as it is by now: somebody may have changed it while the rest was checked. */
+const onlyGiven = (definition: ToolDefinition, changes: Partial<Record<keyof ToolDefinition, unknown>>): Partial<ToolDefinition> =>
+  Object.fromEntries(Object.entries(definition).filter(([name]) => Object.hasOwn(changes, name)));
