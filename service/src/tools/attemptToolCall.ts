@@ -21,15 +21,17 @@ export async function attemptToolCall(
   envelope: Envelope,
   { now, timeoutMs, signal }: { now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
+  const clean = scrubber(address.kind === 'Webhook' ? [address.secret] : Object.values(address.secrets));
   const startedAt = performance.now();
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
-    return scrub(readAnswer(address, await outbound.request({ ...request, timeoutMs, signal: AbortSignal.any([signal, tooLate]) })), address);
+    const response = await outbound.request({ ...request, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
+    return scrub(readAnswer(address, response, clean), clean);
   } catch (error) {
     signal.throwIfAborted();
     const failure = tooLate.aborted ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
-    return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), address);
+    return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), clean);
   }
 }
 
@@ -57,8 +59,7 @@ function asFailure(error: unknown, durationMs: number): ToolAttemptResult {
 }
 
 /** An endpoint may echo what it was sent: secrets are cut out before anything is stored or shown. */
-function scrub(result: ToolAttemptResult, address: ToolAddress): ToolAttemptResult {
-  const clean = scrubber(address.kind === 'Webhook' ? [address.secret] : Object.values(address.secrets));
+function scrub(result: ToolAttemptResult, clean: (text: string) => string): ToolAttemptResult {
   if (result.type === 'success') return { ...result, result: mapStrings(result.result, clean) };
   return { ...result, error: { ...result.error, message: clean(result.error.message) } };
 }

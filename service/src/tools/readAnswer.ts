@@ -9,13 +9,17 @@ const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';
 
+/** Takes the tool's secrets out of a text. */
+type Clean = (text: string) => string;
+
 /**
  * Judges an answer by its status, then reads it.
+ * @param clean of what is quoted in an error; before it is cut, since half a secret would not be found
  * @see spec section 7 (Calls to a custom tool)
  */
-export function readAnswer(address: ToolAddress, response: OutboundResponse): ToolAttemptResult {
+export function readAnswer(address: ToolAddress, response: OutboundResponse, clean: Clean): ToolAttemptResult {
   const { status, durationMs } = response;
-  if (status >= 200 && status < 300) return readSuccess(address, response);
+  if (status >= 200 && status < 300) return readSuccess(address, response, clean);
   const fail = (retry: 'later' | 'never', type: 'http_status' | 'redirect', message: string): ToolAttemptResult => ({
     type: 'failure',
     retry,
@@ -26,13 +30,13 @@ export function readAnswer(address: ToolAddress, response: OutboundResponse): To
   if (status >= 300 && status < 400 && address.kind === 'Webhook') {
     return fail('never', 'redirect', `The endpoint answered ${status}; redirects of a Webhook tool are not followed. Give the final address as endpoint.`);
   }
-  return fail(status >= 500 ? 'later' : 'never', 'http_status', `The endpoint answered ${status}${excerpt(response)}`);
+  return fail(status >= 500 ? 'later' : 'never', 'http_status', `The endpoint answered ${status}${excerpt(response, clean)}`);
 }
 
-function readSuccess(address: ToolAddress, response: OutboundResponse): ToolAttemptResult {
+function readSuccess(address: ToolAddress, response: OutboundResponse, clean: Clean): ToolAttemptResult {
   const { status, durationMs } = response;
   try {
-    const result = address.kind === 'Webhook' ? readJson(response) : readAny(response, address.template.response_fields);
+    const result = address.kind === 'Webhook' ? readJson(response, clean) : readAny(response, address.template.response_fields, clean);
     return { type: 'success', httpStatus: status, durationMs, result };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
@@ -42,26 +46,26 @@ function readSuccess(address: ToolAddress, response: OutboundResponse): ToolAtte
 }
 
 /** A Webhook tool answers JSON, and says so. */
-function readJson({ headers, body }: OutboundResponse): Json {
+function readJson({ headers, body }: OutboundResponse, clean: Clean): Json {
   if (body.length === 0) throw new JsonError('with an empty body; it has to answer with JSON.');
   const type = headers['content-type'];
-  if (!isJson(type)) throw new JsonError(`with Content-Type ${quoted(type)}; it has to answer JSON as application/json.`);
+  if (!isJson(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; it has to answer JSON as application/json.`);
   return parseJson(decode(body), { maxDepth: MOST_DEPTH });
 }
 
 /** An existing API answers JSON, text or nothing. */
-function readAny({ headers, body }: OutboundResponse, fields: readonly string[] | undefined): Json {
+function readAny({ headers, body }: OutboundResponse, fields: readonly string[] | undefined, clean: Clean): Json {
   const type = headers['content-type'];
   if (body.length === 0) return null;
   if (type === undefined || isJson(type)) return selectFields(parseJson(decode(body), { maxDepth: MOST_DEPTH }), fields);
-  if (fields !== undefined) throw new JsonError(`with Content-Type ${quoted(type)}; response_fields can be taken from JSON only.`);
-  if (!/^text\//i.test(type)) throw new JsonError(`with Content-Type ${quoted(type)}; only JSON and text can be read.`);
+  if (fields !== undefined) throw new JsonError(`with Content-Type ${quoted(type, clean)}; response_fields can be taken from JSON only.`);
+  if (!/^text\//i.test(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; only JSON and text can be read.`);
   return decode(body);
 }
 
 const isJson = (type: string | undefined) => type !== undefined && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
 
-const quoted = (type: string | undefined) => JSON.stringify((type ?? '').slice(0, 100));
+const quoted = (type: string | undefined, clean: Clean) => JSON.stringify(clean(type ?? '').slice(0, 100));
 
 function decode(body: Buffer): string {
   try {
@@ -72,7 +76,7 @@ function decode(body: Buffer): string {
 }
 
 /** What the endpoint said about it, for whoever mends it. */
-function excerpt({ body }: OutboundResponse): string {
-  const text = new TextDecoder().decode(body.subarray(0, 4 * EXCERPT_CHARACTERS)).replaceAll('\0', '\ufffd').trim();
-  return text === '' ? '.' : `: ${[...text].slice(0, EXCERPT_CHARACTERS).join('')}`;
+function excerpt({ body }: OutboundResponse, clean: Clean): string {
+  const text = clean(new TextDecoder().decode(body)).replaceAll('\0', '\ufffd').trim();
+  return text === '' ? '.' : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
 }
