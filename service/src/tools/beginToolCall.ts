@@ -3,6 +3,7 @@ import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
 import { beginAttempt, finish, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
+import { endToolCall } from './endToolCall.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An attempt that may be made now: it is on record already. */
@@ -27,7 +28,7 @@ export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall |
       return null;
     }
     const call = recoverInterrupted(stored, now);
-    const end = (ended: ToolCall) => settleToolCall(tx, deps, stored, ended, now).then(() => null);
+    const end = (ended: ToolCall) => endToolCall(tx, deps, stored, ended, now).then(() => null);
     if (call.status !== 'running') return end(call);
     const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
