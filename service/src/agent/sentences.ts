@@ -1,0 +1,112 @@
+import { LANGUAGES, type Language } from './agentModel.ts';
+
+/**
+ * What the service itself says to a customer, word for word, in each of its languages: neutral Latin
+ * American Spanish and Brazilian Portuguese. `{…}` is filled in by `sentence`.
+ */
+export const SENTENCES = {
+  /** A tool call failed or was cancelled: nothing was done, and a person is offered. */
+  toolFailed: {
+    en: 'I could not do that right now. Would you like a person to follow up?',
+    es: 'No pude hacerlo en este momento. ¿Desea que una persona le dé seguimiento?',
+    pt: 'Não consegui fazer isso agora. Gostaria que uma pessoa desse continuidade?',
+  },
+  waitingForApproval: {
+    en: 'A colleague has to confirm this first. I will write as soon as it is decided.',
+    es: 'Primero tiene que confirmarlo una persona del equipo. Le escribo en cuanto se decida.',
+    pt: 'Primeiro uma pessoa da equipe precisa confirmar. Escrevo assim que for decidido.',
+  },
+  approvalRejected: {
+    en: 'The team did not confirm this, so it was not done. Would you like a person to follow up?',
+    es: 'El equipo no lo confirmó, así que no se hizo. ¿Desea que una persona le dé seguimiento?',
+    pt: 'A equipe não confirmou, então isso não foi feito. Gostaria que uma pessoa desse continuidade?',
+  },
+  approvalExpired: {
+    en: 'Nobody could confirm this in time, so it was not done. Would you like a person to follow up?',
+    es: 'Nadie pudo confirmarlo a tiempo, así que no se hizo. ¿Desea que una persona le dé seguimiento?',
+    pt: 'Ninguém pôde confirmar a tempo, então isso não foi feito. Gostaria que uma pessoa desse continuidade?',
+  },
+  /** The customer asked for a person. */
+  handOverOnRequest: {
+    en: 'Of course. I am passing you to a person, who will write to you here.',
+    es: 'Por supuesto. Le paso con una persona, que le escribirá por aquí.',
+    pt: 'Claro. Vou passar a conversa para uma pessoa, que vai escrever por aqui.',
+  },
+  /** The agent does not know. */
+  handOverUnknown: {
+    en: 'I do not know how to help with that. I am passing you to a person, who will write to you here.',
+    es: 'No sé cómo ayudarle con eso. Le paso con una persona, que le escribirá por aquí.',
+    pt: 'Não sei como ajudar com isso. Vou passar a conversa para uma pessoa, que vai escrever por aqui.',
+  },
+  /** An error of ours. */
+  handOverAfterError: {
+    en: 'Sorry, something went wrong on our side. A person will follow up and write to you here.',
+    es: 'Disculpe, tuvimos un error de nuestro lado. Una persona le dará seguimiento y le escribirá por aquí.',
+    pt: 'Desculpe, houve um erro do nosso lado. Uma pessoa vai dar continuidade e escrever por aqui.',
+  },
+  /** `what`: the missing argument, by its description or its name. */
+  askForArgument: {
+    en: 'To go on, I need one more detail: {what}. Could you send it to me, please?',
+    es: 'Para continuar necesito un dato más: {what}. ¿Me lo puede enviar, por favor?',
+    pt: 'Para continuar, preciso de mais uma informação: {what}. Pode me enviar, por favor?',
+  },
+  /** `result`: lines. */
+  toolResult: {
+    en: 'This is the result:\n{result}',
+    es: 'Este es el resultado:\n{result}',
+    pt: 'Este é o resultado:\n{result}',
+  },
+  /** A tool call succeeded, and its result is nothing to read out. */
+  toolDone: { en: 'Done.', es: 'Listo, ya está hecho.', pt: 'Pronto, está feito.' },
+  nothingFound: { en: 'There are no results.', es: 'No hay resultados.', pt: 'Não há resultados.' },
+  /** `count`: items of a list that are not read out. */
+  moreItems: { en: 'And {count} more.', es: 'Y {count} más.', pt: 'E mais {count}.' },
+  /** An answer to a plain greeting. */
+  howCanIHelp: {
+    en: 'Hello! What can I do for you?',
+    es: '¡Hola! ¿En qué le puedo ayudar?',
+    pt: 'Olá! Em que posso ajudar?',
+  },
+  /** Thanks in the middle of a conversation. */
+  youAreWelcome: {
+    en: 'You are welcome. Write to me if you need anything else.',
+    es: 'Con gusto. Escríbame si necesita algo más.',
+    pt: 'De nada. Escreva se precisar de mais alguma coisa.',
+  },
+  /** The customer changed their mind. */
+  allRight: {
+    en: 'All right. Write to me if you need anything else.',
+    es: 'De acuerdo. Escríbame si necesita algo más.',
+    pt: 'Tudo bem. Escreva se precisar de mais alguma coisa.',
+  },
+  /** The last sentence of a conversation. */
+  farewell: {
+    en: 'Thank you for writing. Have a good day!',
+    es: 'Gracias por escribirnos. ¡Que tenga un buen día!',
+    pt: 'Obrigado por escrever. Tenha um bom dia!',
+  },
+  yes: { en: 'yes', es: 'sí', pt: 'sim' },
+  no: { en: 'no', es: 'no', pt: 'não' },
+} as const satisfies Record<string, Record<Language, string>>;
+
+export type SentenceName = keyof typeof SENTENCES;
+
+/** The sentence in that language, with each `{…}` it has filled in as given. */
+export const sentence = (name: SentenceName, language: Language, values: Readonly<Record<string, string>> = {}): string =>
+  SENTENCES[name][language].replace(/\{(\w+)\}/g, (placeholder, key: string) => (Object.hasOwn(values, key) ? values[key]! : placeholder));
+
+const OFFERS: readonly string[] = [SENTENCES.toolFailed, SENTENCES.approvalRejected, SENTENCES.approvalExpired].flatMap((texts) => Object.values(texts));
+
+/** Whether a reply ends by offering a person: a "yes" that comes next means that one is wanted. */
+export const offersPerson = (reply: string): boolean => OFFERS.some((offer) => reply.trimEnd().endsWith(offer));
+
+/** What the asking sentence at the end of a reply asked for, as filled into it; null when the reply does not ask. */
+export function whatWasAsked(reply: string): string | null {
+  const text = reply.trimEnd();
+  for (const language of LANGUAGES) {
+    const [before = '', after = ''] = SENTENCES.askForArgument[language].split('{what}');
+    const start = text.lastIndexOf(before);
+    if (start !== -1 && text.endsWith(after)) return text.slice(start + before.length, text.length - after.length);
+  }
+  return null;
+}

@@ -1,0 +1,45 @@
+/** Enough for the longest message a customer can write; what is longer is read up to here. */
+const MAX_READ = 8_192;
+
+/** Lower case, without accents, apostrophes and invisible characters: `¿Dónde está? Don't` → `¿donde esta? dont`. */
+export const foldCase = (text: string): string =>
+  text
+    .slice(0, MAX_READ)
+    .replace(/['’‘`´ºª°]|\p{Cf}/gu, '')
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase();
+
+/** The words of a text, folded; numbers are words too. */
+export const wordsOf = (text: string): readonly string[] => foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** A set of folded words, out of lists as one writes them and of other sets. */
+export const wordSet = (...lists: readonly (string | ReadonlySet<string>)[]): ReadonlySet<string> =>
+  new Set(lists.flatMap((list) => (typeof list === 'string' ? wordsOf(list) : [...list])));
+
+/** `order_id`, `orderId` and `order-id` → `order id`. */
+export const splitName = (name: string): string =>
+  name
+    .slice(0, 200)
+    .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replace(/[_\-.\s]+/g, ' ')
+    .trim();
+
+/** `order_id` → `Order id`. */
+export function readableName(name: string): string {
+  const words = splitName(name);
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+/**
+ * A word without the ending of its plural, roughly: enough that singular and plural of one word meet,
+ * in each of the three languages. Not for reading.
+ */
+export function stem(word: string): string {
+  if (word.length < 4) return word;
+  const singular = word
+    .replace(/(?:oes|aes)$/, 'ao')
+    .replace(/ies$/, 'y')
+    .replace(/(?<!s)s$/, '');
+  return singular.length > 4 ? singular.replace(/e$/, '') : singular;
+}

@@ -1,0 +1,353 @@
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { AgentTool, HistoryItem, Language, PastToolCall, Step, Turn } from '../../../service/src/agent/agentModel.ts';
+import { createKeywordAgent } from '../../../service/src/agent/keywordAgent.ts';
+import { sentence } from '../../../service/src/agent/sentences.ts';
+import type { JsonObject } from '../../../service/src/domain/json.ts';
+
+/** A Saturday, ten in the morning where the machine is. */
+const agent = createKeywordAgent(() => new Date(2026, 10, 21, 10, 0));
+
+const schema = (properties: JsonObject, required = Object.keys(properties), more: JsonObject = {}): JsonObject => ({ type: 'object', properties, required, ...more });
+const tool = (name: string, description: string, parameters: JsonObject = schema({})): AgentTool => ({ name, description, parameters });
+
+const ORDER_ID = { order_id: { type: 'string', description: 'Order number' } };
+const TRACK = tool('track_order', 'Status and delivery date of an order', schema(ORDER_ID));
+const CANCEL = tool('cancel_order', 'Cancels an order', schema({ ...ORDER_ID, reason: { type: 'string' } }, ['order_id']));
+const BOOK = tool('book_table', 'Books a table at the restaurant', schema({
+  date: { type: 'string', format: 'date' },
+  time: { type: 'string', format: 'time' },
+  people: { type: 'integer', minimum: 1, maximum: 20, description: 'How many people' },
+}));
+const HOURS = tool('opening_hours', 'Opening hours of the shop', { type: 'object' });
+const FAQ = tool('ask_faq', 'Answers general questions', schema({ question: { type: 'string', maxLength: 40 } }));
+const TOOLS = [TRACK, CANCEL, BOOK, HOURS];
+
+const customer = (text: string): HistoryItem => ({ type: 'customer', text });
+const said = (text: string): HistoryItem => ({ type: 'reply', from: 'agent', text });
+const call = (status: PastToolCall['status'], outcome = '', more: Partial<PastToolCall> = {}): PastToolCall => ({ id: 'call_1', tool: 'track_order', arguments: {}, status, outcome, ...more });
+const calls = (...made: PastToolCall[]): HistoryItem => ({ type: 'tool_calls', calls: made });
+const late = (ended: PastToolCall): HistoryItem => ({ type: 'late_result', call: ended });
+
+interface Setting { readonly tools?: readonly AgentTool[]; readonly language?: Language; readonly mayCallTools?: boolean }
+
+async function next(history: readonly (HistoryItem | string)[], { tools = TOOLS, language = 'en', mayCallTools = true }: Setting = {}): Promise<Step> {
+  const turn: Turn = {
+    agent: { name: 'Agent', instructions: '', languages: [language] },
+    language, tools, mayCallTools,
+    history: history.map((item) => (typeof item === 'string' ? customer(item) : item)),
+  };
+  const start = performance.now();
+  const step = await agent.next(turn, new AbortController().signal);
+  expect(performance.now() - start).toBeLessThan(1_000);
+  return step;
+}
+
+const callOf = (name: string, args: JsonObject): Step => ({ type: 'tool_calls', calls: [{ tool: name, arguments: args }] });
+const reply = (text: string): Step => ({ type: 'reply', text });
+const ask = (what: string, language: Language = 'en') => reply(sentence('askForArgument', language, { what }));
+const UNKNOWN: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
+const REQUESTED: Step = { type: 'hand_over', reason: 'customer_request', text: null };
+const asking = (language: Language = 'en') => said(sentence('askForArgument', language, { what: 'Order number' }));
+
+/** The value that a tool with one argument is called with; undefined when it is not called. */
+async function filled(argument: JsonObject, message: string, { name = 'value', language = 'en' as Language, required = true } = {}): Promise<unknown> {
+  const lookup = tool('lookup', 'Looks up', schema({ [name]: argument }, required ? [name] : []));
+  const step = await next([`lookup: ${message}`], { tools: [lookup], language });
+  if (step.type !== 'tool_calls') return undefined;
+  const args = step.calls[0]!.arguments as JsonObject;
+  const ajv = new Ajv2020({ strict: false });
+  (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
+  expect(ajv.validate(lookup.parameters, args)).toBe(true);
+  return Object.hasOwn(args, name) ? args[name] : undefined;
+}
+
+describe('choosing a tool', () => {
+  it.each<[string, Language, Step]>([
+    ['where is my order AB-123?', 'en', callOf('track_order', { order_id: 'AB-123' })],
+    ['WHERE IS MY ORDER #4455', 'en', callOf('track_order', { order_id: '4455' })],
+    ['I want to cancel my order 4455', 'en', callOf('cancel_order', { order_id: '4455' })],
+    ['Hi, I bought a jacket last week and want to know where my order 1234 is, it should have arrived', 'en', callOf('track_order', { order_id: '1234' })],
+    ['what are your opening hours?', 'en', callOf('opening_hours', {})],
+    ['book a table for 4 people', 'en', ask('Date (2026-12-31)')],
+    ['quiero anular mi pedido 4455', 'es', callOf('cancel_order', { order_id: '4455' })],
+    ['¿Dónde está mi pedido 9876?', 'es', callOf('track_order', { order_id: '9876' })],
+    ['¿qué horarios tienen?', 'es', callOf('opening_hours', {})],
+    ['quero cancelar o pedido 12345', 'pt', callOf('cancel_order', { order_id: '12345' })],
+    ['onde está meu pedido 9876?', 'pt', callOf('track_order', { order_id: '9876' })],
+    ['where is my order?', 'en', ask('Order number')],
+    ['onde está meu pedido?', 'pt', ask('Order number', 'pt')],
+  ])('%s', async (text, language, step) => expect(await next([text], { language })).toEqual(step));
+
+  it.each(['do you sell bicycles?', 'my dog ate the charger', "don't cancel my order 4455", 'My order 1234 arrived broken and I want my money back', 'asdf qwer'])('hands over when unsure: %s', async (text) => {
+    expect(await next([text])).toEqual(UNKNOWN);
+  });
+
+  it('hands over when two tools fit equally well', async () => {
+    expect(await next(['weather please'], { tools: [tool('weather_north', 'Weather'), tool('weather_south', 'Weather')] })).toEqual(UNKNOWN);
+  });
+
+  it('gives what no tool fits to the one that answers questions', async () => {
+    expect(await next(['do you sell bicycles?'], { tools: [...TOOLS, FAQ] })).toEqual(callOf('ask_faq', { question: 'do you sell bicycles?' }));
+    expect(await next(['do you sell very big and heavy bicycles with lights?'], { tools: [FAQ] })).toEqual(callOf('ask_faq', { question: 'do you sell very big and heavy bicycles' }));
+  });
+
+  it('never calls a tool when it may not', async () => {
+    expect(await next(['where is my order AB-123?'], { mayCallTools: false })).toEqual(UNKNOWN);
+    expect(await next(['where is my order?'], { mayCallTools: false })).toEqual(ask('Order number'));
+  });
+
+  it('reads several messages in a row as one', async () => expect(await next(['where is my order', 'it is AB-123'])).toEqual(callOf('track_order', { order_id: 'AB-123' })));
+
+  it('hands over without history or tools', async () => {
+    expect(await next([])).toEqual(UNKNOWN);
+    expect(await next(['where is my order 1?'], { tools: [] })).toEqual(UNKNOWN);
+    expect(await next(['hello', said('Hello!')])).toEqual(UNKNOWN);
+  });
+});
+
+describe('small talk and persons', () => {
+  it.each<[string, Language]>([['hello', 'en'], ['Hi there!', 'en'], ['I need help', 'en'], ['hola', 'es'], ['Buenos días, necesito ayuda', 'es'], ['oi', 'pt'], ['olá, tudo bem?', 'pt']])(
+    'asks what is needed after: %s',
+    async (text, language) => expect(await next([text], { language })).toEqual(reply(sentence('howCanIHelp', language))),
+  );
+
+  it.each<[string, Language]>([['thanks, bye', 'en'], ["that's all, thank you", 'en'], ['gracias, eso es todo', 'es'], ['chau', 'es'], ['obrigado, tchau', 'pt'], ['era só isso, obrigada', 'pt']])(
+    'says goodbye and closes after: %s',
+    async (text, language) => {
+      const close = { verdict: 'goal_reached', summary: 'The customer wrote "where is my order 1?", and track_order succeeded.' };
+      expect(await next(['where is my order 1?', calls(call('succeeded', '"Here"')), said('Here'), text], { language })).toEqual({ ...reply(sentence('farewell', language)), close });
+      expect(await next([text], { language })).toMatchObject({ close: { verdict: 'unknown', summary: 'The customer asked for nothing in particular, and no tool was called.' } });
+    },
+  );
+
+  it('closes on plain thanks once something was done, and not before', async () => {
+    expect(await next(['order 1?', calls(call('succeeded')), said('Here'), 'thanks'])).toHaveProperty('close');
+    expect(await next(['thanks'])).toEqual(reply(sentence('youAreWelcome', 'en')));
+  });
+
+  it('does not close, and so cancel, while an approval is waited for', async () => {
+    const waiting = ['cancel order 1', calls(call('pending_approval')), said(sentence('waitingForApproval', 'en')), 'thanks, bye'];
+    expect(await next(waiting)).toEqual(reply(sentence('youAreWelcome', 'en')));
+  });
+
+  it('hands over to a person on request, in the middle of a question too', async () => {
+    expect(await next(['I want to talk to a person'])).toEqual(REQUESTED);
+    expect(await next(['where is my order?', asking(), 'just let me talk to a human'])).toEqual(REQUESTED);
+  });
+
+  it('hands over when an offered person is accepted, and not when declined', async () => {
+    const offered = ['order 1?', calls(call('failed')), said(sentence('toolFailed', 'es'))];
+    expect(await next([...offered, 'sí, por favor'], { language: 'es' })).toEqual(REQUESTED);
+    expect(await next([...offered, 'no, gracias'], { language: 'es' })).toEqual(reply(sentence('allRight', 'es')));
+    expect(await next([...offered, 'cancelar mi pedido 77'], { language: 'es' })).toEqual(callOf('cancel_order', { order_id: '77' }));
+  });
+});
+
+describe('filling arguments', () => {
+  it.each<[string, JsonObject, string, unknown, { name?: string; language?: Language; required?: boolean }?]>([
+    ['enum', { enum: ['small', 'extra_large'] }, 'the Extra Large one', 'extra_large'],
+    ['enum, accents', { enum: ['Córdoba', 'Rosario'] }, 'en cordoba', 'Córdoba'],
+    ['enum, several', { enum: ['red', 'blue'] }, 'red or blue', undefined],
+    ['enum, longer name', { enum: ['large', 'extra large'] }, 'extra large', 'extra large'],
+    ['enum of one', { enum: ['web'] }, '', 'web'],
+    ['const', { const: 7 }, '', 7],
+    ['array of enum', { type: 'array', items: { enum: ['red', 'blue', 'green'] } }, 'blue and red', ['blue', 'red']],
+    ['boolean', { type: 'boolean' }, 'with gift wrap', true, { name: 'gift_wrap' }],
+    ['boolean, not', { type: 'boolean' }, 'without gift wrap', false, { name: 'gift_wrap', required: false }],
+    ['integer', { type: 'integer' }, '12', 12],
+    ['integer, thousands', { type: 'integer' }, '1.234', 1234],
+    ['integer, no fraction', { type: 'integer' }, '12.5', undefined],
+    ['integer, maximum', { type: 'integer', maximum: 10 }, '12', undefined],
+    ['integer, two', { type: 'integer' }, '12 or 13', undefined],
+    ['integer, in a code', { type: 'integer' }, 'AB12', undefined],
+    ['integer, in words', { type: 'integer' }, 'for three', 3],
+    ['number', { type: 'number' }, '1.234,50', 1234.5],
+    ['number, en', { type: 'number' }, '1,234.50', 1234.5],
+    ['number, en thousands', { type: 'number' }, '1,234', 1234],
+    ['number, es decimal', { type: 'number' }, '1,234', 1.234, { language: 'es' }],
+    ['number, negative', { type: 'number' }, 'minus: -5', -5],
+    ['number, range is none', { type: 'number' }, '3-5', undefined],
+    ['email', { type: 'string', format: 'email' }, 'write to ana.b+c@example.com.', 'ana.b+c@example.com'],
+    ['email, masked', { type: 'string', format: 'email' }, 'm••••@e••••••.com', undefined],
+    ['uri', { type: 'string', format: 'uri' }, 'see https://example.com/a?b=1.', 'https://example.com/a?b=1'],
+    ['uuid', { type: 'string', format: 'uuid' }, '123e4567-e89b-42d3-a456-426614174000', '123e4567-e89b-42d3-a456-426614174000'],
+    ['date', { type: 'string', format: 'date' }, '2026-12-31', '2026-12-31'],
+    ['date, day first', { type: 'string', format: 'date' }, '31/12/2026', '2026-12-31'],
+    ['date, es', { type: 'string', format: 'date' }, '03/04/2027', '2027-04-03', { language: 'es' }],
+    ['date, en ambiguous', { type: 'string', format: 'date' }, '03/04/2027', undefined],
+    ['date, impossible', { type: 'string', format: 'date' }, '2026-02-31', undefined],
+    ['date, tomorrow', { type: 'string', format: 'date' }, 'tomorrow', '2026-11-22'],
+    ['date, mañana', { type: 'string', format: 'date' }, 'mañana por la mañana', '2026-11-22', { language: 'es' }],
+    ['date, la mañana', { type: 'string', format: 'date' }, 'por la mañana', undefined, { language: 'es' }],
+    ['date, amanhã', { type: 'string', format: 'date' }, 'depois de amanhã', '2026-11-23', { language: 'pt' }],
+    ['date, today', { type: 'string', format: 'date' }, 'hoy', '2026-11-21'],
+    ['date, month', { type: 'string', format: 'date' }, '5 de enero', '2027-01-05', { language: 'es' }],
+    ['date, friday', { type: 'string', format: 'date' }, 'on Friday', '2026-11-27'],
+    ['clock', { type: 'string' }, 'at 7pm', '19:00', { name: 'time' }],
+    ['clock, es', { type: 'string' }, 'a las 8 de la noche', '20:00', { name: 'hora' }],
+    ['pattern', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'my code is AB1234, ok', 'AB1234'],
+    ['pattern, lower case', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'ab1234', 'AB1234'],
+    ['pattern, inside a longer code', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'AB12345', undefined],
+    ['code', { type: 'string' }, 'mi pedido es el #A-99', 'A-99', { name: 'pedido' }],
+    ['code beside its name', { type: 'string' }, 'I have 250 euros and my order is 7788', '7788', { name: 'order_number' }],
+    ['code, none', { type: 'string' }, 'my thing', undefined, { name: 'tracking' }],
+    ['free text', { type: 'string' }, 'something nice', 'lookup: something nice', { name: 'query' }],
+    ['optional free text', { type: 'string' }, 'something nice', undefined, { name: 'query', required: false }],
+    ['name', { type: 'string' }, 'me llamo Ana Paz', 'Ana Paz', { name: 'customer_name' }],
+    ['default', { type: 'string', default: 'x' }, 'nothing', 'x', { name: 'city' }],
+  ])('%s', async (_, argument, message, value, setting = {}) => expect(await filled(argument, message, setting)).toEqual(value));
+
+  it('a date and a time make a moment, with an offset', async () => {
+    expect(await filled({ type: 'string', format: 'date-time' }, '31/12/2026 at 15:30')).toMatch(/^2026-12-31T15:30:00[+-]\d\d:\d\d$/);
+    expect(await filled({ type: 'string', format: 'date-time' }, '2026-12-31T15:30:00Z')).toBe('2026-12-31T15:30:00Z');
+  });
+
+  it('gives each value to the argument beside it, and none to two', async () => {
+    const lookup = tool('lookup', '', schema({ children: { type: 'integer' }, adults: { type: 'integer' }, from: { type: 'string', format: 'date' }, to: { type: 'string', format: 'date' } }));
+    expect(await next(['lookup 2 adults and 3 children, 1/12/2026 to 13/12/2026'], { tools: [lookup], language: 'es' })).toEqual(
+      callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }),
+    );
+  });
+
+  it('fills the required properties of an object, and follows local references', async () => {
+    const lookup = tool('lookup', '', schema({ box: { $ref: '#/$defs/box' }, loop: { $ref: '#/properties/loop' } }, ['box'], {
+      $defs: { box: schema({ size: { enum: ['small', 'big'] }, count: { type: 'integer' }, note: { type: 'string' } }, ['size', 'count']) },
+    }));
+    expect(await next(['lookup 3 big'], { tools: [lookup] })).toEqual(callOf('lookup', { box: { size: 'big', count: 3 } }));
+    expect(await next(['lookup 3'], { tools: [lookup] })).toEqual(ask('Size (small, big)'));
+  });
+});
+
+describe('asking for what is missing', () => {
+  it.each<[string, (HistoryItem | string)[], Step]>([
+    ['the answer completes the call', ['where is my order?', asking(), 'AB123'], callOf('track_order', { order_id: 'AB123' })],
+    ['behind a greeting, in another language', ['cancel my order', said(`Hi!\n\n${sentence('askForArgument', 'pt', { what: 'Order number' })}`), '7'], callOf('cancel_order', { order_id: '7' })],
+    ['asks again', ['where is my order?', asking(), 'hmm'], ask('Order number')],
+    ['hands over after two failed tries', ['where is my order?', asking(), 'hmm', asking(), 'no idea'], UNKNOWN],
+    ['the second try counts', ['where is my order?', asking(), 'hmm', asking(), 'AB123'], callOf('track_order', { order_id: 'AB123' })],
+    ['the customer asks for something else', ['where is my order?', asking(), 'what are your opening hours?'], callOf('opening_hours', {})],
+    ['the customer changes their mind', ['where is my order?', asking(), 'never mind'], reply(sentence('allRight', 'en'))],
+    ['an older question is over', ['where is my order?', asking(), 'AB1', calls(call('succeeded')), said('Here'), 'AB2'], UNKNOWN],
+    ['a question of the team is not ours', ['where is my order?', { type: 'reply', from: 'team', text: sentence('askForArgument', 'en', { what: 'Order number' }) }, 'AB1'], UNKNOWN],
+  ])('%s', async (_, history, step) => expect(await next(history)).toEqual(step));
+
+  it('goes from one missing argument to the next, and keeps what came before', async () => {
+    const history: (HistoryItem | string)[] = ['reservar una mesa mañana'];
+    for (const [question, answer] of [['Time (15:30)', '19:30'], ['How many people', 'somos 4']] as const) {
+      expect(await next(history, { language: 'es' })).toEqual(ask(question, 'es'));
+      history.push(said(sentence('askForArgument', 'es', { what: question })), answer);
+    }
+    expect(await next(history, { language: 'es' })).toMatchObject({ calls: [{ arguments: { date: '2026-11-22', time: expect.stringMatching(/^19:30:00/), people: 4 } }] });
+  });
+
+  it('takes the whole answer where any text will do', async () => {
+    const weather = tool('weather', 'Weather forecast', schema({ city: { type: 'string', maxLength: 30 } }));
+    expect(await next(['weather'], { tools: [weather] })).toEqual(ask('City'));
+    expect(await next(['weather', said(sentence('askForArgument', 'en', { what: 'City' })), 'Buenos Aires'], { tools: [weather] })).toEqual(callOf('weather', { city: 'Buenos Aires' }));
+    expect(await next(['weather', said(sentence('askForArgument', 'en', { what: 'City' })), "I don't know"], { tools: [weather] })).toEqual(ask('City'));
+  });
+
+  it('reads yes and no as the answer to a yes-or-no question', async () => {
+    const wrap = tool('wrap', 'Wraps', schema({ gift: { type: 'boolean' } }));
+    const question = said(sentence('askForArgument', 'es', { what: 'Gift (sí / no)' }));
+    expect(await next(['wrap', question, 'sí'], { tools: [wrap], language: 'es' })).toEqual(callOf('wrap', { gift: true }));
+    expect(await next(['wrap', question, 'no'], { tools: [wrap], language: 'es' })).toEqual(callOf('wrap', { gift: false }));
+  });
+
+  it('asks again for what the service refused, twice at most', async () => {
+    const refused = calls(call('invalid', 'arguments/order_id must match the pattern'));
+    const refusedTwice = ['where is my order 1?', refused, asking(), '2', refused];
+    expect(await next(['where is my order 1?', refused])).toEqual(ask('Order number'));
+    expect(await next(['where is my order 1?', refused, asking(), '2'])).toEqual(callOf('track_order', { order_id: '2' }));
+    expect(await next(refusedTwice)).toEqual(ask('Order number'));
+    expect(await next([...refusedTwice, asking(), '3', refused])).toEqual(UNKNOWN);
+    expect(await next(['where is my order 1?', calls(call('invalid', 'something is wrong'))])).toEqual(UNKNOWN);
+  });
+});
+
+describe('after tool calls', () => {
+  const result = (lines: string) => sentence('toolResult', 'en', { result: lines });
+
+  it.each<[PastToolCall['status'], string, string]>([
+    ['succeeded', '"It ships today"', 'It ships today'],
+    ['succeeded', '{"id":7,"message":"Arrives Monday"}', 'Arrives Monday'],
+    ['succeeded', '[{"json":{"output":"{\\"answer\\":\\"deep\\"}"}}]', 'deep'],
+    ['succeeded', '{"order_id":"A1","eta":null,"isPaid":true,"total":12.5,"tags":["a","b"]}', result('Order id: A1\nIs Paid: yes\nTotal: 12.5\nTags: a, b')],
+    ['succeeded', '[{"name":"Red","price":5},{"name":"Blue","price":7}]', result('- Name: Red, Price: 5\n- Name: Blue, Price: 7')],
+    ['succeeded', '[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
+    ['succeeded', '[]', sentence('nothingFound', 'en')],
+    ['succeeded', 'null', sentence('toolDone', 'en')],
+    ['succeeded', '{"cut":["in the mid', sentence('toolDone', 'en')],
+    ['succeeded', '{"data":{"rows":[{"status":"sent"}]}}', result('Status: sent')],
+    ['succeeded', '{"rows":[{"a":{"b":1}},{"a":{"b":2}}]}', sentence('toolDone', 'en')],
+    ['succeeded', 'plain words', 'plain words'],
+    ['pending_approval', '', sentence('waitingForApproval', 'en')],
+    ['failed', 'HTTP 500', sentence('toolFailed', 'en')],
+    ['cancelled', '', sentence('toolFailed', 'en')],
+    ['rejected', '', sentence('approvalRejected', 'en')],
+    ['expired', '', sentence('approvalExpired', 'en')],
+  ])('%s %s', async (status, outcome, text) => {
+    expect(await next(['order?', calls(call(status, outcome))])).toEqual(reply(text));
+    expect(await next(['order?', calls(call('pending_approval')), said('…'), late(call(status, outcome))])).toEqual(reply(text));
+  });
+
+  it.each(['"' + 'x'.repeat(5000) + '"', JSON.stringify(Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`k${i}`, '😀'.repeat(200)]))), '['.repeat(4000) + ']'.repeat(4000), '{"a":'.repeat(1000) + '1' + '}'.repeat(1000)])(
+    'a hostile result stays short and no JSON (%#)',
+    async (outcome) => {
+      const step = await next(['order?', calls(call('succeeded', outcome))]);
+      expect(step.type === 'reply' && step.text.length <= 1_000 && step.text.isWellFormed() && !/[{[]/.test(step.text)).toBe(true);
+    },
+  );
+
+  it('a late result replaces what was known of its call', async () => {
+    expect(await next(['order?', calls(call('pending_approval')), late(call('succeeded', '"Here"'))])).toEqual(reply('Here'));
+  });
+
+  it('a result that a message of the customer overtook is still told', async () => {
+    const overtaken = ['order 1?', calls(call('succeeded', '"Here"'))];
+    expect(await next([...overtaken, '??'])).toEqual(reply(`Here\n\n${sentence('howCanIHelp', 'en')}`));
+    expect(await next([said('…'), ...overtaken, 'and so?'])).toEqual(reply('Here'));
+    expect(await next([...overtaken, 'I want a person'])).toEqual({ ...REQUESTED, text: `Here\n\n${sentence('handOverOnRequest', 'en')}` });
+    expect(await next([...overtaken, 'opening hours?'])).toEqual(callOf('opening_hours', {}));
+    expect(await next([...overtaken, 'opening hours?', calls(call('succeeded', '"9 to 5"', { id: 'call_2' }))])).toEqual(reply('Here\n\n9 to 5'));
+  });
+});
+
+describe('hostile inputs take bounded time', () => {
+  const many = Array.from({ length: 100 }, (_, i) => tool(`lookup_${i}`, `word${i} alpha beta gamma `.repeat(300), schema({ ...ORDER_ID, q: { type: 'string', pattern: '(a+)+$' } })));
+  const kinds = ['date', 'email', 'url', 'phone', 'order_id', 'name', 'time'].map((name) => [name, { type: 'string' }] as const);
+  const demanding = tool('lookup', 'Looks up', schema({
+    ...Object.fromEntries(kinds),
+    amount: { type: 'number' },
+    moment: { type: 'string', format: 'date-time' },
+    p1: { type: 'string', pattern: '(a+)+$' },
+    p2: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
+    p3: { type: 'string', pattern: '(x{1,1000}){1,1000}' },
+    p4: { type: 'string', pattern: '(?=a)\\1[' },
+  }));
+  const pieces = ['a', 'abcdefgh ', 'a!', '1,1', '1 ', '1.', '1-', 'a@', '1/1/', 'http://', 'a.', '( ', '12:30 ', 'my name is ', 'mañana ', '1 de ', 'alpha beta ', '#', '-'];
+
+  it.each(pieces)('4,096 characters of "%s"', async (piece) => {
+    const text = `lookup ${piece.repeat(4096)}`.slice(0, 4096);
+    await next([text], { tools: many });
+    await next([text], { tools: [demanding] });
+    await next([text, said(sentence('askForArgument', 'en', { what: 'Date (2026-12-31)' })), text], { tools: [demanding] });
+  });
+
+  it('a long history', async () => {
+    const long = Array.from({ length: 2_000 }, (_, i) => [customer(`order ${i}`.repeat(50)), asking()]).flat();
+    expect(await next([...long, 'x'.repeat(4096)], { tools: many })).toEqual(UNKNOWN);
+  });
+
+  it('names that every object has', async () => {
+    const parameters = JSON.parse('{"type":"object","properties":{"__proto__":{"enum":["red","blue"]},"constructor":{"type":"integer"}},"required":["__proto__","constructor"]}') as JsonObject;
+    const step = await next(['constructor red 5 toString valueOf hasOwnProperty'], { tools: [tool('constructor', 'toString __proto__ valueOf hasOwnProperty', parameters)] });
+    expect(step.type === 'tool_calls' && JSON.stringify(step.calls[0]!.arguments)).toBe('{"__proto__":"red","constructor":5}');
+  });
+
+  it.each<JsonObject>([{}, { type: 'object' }, { properties: null, required: 'x' }, { $ref: '#' }, { $ref: '#/%zz/~' }, { type: 'object', properties: {}, required: [1, null] }])('parameters that ask for nothing: %j', async (parameters) => {
+    expect(await next(['opening hours'], { tools: [tool('opening_hours', '', parameters)] })).toEqual(callOf('opening_hours', {}));
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { LANGUAGES, type Language } from '../../../service/src/agent/agentModel.ts';
+import { detectLanguage } from '../../../service/src/agent/language.ts';
+
+const SHORT_TEXTS: readonly (readonly [string, Language])[] = [
+  ['quiero hablar con alguien', 'es'],
+  ['quero falar com uma pessoa', 'pt'],
+  ['ola', 'pt'],
+  ['hola', 'es'],
+  ['I need help', 'en'],
+  ['hello', 'en'],
+  ['oi', 'pt'],
+  ['olá', 'pt'],
+  ['bom dia', 'pt'],
+  ['buenos dias', 'es'],
+  ['buenas', 'es'],
+  ['gracias', 'es'],
+  ['obrigado', 'pt'],
+  ['thanks', 'en'],
+  ['onde está meu pedido?', 'pt'],
+  ['dónde está mi pedido?', 'es'],
+  ['where is my order', 'en'],
+  ['cancela mi pedido 123', 'es'],
+  ['cancele meu pedido 123', 'pt'],
+  ['¿precio?', 'es'],
+  ['informação', 'pt'],
+  ['información', 'es'],
+  ['no funciona', 'es'],
+  ['não funciona', 'pt'],
+  ['a que hora abren', 'es'],
+  ['a que horas abre', 'pt'],
+  ['order status', 'en'],
+  ['tracking number', 'en'],
+  ['sim', 'pt'],
+  ['yes', 'en'],
+  ['sí', 'es'],
+  ['me llamo Ana', 'es'],
+  ['meu nome é Ana', 'pt'],
+  ['my name is Ana', 'en'],
+  ['I want a refund', 'en'],
+  ['quanto custa', 'pt'],
+  ['cuanto cuesta', 'es'],
+  ['how much', 'en'],
+  ['necesito ayuda', 'es'],
+  ['preciso de ajuda', 'pt'],
+  ['help', 'en'],
+  ['ayuda', 'es'],
+  ['ajuda', 'pt'],
+];
+
+describe('detectLanguage', () => {
+  it.each(SHORT_TEXTS)('%s → %s', (text, language) => expect(detectLanguage([text], LANGUAGES)).toBe(language));
+
+  it.each([[[]], [['']], [['1234']], [['👍']], [['AB-123', 'ok']]])('%j says nothing: the first working language', (texts) => {
+    expect(detectLanguage(texts, ['pt', 'en', 'es'])).toBe('pt');
+    expect(detectLanguage(texts, ['es', 'en', 'pt'])).toBe('es');
+  });
+
+  it('chooses among the working languages only', () => expect(detectLanguage(['quiero saber cuando abre'], ['en', 'pt'])).toBe('pt'));
+
+  it('follows the newest text', () => expect(detectLanguage(['hola, necesito ayuda con mi pedido', 'sorry, do you speak English?'], LANGUAGES)).toBe('en'));
+
+  it('asks the older texts where the newest says nothing', () => expect(detectLanguage(['onde está meu pedido?', '12345'], LANGUAGES)).toBe('pt'));
+
+  it.each(['a '.repeat(2048), 'ing'.repeat(1365), "'".repeat(4096), 'ção'.repeat(1365), 'a'.repeat(4096)])('takes bounded time for a hostile text (%#)', (text) => {
+    const start = performance.now();
+    detectLanguage(Array.from({ length: 20 }, () => text), LANGUAGES);
+    expect(performance.now() - start).toBeLessThan(250);
+  });
+});
