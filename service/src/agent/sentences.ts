@@ -100,9 +100,21 @@ const OFFERS: readonly string[] = [SENTENCES.toolFailed, SENTENCES.approvalRejec
 /** Whether a reply ends by offering a person: a "yes" that comes next means that one is wanted. */
 export const offersPerson = (reply: string): boolean => OFFERS.some((offer) => reply.trimEnd().endsWith(offer));
 
-/** What the asking sentence at the end of a reply asked for, as filled into it; null when the reply does not ask. */
-export function whatWasAsked(reply: string): string | null {
+/** What the loop may say about earlier calls after the words of a reply. */
+const NOTICES: readonly string[] = [...OFFERS, ...Object.values(SENTENCES.waitingForApproval)];
+
+function withoutNotices(reply: string): string {
   const text = reply.trimEnd();
+  const notice = NOTICES.find((each) => text.endsWith(each));
+  return notice === undefined ? text : withoutNotices(text.slice(0, -notice.length));
+}
+
+/**
+ * What the asking sentence of a reply asked for, as filled into it; null when the reply does not end
+ * with that sentence, save for notices about earlier calls.
+ */
+export function whatWasAsked(reply: string): string | null {
+  const text = withoutNotices(reply);
   for (const language of LANGUAGES) {
     const [before = '', after = ''] = SENTENCES.askForArgument[language].split('{what}');
     const start = text.lastIndexOf(before);

@@ -26,6 +26,7 @@ describe('sentences', () => {
     const question = sentence('askForArgument', language, { what: 'Order number (5 digits). Please' });
     expect(whatWasAsked(question)).toBe('Order number (5 digits). Please');
     expect(whatWasAsked(`Hello!\n\n${question}\n`)).toBe('Order number (5 digits). Please');
+    expect(whatWasAsked(`${question}\n\n${sentence('waitingForApproval', language)}\n\n${sentence('toolFailed', language)}`)).toBe('Order number (5 digits). Please');
     expect(whatWasAsked(sentence('toolFailed', language))).toBeNull();
     expect(whatWasAsked(`${question} And more.`)).toBeNull();
   });
