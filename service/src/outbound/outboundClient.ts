@@ -15,6 +15,8 @@ export interface OutboundRequest {
   method: string;
   /** As sent; `Host` cannot be set. */
   headers: Record<string, string>;
+  /** What another origin is sent after a redirect; by default the content negotiation of `headers`. */
+  headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
   /** For everything from the first attempt to connect to the last byte; waiting for a free connection is not counted. */
   timeoutMs: number;

@@ -5,6 +5,8 @@ export interface Hop {
   url: string;
   method: string;
   headers: Record<string, string>;
+  /** What another origin is sent instead; by default the content negotiation of `headers`. */
+  headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
 }
 
@@ -35,8 +37,9 @@ const readLocation = (location: string, from: URL): URL => {
 };
 
 /** 301, 302 and 303 ask for the new address with GET, and without what described the old body. */
-const asGet = ({ method, headers }: Hop, url: string): Hop => ({
+const asGet = ({ method, headers, headersElsewhere }: Hop, url: string): Hop => ({
   url,
+  headersElsewhere,
   method: method === 'HEAD' ? 'HEAD' : 'GET',
   headers: keepHeaders(headers, (name) => !name.startsWith('content-')),
 });
@@ -46,7 +49,7 @@ const isSafe = ({ method, body }: Hop) => (method === 'GET' || method === 'HEAD'
 /**
  * The request that follows a redirect.
  * - 301, 302, 303: GET without body; 307, 308: the same method and body, on the same origin only
- * - another origin gets no header of the caller's but content negotiation
+ * - another origin gets no header of the caller's but content negotiation, or what was given for it
  * @throws OutboundError `redirect` when it is not to be followed
  */
 export const nextHop = (hop: Hop, status: number, location: string): Hop => {
@@ -61,5 +64,6 @@ export const nextHop = (hop: Hop, status: number, location: string): Hop => {
       `${from.host} redirected a ${hop.method} to another origin (${to.host}); its body and headers are not sent there.`,
     );
   }
-  return { ...next, headers: keepHeaders(next.headers, (name) => CONTENT_NEGOTIATION.has(name)) };
+  const headers = next.headersElsewhere ?? keepHeaders(next.headers, (name) => CONTENT_NEGOTIATION.has(name));
+  return { ...next, headers };
 };

@@ -45,7 +45,12 @@ function webhookRequest({ endpoint, secret }: ToolAddress & { kind: 'Webhook' },
   return { url: endpoint, method: 'POST', headers, body, maxBytes: MEBIBYTE, onTooLarge: 'fail', maxRedirects: 0 };
 }
 
-/** In the API's own shape, without a signature; up to five redirects, each a public https:// address. */
+const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };
+
+/**
+ * In the API's own shape, without a signature; up to five redirects, each a public https:// address. Another
+ * origin gets none of the template's headers: a secret may stand in any of them.
+ */
 function httpRequest({ template, secrets }: ToolAddress & { kind: 'HTTP' }, envelope: Envelope): Request {
   const rendered = renderRequest(template, {
     arguments: envelope.arguments,
@@ -53,6 +58,6 @@ function httpRequest({ template, secrets }: ToolAddress & { kind: 'HTTP' }, enve
     callId: envelope.tool_call_id,
     secrets,
   });
-  const headers = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5', ...rendered.headers };
-  return { ...rendered, headers, maxBytes: 5 * MEBIBYTE, onTooLarge: 'fail', maxRedirects: 5 };
+  const headers = { ...OWN_HEADERS, ...rendered.headers };
+  return { ...rendered, headers, headersElsewhere: OWN_HEADERS, maxBytes: 5 * MEBIBYTE, onTooLarge: 'fail', maxRedirects: 5 };
 }
