@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { readConfig } from '../../service/src/config.ts';
-import type { Clock } from '../../service/src/domain/clock.ts';
+import { systemClock, type Clock } from '../../service/src/domain/clock.ts';
+import { collections } from '../../service/src/domain/collections.ts';
+import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
+import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { startService, type Service } from '../../service/src/service.ts';
+import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 
 /** 8 + 32 characters, as a real key; used by tests only. */
@@ -19,6 +23,8 @@ export interface TestService {
   readonly setupUrl: string | null;
   /** Stops it and starts it again on the same folder, possibly with other settings; the port changes. */
   restart(env?: Record<string, string>): Promise<void>;
+  /** Stops it, makes one more workspace in its store and starts it again. @returns calls with a key of that workspace */
+  addWorkspace(name: string): Promise<ApiClient>;
   /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
@@ -64,6 +70,15 @@ export async function startTestService({ env = {}, clock, ca, log }: TestService
     async restart(extra) {
       await service.stop();
       service = await start(extra);
+    },
+    async addWorkspace(name) {
+      await service.stop();
+      const store = await openLowdbStore(collections, { folder });
+      const workspace = await createWorkspace({ store, clock: systemClock }, name);
+      const { key } = await createApiKey({ store, clock: systemClock }, workspace, { name: 'test', createdBy: 'test' });
+      await store.close();
+      service = await start();
+      return apiClient(service.url, key);
     },
     async stop() {
       await service.stop();

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SENTENCES } from '../../../service/src/agent/sentences.ts';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { body, drip, hang, hangInBody, jsonOf, makeLive, redirect, reset, startToolEndpoint, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const MEBIBYTE = 1024 * 1024;
+
+type Kind = 'Webhook' | 'HTTP';
+type Way = 'test' | 'agent';
+
+/** Each kind of tool, called from its definition and by the keyword agent in a chat. */
+const WAYS: readonly [Kind, Way][] = [
+  ['Webhook', 'test'],
+  ['Webhook', 'agent'],
+  ['HTTP', 'test'],
+  ['HTTP', 'agent'],
+];
+
+/** Names that the keyword agent tells apart. */
+const NAMES = ['find_order', 'book_table', 'check_stock', 'renew_passport', 'track_parcel', 'weigh_luggage', 'print_invoice', 'rent_bicycle', 'water_garden', 'paint_fence', 'sell_guitar', 'wash_window'];
+
+describe('a call of a tool', () => {
+  let service: TestService;
+  let endpoint: ToolEndpoint;
+  let count = 0;
+
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: { TOOL_RETRY_DELAYS_MS: '10,20', AGENT_QUIET_MS: '0', ALLOWED_NETWORKS: '127.0.0.1/32' },
+    });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await endpoint?.close();
+  });
+
+  interface Seen {
+    /** As the API shows it once it has ended. */
+    record: any; // eslint-disable-line @typescript-eslint/no-explicit-any
+    requests: number;
+    /** The `tool_call_id` of each request. */
+    ids: string[];
+    /** What the agent said, in a chat. */
+    said: string | null;
+  }
+
+  const define = async (kind: Kind, fields: Record<string, unknown> = {}): Promise<DefinedTool> => {
+    const name = NAMES[count++ % NAMES.length]!;
+    const define = kind === 'Webhook' ? endpoint.define : endpoint.defineHttp;
+    return define(service.api, { name, ...fields }, `/${name}/${count}`);
+  };
+
+  /** Makes one call with these answers, waits for its end, and removes the tool. */
+  const call = async (kind: Kind, way: Way, answers: Answer[], fields: Record<string, unknown> = {}): Promise<Seen> => {
+    const tool = await define(kind, fields);
+    try {
+      return await (way === 'test' ? testCall(tool, answers) : agentCall(tool, answers));
+    } finally {
+      await service.api.delete(`/api/tools/${tool.id}`);
+    }
+  };
+
+  const testCall = async (tool: DefinedTool, answers: Answer[], args: unknown = {}): Promise<Seen> => {
+    endpoint.answer(tool.path, ...answers);
+    const { body: record } = await service.api.post(`/api/tools/${tool.id}/test`, { arguments: args });
+    return { record, said: null, ...requestsOf(tool, 0) };
+  };
+
+  const agentCall = async (tool: DefinedTool, answers: Answer[]): Promise<Seen> => {
+    await makeLive(service.api, tool);
+    const before = endpoint.at(tool.path).length;
+    endpoint.answer(tool.path, ...answers);
+    const customer = await chatCustomer(service.url);
+    const { conversation_id: conversation } = await customer.write(tool.name.replaceAll('_', ' '));
+    const said = await waitFor('the agent to answer', async () => (await customer.read())[1]?.text as string | undefined);
+    const { body } = await service.api.get(`/api/tool-calls?conversation_id=${conversation}`);
+    expect(body.data).toHaveLength(1);
+    const { body: record } = await service.api.get(`/api/tool-calls/${body.data[0].tool_call_id}`);
+    return { record, said, ...requestsOf(tool, before) };
+  };
+
+  const requestsOf = ({ path, secret }: DefinedTool, before: number) => {
+    const requests = endpoint.at(path).slice(before);
+    const ids = secret === null ? requests.map(({ headers }) => String(headers['x-call'])) : endpoint.envelopes(path).slice(before).map((envelope) => envelope.tool_call_id as string);
+    return { requests: requests.length, ids };
+  };
+
+  /** The row of a failure: how many requests the endpoint saw, how the call stands, what the customer was told. */
+  const expectFailure = ({ record, requests, ids, said }: Seen, wanted: { requests: number; attempts?: number; type: string; httpStatus: number | null }) => {
+    expect({ requests, status: record.status, attempts: record.attempts, type: record.error.type, httpStatus: record.http_status, result: record.result }).toEqual({
+      requests: wanted.requests,
+      status: 'failed',
+      attempts: wanted.attempts ?? wanted.requests,
+      type: wanted.type,
+      httpStatus: wanted.httpStatus,
+      result: null,
+    });
+    for (const id of ids) expect(id).toBe(record.tool_call_id);
+    if (said !== null) expect(said).toBe(SENTENCES.toolFailed.en);
+  };
+
+  describe.each(WAYS)('%s kind, %s', (kind, way) => {
+    it.each([500, 502, 503, 599])('tries three times for %i, with backoff', async (status) => {
+      expectFailure(await call(kind, way, [status, status, status, status]), { requests: 3, type: 'http_status', httpStatus: status });
+    });
+
+    it('tries three times when the connection breaks', async () => {
+      expectFailure(await call(kind, way, [reset, reset, reset, reset]), { requests: 3, type: 'network', httpStatus: null });
+    });
+
+    it.each([400, 401, 404, 408, 410, 429])('tries once for %i', async (status) => {
+      expectFailure(await call(kind, way, [status]), { requests: 1, type: 'http_status', httpStatus: status });
+    });
+
+    it('succeeds when a 5xx passes, and says nothing of it', async () => {
+      const { record, requests, said } = await call(kind, way, [502, { json: { message: 'It is on its way.' } }]);
+      expect(record).toMatchObject({ status: 'succeeded', attempts: 2, http_status: 200, error: null, result: { message: 'It is on its way.' } });
+      expect(requests).toBe(2);
+      if (said !== null) expect(said).toBe('It is on its way.');
+    });
+
+    it('succeeds at the third attempt after two connections that broke', async () => {
+      const { record, requests } = await call(kind, way, [reset, 500, 200]);
+      expect(record).toMatchObject({ status: 'succeeded', attempts: 3, error: null });
+      expect(requests).toBe(3);
+    });
+
+    it.each([
+      ['no JSON', body('it is on its way')],
+      ['bytes that are not UTF-8', body(Buffer.from([0x22, 0xe9, 0xff, 0x22]))],
+      ['JSON 100,000 levels deep', body('['.repeat(100_000) + ']'.repeat(100_000))],
+      ['half of a JSON text', body('{"ok":tru')],
+      ['a content type that nobody can read', body('{"ok":true}', { 'content-type': 'image/png' })],
+    ])('uses nothing of %s, and does not ask again', async (_what, answer) => {
+      expectFailure(await call(kind, way, [answer]), { requests: 1, type: 'invalid_response', httpStatus: 200 });
+    });
+  });
+
+  // Time itself is under test: all at once, so that it takes three time-outs of one second and no more.
+  it('tries three times for each kind of time-out, at once, and is bounded in total', async () => {
+    const startedAt = performance.now();
+    const silences = { hang, hangInBody, drip };
+    const seen = await Promise.all(Object.values(silences).flatMap((silence) => WAYS.map(([kind, way]) => call(kind, way, [silence, silence, silence, silence]))));
+    for (const each of seen) {
+      expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
+      expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
+      expect(each.record.duration_ms).toBeLessThan(4500);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(9000);
+  });
+
+  it('succeeds when the attempt after a time-out is answered', async () => {
+    const seen = await Promise.all(WAYS.map(([kind, way]) => call(kind, way, [hang, 200])));
+    for (const { record, requests } of seen) expect([record.status, record.attempts, requests]).toEqual(['succeeded', 2, 2]);
+  });
+
+  it.each([1.0005, 1.1, 8.2, 119.999])('takes a time-out of %d seconds', async (timeout) => {
+    const { record } = await call('Webhook', 'test', [200], { timeout });
+    expect(record.status).toBe('succeeded');
+  });
+
+  describe('of the Webhook kind', () => {
+    it.each(['test', 'agent'] as const)('reads 1 MiB, and refuses more without another try (%s)', async (way) => {
+      expect((await call('Webhook', way, [body(jsonOf(MEBIBYTE))])).record).toMatchObject({ status: 'succeeded', attempts: 1 });
+      expectFailure(await call('Webhook', way, [body(jsonOf(MEBIBYTE + 1))]), { requests: 1, type: 'too_large', httpStatus: null });
+    });
+
+    it.each(['test', 'agent'] as const)('refuses an answer without end (%s)', async (way) => {
+      const endless: Answer = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const more = () => void (response.destroyed || response.write(' '.repeat(65_536), more));
+        more();
+      };
+      expectFailure(await call('Webhook', way, [endless]), { requests: 1, type: 'too_large', httpStatus: null });
+    });
+
+    it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
+      for (const way of ['test', 'agent'] as const) {
+        expectFailure(await call('Webhook', way, [redirect(`${endpoint.url}/elsewhere`, status)]), { requests: 1, type: 'redirect', httpStatus: status });
+      }
+      expect(endpoint.at('/elsewhere')).toHaveLength(0);
+    });
+
+    it.each([
+      ['an empty body', body('')],
+      ['204', body('', {}, 204)],
+      ['JSON that says it is text', body('{"ok":true}', { 'content-type': 'text/html' })],
+      ['JSON that says nothing', body('{"ok":true}', {})],
+    ])('takes %s for no answer', async (_what, answer) => {
+      for (const way of ['test', 'agent'] as const) expect((await call('Webhook', way, [answer])).record).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'invalid_response' } });
+    });
+
+    it('reads JSON of any subtype, charset in any spelling', async () => {
+      for (const type of ['application/json; charset=UTF-8', 'APPLICATION/JSON', 'application/problem+json;x=y']) {
+        expect((await call('Webhook', 'test', [body('\ufeff{"a":"é"}', { 'content-type': type })])).record).toMatchObject({ status: 'succeeded', result: { a: 'é' } });
+      }
+    });
+  });
+});

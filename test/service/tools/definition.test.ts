@@ -1,0 +1,354 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { startToolEndpoint, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
+type Json = any;
+
+describe("a tool's definition", () => {
+  let service: TestService;
+  let endpoint: ToolEndpoint;
+  let count = 0;
+
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
+    service = await startTestService({ ca: endpoint.ca, env: { ALLOWED_NETWORKS: '127.0.0.1/32' } });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await endpoint?.close();
+  });
+
+  const fresh = () => `tool_${++count}`;
+  const webhook = (fields: Json = {}) => ({ name: fresh(), description: 'Finds an order.', kind: 'Webhook', endpoint: `${endpoint.url}/tool`, ...fields });
+  const template = (fields: Json = {}) => ({ method: 'GET', url: `${endpoint.url}/orders`, ...fields });
+  const http = (fields: Json = {}, templateFields: Json = {}) => ({ name: fresh(), description: 'Finds an order.', kind: 'HTTP', request_template: template(templateFields), ...fields });
+  const create = (body: Json) => service.api.post('/api/tools', body);
+  const made = async (body: Json) => {
+    const answer = await create(body);
+    expect([answer.status, answer.body.error]).toEqual([201, undefined]);
+    return answer.body;
+  };
+  const object = (properties: Json, more: Json = {}) => ({ type: 'object', properties, ...more });
+
+  it('is a draft with defaults, and shows the signing secret of a Webhook tool this once', async () => {
+    const name = fresh();
+    const { status, body } = await create({ name, description: 'Finds an order.', kind: 'Webhook', endpoint: `${endpoint.url}/tool` });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^tool_[0-9A-Z]{26}$/),
+      name,
+      description: 'Finds an order.',
+      parameters: { type: 'object', properties: {} },
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/tool`,
+      request_template: null,
+      secret_names: [],
+      timeout: 10,
+      ask_before_running: false,
+      status: 'draft',
+      tested_at: null,
+      going_live: false,
+      last_test: null,
+      created_at: expect.stringMatching(/\+00:00$/),
+      updated_at: body.created_at,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const read = (await service.api.get(`/api/tools/${body.id}`)).body;
+    const { secret, ...shown } = body;
+    expect(read).toEqual(shown);
+    expect(secret).toEqual(expect.any(String));
+  });
+
+  it('of the HTTP kind has a template in its stored form, the names of its secrets, and no signing secret', async () => {
+    const tool = await made(http({ secrets: { API_TOKEN: 'an-http-secret' } }, { method: 'post', headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } }));
+    expect(tool).toMatchObject({ endpoint: null, secret: null, secret_names: ['API_TOKEN'], request_template: { method: 'POST', query: {}, headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } } });
+    expect(JSON.stringify(tool)).not.toContain('an-http-secret');
+  });
+
+  it('calls no endpoint when it is saved', () => {
+    expect(endpoint.requests).toHaveLength(0);
+  });
+
+  it.each<[Json, string]>([
+    [{ name: undefined }, 'name'],
+    [{ name: 5 }, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 'Find' }, 'name'],
+    [{ name: '1find' }, 'name'],
+    [{ name: '_find' }, 'name'],
+    [{ name: 'find-order' }, 'name'],
+    [{ name: 'find order' }, 'name'],
+    [{ name: 'find\n' }, 'name'],
+    [{ name: 'é' }, 'name'],
+    [{ name: 'a'.repeat(65) }, 'name'],
+    [{ description: undefined }, 'description'],
+    [{ description: ' \n' }, 'description'],
+    [{ description: 'x'.repeat(1025) }, 'description'],
+    [{ description: 'half \ud800' }, 'description'],
+    [{ description: 'nul \0' }, 'description'],
+    [{ kind: undefined }, 'kind'],
+    [{ kind: 'webhook' }, 'kind'],
+    [{ kind: 'Email' }, 'kind'],
+    [{ endpoint: undefined }, 'endpoint'],
+    [{ endpoint: '' }, 'endpoint'],
+    [{ endpoint: 5 }, 'endpoint'],
+    [{ endpoint: `https://localhost/${'x'.repeat(2048)}` }, 'endpoint'],
+    [{ timeout: 0 }, 'timeout'],
+    [{ timeout: 0.999 }, 'timeout'],
+    [{ timeout: 120.001 }, 'timeout'],
+    [{ timeout: -1 }, 'timeout'],
+    [{ timeout: '10' }, 'timeout'],
+    [{ timeout: null }, 'timeout'],
+    [{ ask_before_running: 'yes' }, 'ask_before_running'],
+    [{ ask_before_running: null }, 'ask_before_running'],
+    [{ parameters: [] }, 'parameters'],
+    [{ parameters: null }, 'parameters'],
+    [{ parameters: 'object' }, 'parameters'],
+    [{ parameters: { type: 'array' } }, 'parameters.type'],
+    [{ parameters: { type: 'objekt' } }, 'parameters.type'],
+    [{ parameters: { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' } }, 'parameters.$schema'],
+    [{ parameters: { type: 'object', properties: { a: { minimum: 'x' } } } }, 'parameters.properties.a.minimum'],
+    [{ secrets: { A: 'bcde' } }, 'secrets'],
+  ])('of the Webhook kind: refuses %j, naming %s', async (fields, param) => {
+    const { status, body } = await create(webhook(fields));
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
+  });
+
+  it.each<[Json, Json, string]>([
+    [{ request_template: undefined }, {}, 'request_template'],
+    [{ request_template: null }, {}, 'request_template'],
+    [{ request_template: 'GET https://example.com' }, {}, 'request_template'],
+    [{}, { method: 'FETCH' }, 'request_template.method'],
+    [{}, { url: undefined }, 'request_template.url'],
+    [{}, { url: 'https://{{args.host}}/x' }, 'request_template.url'],
+    [{}, { url: 'https://api.{{args.host}}.example.com/x' }, 'request_template.url'],
+    [{}, { url: 'https://example.com:{{args.port}}/x' }, 'request_template.url'],
+    [{}, { url: '{{args.scheme}}://example.com/x' }, 'request_template.url'],
+    [{}, { url: 'https://example.com{{args.host}}' }, 'request_template.url'],
+    [{}, { url: 'https://user{{args.host}}@example.com/' }, 'request_template.url'],
+    [{}, { url: 'https://example.com/{{args.unknown}}' }, 'request_template.url'],
+    [{}, { url: 'https://example.com/{{secrets.TOKEN}}' }, 'request_template.url'],
+    [{}, { query: { q: '{{secrets.TOKEN}}' } }, 'request_template.query.q'],
+    [{}, { method: 'POST', body: { q: '{{secrets.TOKEN}}' } }, 'request_template.body.q'],
+    [{}, { headers: { 'x-key': '{{secrets.OTHER}}' } }, 'request_template.headers.x-key'],
+    [{}, { headers: { 'x-key': 'a\r\nb: c' } }, 'request_template.headers.x-key'],
+    [{}, { headers: { host: 'example.com' } }, 'request_template.headers.host'],
+    [{}, { body: {} }, 'request_template.body'],
+    [{}, { retries: 5 }, 'request_template.retries'],
+    [{ secrets: { '1A': 'bcde' } }, {}, 'secrets.1A'],
+    [{ secrets: { A: '' } }, {}, 'secrets.A'],
+    [{ secrets: { A: 5 } }, {}, 'secrets.A'],
+    [{ secrets: { A: 'x'.repeat(4097) } }, {}, 'secrets.A'],
+    [{ secrets: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`S${n}`, 'value'])) }, {}, 'secrets'],
+    [{ endpoint: 'https://localhost/x' }, {}, 'endpoint'],
+  ])('of the HTTP kind: refuses %j with the template %j, naming %s', async (fields, templateFields, param) => {
+    const parameters = object({ host: {}, port: {}, scheme: {} });
+    const { status, body } = await create({ parameters, secrets: { TOKEN: 'a-token-value' }, ...http({}, templateFields), ...fields });
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
+    expect(JSON.stringify(body)).not.toContain('a-token-value');
+  });
+
+  it('does not mix kinds', async () => {
+    const both = { endpoint: `${endpoint.url}/tool`, request_template: template() };
+    expect((await create(webhook(both))).body.error).toMatchObject({ code: 'invalid_request', param: 'request_template' });
+    expect((await create(http(both))).body.error).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
+    const { id } = await made(webhook());
+    for (const [fields, param] of [[{ request_template: template() }, 'request_template'], [{ secrets: { A: 'bcde' } }, 'secrets'], [{ kind: 'HTTP' }, undefined]] as const) {
+      expect((await service.api.patch(`/api/tools/${id}`, fields)).body.error).toEqual(expect.objectContaining({ code: 'invalid_request', ...(param === undefined ? {} : { param }) }));
+    }
+    const other = await made(http());
+    expect((await service.api.patch(`/api/tools/${other.id}`, { endpoint: `${endpoint.url}/tool` })).body.error).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
+  });
+
+  it('refuses fields that it does not know, in create and in change', async () => {
+    expect((await create(webhook({ retries: 5 }))).status).toBe(400);
+    expect((await create(webhook({ status: 'live' }))).status).toBe(400);
+    const { id } = await made(webhook());
+    for (const field of [{ status: 'live' }, { tested_at: '2026-11-21T10:00:00.000+00:00' }, { secret: 'mine' }, { id: 'tool_x' }]) {
+      expect((await service.api.patch(`/api/tools/${id}`, field)).status).toBe(400);
+    }
+    expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({ status: 'draft', tested_at: null });
+  });
+
+  it.each<[string, string]>([
+    ['http://example.com/tool', 'target_url_not_https'],
+    ['ftp://example.com/tool', 'target_url_not_https'],
+    ['file:///etc/passwd', 'target_url_not_https'],
+    ['https://127.0.0.2/tool', 'target_url_not_public'],
+    ['https://127.2/tool', 'target_url_not_public'],
+    ['https://2130706434/tool', 'target_url_not_public'],
+    ['https://[::ffff:127.0.0.2]/tool', 'target_url_not_public'],
+    ['https://0.0.0.0/tool', 'target_url_not_public'],
+    ['https://10.0.0.1/tool', 'target_url_not_public'],
+    ['https://172.16.0.1/tool', 'target_url_not_public'],
+    ['https://192.168.1.1/tool', 'target_url_not_public'],
+    ['https://169.254.1.1/tool', 'target_url_not_public'],
+    ['https://169.254.169.254/latest/meta-data', 'target_url_not_public'],
+    ['https://[fd00:ec2::254]/', 'target_url_not_public'],
+    ['https://100.64.0.1/', 'target_url_not_public'],
+    ['https://[fe80::1]/', 'target_url_not_public'],
+    ['https://[64:ff9b::a9fe:a9fe]/', 'target_url_not_public'],
+    ['https://no-such-name.invalid/tool', 'target_url_unresolvable'],
+    ['https://user:password@localhost/tool', 'target_url_invalid'],
+    ['https://localhost/tool#part', 'target_url_invalid'],
+    ['https:\\\\localhost\\tool', 'target_url_invalid'],
+    [' https://localhost/tool', 'target_url_invalid'],
+    ['not an address', 'target_url_invalid'],
+  ])('refuses the address %s with %s', async (url, code) => {
+    const asEndpoint = await create(webhook({ endpoint: url }));
+    expect([asEndpoint.status, asEndpoint.body.error.code, asEndpoint.body.error.param]).toEqual([422, code, 'endpoint']);
+    const { id } = await made(webhook());
+    expect((await service.api.patch(`/api/tools/${id}`, { endpoint: url })).body.error).toMatchObject({ code, param: 'endpoint' });
+    expect((await service.api.get(`/api/tools/${id}`)).body.endpoint).toBe(`${endpoint.url}/tool`);
+    const asTemplate = await create(http({}, { url }));
+    expect([400, 422]).toContain(asTemplate.status);
+    expect(asTemplate.body.error.param).toBe('request_template.url');
+    if (asTemplate.status === 422) expect(asTemplate.body.error.code).toBe(code);
+  });
+
+  it.each(['https://10.0.0.1/{{args.q}}', 'https://169.254.169.254/?a={{args.q}}', 'https://127.0.0.2:8443/x?{{args.q}}=1'])('refuses the template address %s, placeholders or not', async (url) => {
+    const { status, body } = await create({ ...http({}, { url }), parameters: object({ q: { type: 'string' } }) });
+    expect([status, body.error.param]).toEqual([body.error.code === 'target_url_not_public' ? 422 : 400, 'request_template.url']);
+    expect(['target_url_not_public', 'invalid_request']).toContain(body.error.code);
+  });
+
+  it('has parameters that cannot be made costly', async () => {
+    const deep = (levels: number): Json => (levels === 0 ? { type: 'string' } : object({ a: deep(levels - 1) }));
+    let doubled: Json = { type: 'string' };
+    for (let n = 0; n < 40; n++) doubled = { anyOf: [{ $ref: `#/$defs/d${n}` }, { $ref: `#/$defs/d${n}` }] };
+    const chain = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, n === 0 ? {} : { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] }]));
+    const refused: [string, Json][] = [
+      ['a loop', object({ a: { $ref: '#' } })],
+      ['a loop of two', object({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } })],
+      ['a schema elsewhere', object({ a: { $ref: 'https://example.com/schema.json' } })],
+      ['a file', object({ a: { $ref: 'file:///etc/passwd' } })],
+      ['a place that is not there', object({ a: { $ref: '#/$defs/none' } })],
+      ['doubling', object({ a: { $ref: '#/$defs/d39' } }, { $defs: chain })],
+      ['a pattern that RE2 cannot read', object({ a: { pattern: '(?=x)y' } })],
+      ['a pattern that is none', object({ a: { pattern: '(' } })],
+      ['fifty levels', deep(50)],
+      ['more than 32 KiB', object({ a: { description: 'x'.repeat(33_000) } })],
+      ['many references to nowhere', object({ a: doubled })],
+    ];
+    for (const [what, parameters] of refused) {
+      const startedAt = performance.now();
+      const { status, body } = await create(webhook({ parameters }));
+      expect([what, status, body.error?.code]).toEqual([what, 400, 'invalid_request']);
+      expect(body.error.param).toMatch(/^parameters/);
+      expect(performance.now() - startedAt).toBeLessThan(1000);
+    }
+    const tool = await made(webhook({ parameters: object({ s: { type: 'string', pattern: '^(a+)+$' } }) }));
+    const startedAt = performance.now();
+    const { status } = await service.api.post(`/api/tools/${tool.id}/test`, { arguments: { s: `${'a'.repeat(60_000)}!` } });
+    expect(status).toBe(400);
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(endpoint.requests).toHaveLength(0);
+  });
+
+  it('has a name of its own in its workspace, also when it is renamed', async () => {
+    const first = await made(webhook());
+    expect((await create(webhook({ name: first.name }))).body.error).toMatchObject({ code: 'tool_exists', existing_id: first.id, param: 'name' });
+    const second = await made(webhook());
+    const renamed = await service.api.patch(`/api/tools/${second.id}`, { name: first.name });
+    expect([renamed.status, renamed.body.error.existing_id]).toEqual([409, first.id]);
+    expect((await service.api.patch(`/api/tools/${first.id}`, { name: first.name })).status).toBe(200);
+    await service.api.delete(`/api/tools/${first.id}`);
+    expect((await service.api.patch(`/api/tools/${second.id}`, { name: first.name })).status).toBe(200);
+  });
+
+  it('gives a name to one of several that ask for it at once', async () => {
+    const name = fresh();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => create(webhook({ name }))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+  });
+
+  it('keeps what is left out of a change, also when two change different fields at once', async () => {
+    for (let n = 0; n < 5; n++) {
+      const { id } = await made(http({ secrets: { TOKEN: 'a-token-value' } }, { headers: { 'x-key': '{{secrets.TOKEN}}' } }));
+      const changes = [{ description: 'Changed.' }, { timeout: 33 }, { ask_before_running: true }, { parameters: object({ q: { type: 'string' } }) }, { name: fresh() }, { secrets: { OTHER: 'other-value' } }];
+      const answers = await Promise.all(changes.map((change) => service.api.patch(`/api/tools/${id}`, change)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+      const { secrets: _, ...visible } = Object.assign({}, ...changes);
+      expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({ ...visible, secret_names: ['TOKEN', 'OTHER'], request_template: { url: `${endpoint.url}/orders` } });
+    }
+  });
+
+  it('can be edited while its system has no address, as long as the address stays', async () => {
+    const { id } = await made(webhook());
+    await service.restart({ ALLOWED_NETWORKS: '10.0.0.0/8' });
+    expect((await service.api.patch(`/api/tools/${id}`, { ask_before_running: true })).status).toBe(200);
+    expect((await service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` })).body.error.code).toBe('target_url_not_public');
+    await service.restart({});
+  });
+
+  it("checks a template's placeholders against changed parameters", async () => {
+    const { id } = await made({ ...http({}, { query: { q: '{{args.q}}' } }), parameters: object({ q: { type: 'string' } }) });
+    const { status, body } = await service.api.patch(`/api/tools/${id}`, { parameters: object({ other: {} }) });
+    expect([status, body.error.param]).toEqual([400, 'request_template.query.q']);
+  });
+
+  it('takes no Idempotency-Key where a secret is shown or a system is waited for, and keeps a change once', async () => {
+    const headers = { 'idempotency-key': 'k-1' };
+    expect((await service.api.post('/api/tools', webhook(), headers)).body.error.code).toBe('idempotency_key_not_allowed');
+    const { id } = await made(webhook());
+    expect((await service.api.post(`/api/tools/${id}/test`, {}, headers)).body.error.code).toBe('idempotency_key_not_allowed');
+    expect((await service.api.post(`/api/tools/${id}/rotate-secret`, undefined, headers)).body.error.code).toBe('idempotency_key_not_allowed');
+    expect(endpoint.requests).toHaveLength(0);
+    const first = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
+    const again = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
+    expect([first.status, again.body]).toEqual([200, first.body]);
+  });
+
+  it('is listed newest first, by pages, by name and by status', async () => {
+    const names = [fresh(), fresh(), fresh()];
+    for (const name of names) await made(webhook({ name }));
+    const list = async (query: string) => (await service.api.get(`/api/tools${query}`)).body;
+    const first = await list('?limit=2');
+    expect(first.data.map(({ name }: Json) => name)).toEqual([names[2], names[1]]);
+    const second = await list(`?limit=2&cursor=${first.next_cursor}`);
+    expect(second.data[0].name).toBe(names[0]);
+    expect((await list(`?name=${names[1]}`)).data.map(({ name }: Json) => name)).toEqual([names[1]]);
+    expect((await list('?name=no_such_tool')).data).toEqual([]);
+    expect((await list('?status=live')).data).toEqual([]);
+    expect((await list('?status=draft&limit=200')).data.length).toBeGreaterThan(3);
+    for (const query of ['?limit=0', '?limit=201', '?limit=x', '?cursor=made-up', '?status=gone']) expect((await service.api.get(`/api/tools${query}`)).status).toBe(400);
+    for (const { secret, ...rest } of (await list('?limit=200')).data) expect([secret, 'sealed_secret' in rest]).toEqual([undefined, false]);
+  });
+
+  it('is gone after it was deleted', async () => {
+    const { id } = await made(webhook());
+    expect((await service.api.delete(`/api/tools/${id}`)).body).toEqual({ id, deleted: true });
+    for (const [method, path] of [['GET', ''], ['DELETE', ''], ['PATCH', ''], ['POST', '/test'], ['POST', '/go-live'], ['POST', '/pause'], ['POST', '/rotate-secret']]) {
+      const { status, body } = await service.api.call(method!, `/api/tools/${id}${path}`, method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined);
+      expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
+    }
+  });
+
+  it("reads 404 in another workspace, in every call, where the tool's name is free", async () => {
+    const tool = await made(webhook());
+    const call = (await service.api.post(`/api/tools/${tool.id}/test`, {})).body;
+    expect(call.status).toBe('succeeded');
+    const other = await service.addWorkspace('Other');
+    for (const [method, path] of [['GET', ''], ['DELETE', ''], ['PATCH', ''], ['POST', '/test'], ['POST', '/go-live'], ['POST', '/pause'], ['POST', '/rotate-secret']]) {
+      const { status, body } = await other.call(method!, `/api/tools/${tool.id}${path}`, method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined);
+      expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
+    }
+    expect((await other.get(`/api/tool-calls/${call.tool_call_id}`)).status).toBe(404);
+    for (const verb of ['approve', 'reject']) expect((await other.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, {})).status).toBe(404);
+    expect((await other.get('/api/tools')).body.data).toEqual([]);
+    expect((await other.get('/api/tool-calls?conversation_id=conv_test')).body.data).toEqual([]);
+    expect((await other.post('/api/tools', webhook({ name: tool.name }))).status).toBe(201);
+    expect((await service.api.get(`/api/tools/${tool.id}`)).body).toMatchObject({ timeout: 10, status: 'draft' });
+  });
+
+  it('stands beside at most ninety-nine others, also when two come at once', async () => {
+    const other = await service.addWorkspace('Full');
+    for (let n = 1; n <= 99; n += 9) await Promise.all(Array.from({ length: 9 }, () => other.post('/api/tools', webhook())));
+    const answers = await Promise.all([other.post('/api/tools', webhook()), other.post('/api/tools', webhook())]);
+    expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([[201, undefined], [409, 'tool_limit_reached']]);
+    const [newest] = (await other.get('/api/tools')).body.data;
+    await other.delete(`/api/tools/${newest.id}`);
+    expect((await other.post('/api/tools', webhook())).status).toBe(201);
+  });
+});
