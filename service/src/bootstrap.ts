@@ -4,6 +4,7 @@ import { inOneTransaction } from './domain/inOneTransaction.ts';
 import { createApiKey } from './domain/operations/createApiKey.ts';
 import { createMember } from './domain/operations/createMember.ts';
 import { createWorkspace } from './domain/operations/createWorkspace.ts';
+import { startSession } from './domain/operations/signIn.ts';
 import { findWorkspace } from './domain/operations/findWorkspace.ts';
 import { hashPassword } from './security/passwords.ts';
 import { findEncryptionKey, makeEncryptionKey } from './security/encryptionKey.ts';
@@ -73,8 +74,10 @@ export function oneTimeSetup(deps: Deps, token: string | null) {
   return {
     /** True while this token can be used. */
     isValid: (candidate: string): boolean => expected !== null && hashToken(candidate) === expected,
-    /** @returns the first API key, or null when the token was used meanwhile */
-    async complete(candidate: string, setup: FirstSetup): Promise<string | null> {
+    /** The workspace that a key made on the command line has made already. */
+    workspaceName: async (): Promise<string | null> => (await findWorkspace(deps))?.name ?? null,
+    /** @returns the first API key and the first member's session, or null when the token was used meanwhile */
+    async complete(candidate: string, setup: FirstSetup): Promise<{ key: string; sessionToken: string } | null> {
       if (expected === null || hashToken(candidate) !== expected) return null;
       const unused = expected;
       expected = null; // a second click while this one runs finds the link used
@@ -83,8 +86,9 @@ export function oneTimeSetup(deps: Deps, token: string | null) {
         return await inOneTransaction(deps, async (within) => {
           // A key made on the command line has made the workspace already.
           const workspace = (await findWorkspace(within)) ?? (await createWorkspace(within, setup.workspaceName));
-          await createMember(within, workspace, { name: setup.memberName, email: setup.email, passwordHash });
-          return (await createApiKey(within, workspace, { name: 'First key', createdBy: setup.memberName })).key;
+          const member = await createMember(within, workspace, { name: setup.memberName, email: setup.email, passwordHash });
+          const { key } = await createApiKey(within, workspace, { name: 'First key', createdBy: setup.memberName });
+          return { key, sessionToken: await startSession(within, member) };
         });
       } catch (error) {
         expected = unused;

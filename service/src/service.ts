@@ -17,6 +17,7 @@ import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
+import { followWorkspaces } from './screens/liveFeed.ts';
 import { openLowdbStore } from './store/lowdb/index.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
 
@@ -77,6 +78,7 @@ export async function startService(
     log,
     health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs },
     chatFeed: followChatMessages(store, stopping.signal),
+    live: followWorkspaces(store, stopping.signal),
     followToolCall: followToolCalls(store, deps, stopping.signal),
     modelName: config.llm?.model ?? 'keyword',
     setup: oneTimeSetup(deps, setupToken),

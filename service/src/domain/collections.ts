@@ -8,6 +8,7 @@ import type { Conversation } from './conversation.ts';
 import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
+import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { Tool } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
@@ -32,6 +33,9 @@ export const collections = {
   settings: collection<Setting>({ indexes: [] }),
   workspaces: collection<Workspace>({ indexes: [{ on: [] }, { on: ['slug'], unique: true }] }),
   members: collection<Member>({ indexes: [{ on: ['workspaceId'] }, { on: ['email'], unique: true }] }),
+  sessions: collection<Session>({ indexes: [{ on: ['memberId'] }, { on: ['kind'], orderBy: 'expiresAt' }] }),
+  invites: collection<Invite>({ indexes: [{ on: ['workspaceId'] }] }),
+  readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
   apiKeys: collection<ApiKey>({ indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }] }),
   contacts: collection<Contact>({ indexes: [{ on: ['workspaceId', 'phone'] }, { on: ['workspaceId', 'email'] }] }),
   chatSessions: collection<ChatSession>({ indexes: [] }),
@@ -42,6 +46,9 @@ export const collections = {
       { on: ['workspaceId', 'channel'] },
       { on: ['workspaceId', 'funnelStage'] },
       { on: ['contactId'] },
+      { on: ['workspaceId'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'status'], orderBy: 'updatedAt' },
+      { on: ['workspaceId', 'takenBy'], orderBy: 'updatedAt' },
     ],
   }),
   messages: collection<Message>({

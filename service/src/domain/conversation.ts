@@ -21,6 +21,8 @@ export type Verdict = (typeof VERDICTS)[number];
 export interface Actor {
   readonly type: Exclude<Sender['type'], 'customer'>;
   readonly name: string;
+  /** Of a team member. */
+  readonly memberId?: string;
 }
 
 export const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
@@ -55,6 +57,8 @@ export interface Conversation extends Document {
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
   readonly handover: Handover | null;
+  /** The team member who has it; null when a system acting for the team has it, or the agent. */
+  readonly takenBy?: string | null;
   readonly outcome: Outcome | null;
   readonly qualifiedAt: string | null;
   readonly previousConversationId: string | null;
@@ -76,6 +80,7 @@ export function openConversation(
     controlEpoch: 0,
     pendingApprovals: 0,
     handover: null,
+    takenBy: null,
     outcome: null,
     qualifiedAt: null,
     createdAt: timestamp(now),
@@ -93,18 +98,22 @@ export function assertOpen(conversation: Conversation): void {
   );
 }
 
-/** A person takes control. The same conversation comes back when a person has it already. */
+/** A person takes control. When a person has it already it stays so; another team member then takes it from them. */
 export function takeOver(
   conversation: Conversation,
   by: { reason: HandoverReason; note: string | null; actor: Actor },
   now: Date,
 ): Conversation {
   assertOpen(conversation);
-  if (conversation.status === 'human_active') return conversation;
+  const takenBy = by.actor.memberId ?? null;
+  if (conversation.status === 'human_active') {
+    return takenBy === null || takenBy === conversation.takenBy ? conversation : { ...conversation, takenBy, updatedAt: timestamp(now) };
+  }
   return {
     ...conversation,
     status: 'human_active',
     handover: { reason: by.reason, note: by.note, triggeredBy: by.actor, at: timestamp(now) },
+    takenBy,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };
@@ -130,6 +139,7 @@ export function handBack(conversation: Conversation, now: Date): Conversation {
     ...conversation,
     status: 'ai_active',
     handover: null,
+    takenBy: null,
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: timestamp(now),
   };

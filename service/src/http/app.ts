@@ -20,7 +20,9 @@ import { healthRouter, type Health } from './routes/health.ts';
 import { hooksRouter } from './routes/hooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
-import { setupRouter, type Setup } from './routes/setup.ts';
+import type { LiveFeed } from '../screens/liveFeed.ts';
+import { screensRouter } from '../screens/screensRouter.ts';
+import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
   readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute'>;
@@ -31,6 +33,7 @@ export interface AppParts {
   readonly followToolCall: FollowToolCall;
   /** What decides for the agent: `keyword`, or the configured model's name. */
   readonly modelName: string;
+  readonly live: LiveFeed;
   readonly setup: Setup;
   readonly publicUrl: () => string;
   /** Ends open streams. */
@@ -38,7 +41,7 @@ export interface AppParts {
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, chatFeed, followToolCall, modelName, setup, publicUrl, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, chatFeed, followToolCall, modelName, live, setup, publicUrl, stopping }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -48,7 +51,6 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   app.use(healthRouter(health));
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
 
-  app.use(setupRouter(setup));
   app.use('/api', docsRouter(publicUrl));
 
   const chatRate = config.chatRateLimitPerMinute;
@@ -60,6 +62,8 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
   app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent'], requireApiKey(deps), apiRate);
   app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, modelName));
+
+  app.use(screensRouter({ deps, live, setup, publicUrl, modelName, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -13,6 +13,7 @@ export const newApiKey = (): string =>
 export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
+export const newSessionToken = (): string => randomBytes(32).toString('base64url');
 export const newSetupToken = (): string => randomBytes(24).toString('base64url');
 
 /** What is kept of a random token. Keys and tokens are long and random, so that a plain hash suffices. */

@@ -29,6 +29,10 @@ export async function giveToPerson(
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
   if (inControl === view.conversation || !inControl.handover) return view.conversation;
+  if (view.conversation.status === 'human_active') {
+    await tx.conversations.put(inControl); // from one team member to another: control does not pass
+    return inControl;
+  }
   const taken = await cancelApprovalsOf(tx, inControl, now);
   await tx.conversations.put(taken);
   await emitEvent(tx, { name: 'conversation.handed_over', handover: inControl.handover }, { ...view, conversation: taken }, now);

@@ -1,0 +1,21 @@
+import { hashPassword, isPassword } from '../../security/passwords.ts';
+import type { Deps } from '../deps.ts';
+import { AppError } from '../errorCatalogue.ts';
+import { deleteSessionsOf } from './endSessions.ts';
+import type { SignedIn } from './findSession.ts';
+
+/**
+ * Gives a member another password and signs every other browser out.
+ * @throws invalid_request (400) when the present password is wrong
+ */
+export async function changePassword({ store }: Pick<Deps, 'store'>, { member, session }: SignedIn, { current, next }: { current: string; next: string }): Promise<void> {
+  if (!(await isPassword(current, member.passwordHash))) {
+    throw new AppError('invalid_request', 'The present password is wrong.', { param: 'current' });
+  }
+  const passwordHash = await hashPassword(next);
+  await store.transaction(async (tx) => {
+    const now = await tx.members.get(member.id);
+    if (now) await tx.members.put({ ...now, passwordHash });
+    await deleteSessionsOf(tx, member.id, session.id);
+  });
+}

@@ -1,0 +1,17 @@
+import { hashToken, newSetupToken } from '../../security/tokens.ts';
+import { timestamp } from '../clock.ts';
+import type { Deps } from '../deps.ts';
+import { INVITE_LASTS_MS, type Invite } from '../session.ts';
+import type { Member } from '../workspace.ts';
+
+/** Makes a link's token by which one person can join the team within seven days. It is shown this once. */
+export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by: Member, note: string): Promise<{ token: string; invite: Invite }> => {
+  const token = newSetupToken();
+  return store.transaction(async (tx) => {
+    const now = clock.now();
+    const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
+    const invite = { id: hashToken(token), workspaceId: by.workspaceId, note, createdBy: by.name, createdAt: timestamp(now), expiresAt };
+    await tx.invites.put(invite);
+    return { token, invite };
+  });
+};

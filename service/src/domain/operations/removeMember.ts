@@ -1,0 +1,19 @@
+import type { Deps } from '../deps.ts';
+import { AppError, notFound } from '../errorCatalogue.ts';
+import type { Workspace } from '../workspace.ts';
+import { deleteSessionsOf } from './endSessions.ts';
+
+/**
+ * Removes a person from the team and signs them out everywhere. What they wrote stays under their name.
+ * @throws not_found (404); invalid_request (400) for the last member, without whom nobody could sign in
+ */
+export const removeMember = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: two members cannot remove each other at once
+    const member = await tx.members.get(id);
+    if (!member || member.workspaceId !== workspace.id) throw notFound('member', id);
+    const others = await tx.members.find({ where: { workspaceId: workspace.id }, limit: 2 });
+    if (others.length < 2) throw new AppError('invalid_request', 'The last member cannot be removed: nobody could sign in any more. Invite somebody first.');
+    await deleteSessionsOf(tx, id);
+    await tx.members.delete(id);
+  });

@@ -1,0 +1,34 @@
+import { isPassword } from '../../security/passwords.ts';
+import { hashToken, newSessionToken } from '../../security/tokens.ts';
+import { timestamp } from '../clock.ts';
+import { normalizeEmail } from '../contact.ts';
+import type { Deps } from '../deps.ts';
+import { SESSION_IDLE_MS, type Session } from '../session.ts';
+import type { Member } from '../workspace.ts';
+
+/**
+ * Signs a member in.
+ * @returns the session's token, for a cookie; null when e-mail or password are wrong
+ */
+export async function signIn(deps: Pick<Deps, 'store' | 'clock'>, { email, password }: { email: string; password: string }): Promise<string | null> {
+  const [member] = await deps.store.transaction((tx) => tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }));
+  const isRight = await isPassword(password, member?.passwordHash ?? null);
+  return member && isRight ? startSession(deps, member) : null;
+}
+
+/** Opens a session for a member who has proven to be one. @returns its token, of which only the hash is kept */
+export async function startSession({ store, clock }: Pick<Deps, 'store' | 'clock'>, member: Member): Promise<string> {
+  const token = newSessionToken();
+  const now = clock.now();
+  const session: Session = {
+    id: hashToken(token),
+    kind: 'session',
+    memberId: member.id,
+    workspaceId: member.workspaceId,
+    csrfToken: newSessionToken(),
+    createdAt: timestamp(now),
+    expiresAt: timestamp(new Date(now.getTime() + SESSION_IDLE_MS)),
+  };
+  await store.transaction((tx) => tx.sessions.put(session));
+  return token;
+}

@@ -1,0 +1,26 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { plainPage } from './layout.ts';
+import { html, renderDocument } from './html.ts';
+
+/** Answers with a page that says what was wrong. */
+export function refusePage(response: Response, status: number, message: string): void {
+  response.status(status).type('html').send(
+    renderDocument(plainPage('That did not work', html`<h1>That did not work</h1><p role="alert">${message}</p><p><a href="/">Back to the start</a></p>`)),
+  );
+}
+
+/** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */
+export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
+  if (response.headersSent) return next(error);
+  if (error instanceof AppError) return refusePage(response, error.status, error.message);
+  if (error instanceof StoreUnavailable) {
+    response.set('Retry-After', '2');
+    return refusePage(response, 503, `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`);
+  }
+  const { status } = error as { status?: number };
+  if (status !== undefined && status >= 400 && status < 500) return refusePage(response, status, 'The form cannot be read. Load the page again.');
+  request.log.error({ err: error }, 'a screen failed');
+  refusePage(response, 500, `Something went wrong in the service. Try again; if it stays, report ${String(request.id)}.`);
+};

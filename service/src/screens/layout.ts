@@ -1,0 +1,94 @@
+import type { SignedIn } from '../domain/operations/findSession.ts';
+import { assetUrl } from './assets.ts';
+import { html, type View } from './html.ts';
+
+/** htmx without what a strict CSP forbids; an error's page is shown like any other. */
+const HTMX_CONFIG = JSON.stringify({
+  includeIndicatorStyles: false,
+  allowEval: false,
+  allowScriptTags: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+  refreshOnHistoryMiss: true,
+  scrollBehavior: 'instant',
+  responseHandling: [
+    { code: '204', swap: false },
+    { code: '401', swap: false, error: true },
+    { code: '...', swap: true },
+  ],
+});
+
+const head = (title: string) => html`
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="htmx-config" content=${HTMX_CONFIG} />
+    <title>${title} · Conversation Service</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href=${assetUrl('pico.css')} />
+    <link rel="stylesheet" href=${assetUrl('app.css')} />
+    <script src=${assetUrl('htmx.js')} defer></script>
+    <script src=${assetUrl('htmx-sse.js')} defer></script>
+    <script src=${assetUrl('app.js')} defer></script>
+  </head>
+`;
+
+/** A page for somebody who is not signed in: a form, a notice. */
+export const plainPage = (title: string, content: View): View => html`
+  <html lang="en">
+    ${head(title)}
+    <body class="plain">
+      <main class="container narrow">${content}</main>
+    </body>
+  </html>
+`;
+
+export const SECTIONS = [
+  { id: 'conversations', href: '/conversations', label: 'Conversations' },
+  { id: 'tools', href: '/tools', label: 'Tools' },
+  { id: 'agent', href: '/agent', label: 'Agent' },
+  { id: 'keys', href: '/keys', label: 'API keys' },
+  { id: 'team', href: '/team', label: 'Team' },
+] as const;
+export type Section = (typeof SECTIONS)[number]['id'] | 'account';
+
+/** What was done, said once on the next page: a code in its address, so that no text of a stranger is shown. */
+export const NOTICES: Readonly<Record<string, string>> = {
+  saved: 'Saved.',
+  closed: 'The conversation is closed.',
+  removed: 'Removed.',
+  revoked: 'The key is revoked: it works no more.',
+  password: 'Your password is changed, and every other browser is signed out.',
+  'signed-out': 'You are signed out.',
+  'signed-out-everywhere': 'You are signed out in every browser.',
+};
+
+/** A page of the team. @param notice a code of `NOTICES` */
+export const teamPage = (signedIn: SignedIn, { title, section, notice, wide = false }: { title: string; section: Section; notice?: unknown; wide?: boolean }, content: View): View => html`
+  <html lang="en">
+    ${head(title)}
+    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.session.csrfToken })}>
+      <a class="skip" href="#main">Skip to the content</a>
+      <header class="top">
+        <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
+          <a class="brand" href="/conversations">${signedIn.workspace.name}</a>
+          <ul>
+            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a></li>`)}
+          </ul>
+          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${signedIn.member.name}</a>
+        </nav>
+      </header>
+      <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">
+        ${noticeOf(notice)}
+        ${content}
+      </main>
+    </body>
+  </html>
+`;
+
+const noticeOf = (code: unknown) =>
+  typeof code === 'string' && Object.hasOwn(NOTICES, code) ? html`<p class="notice" role="status">${NOTICES[code]}</p>` : null;
+
+/** The hidden field that shows that a form was made here. */
+export const csrfField = ({ session }: SignedIn): View => html`<input type="hidden" name="csrf" value=${session.csrfToken} />`;

@@ -1,0 +1,45 @@
+import { Router } from 'express';
+import type { Deps } from '../domain/deps.ts';
+import { assetsRouter } from './assets.ts';
+import { handleScreenErrors } from './errorPage.ts';
+import { readFormBody } from './forms.ts';
+import type { LiveFeed } from './liveFeed.ts';
+import { liveStreamRouter } from './liveStream.ts';
+import { securityHeaders } from './securityHeaders.ts';
+import { refuseCrossSite, requireCsrfToken, requireMember } from './session.ts';
+import { setupRouter, type Setup } from './setup.ts';
+import { signInRouter } from './signIn.ts';
+import { joinRouter, teamRouter } from './team.ts';
+
+export interface ScreenParts {
+  readonly deps: Deps;
+  readonly live: LiveFeed;
+  readonly setup: Setup;
+  /** The service's address as others see it. */
+  readonly publicUrl: () => string;
+  /** What decides for the agent: `keyword`, or the configured model's name. */
+  readonly modelName: string;
+  /** Ends open streams. */
+  readonly stopping: AbortSignal;
+}
+
+/** Pages that only members see; every one of them does its work through the domain's operations. */
+const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/keys', '/team', '/account', '/live'];
+
+/** The screens, in the order a request meets them. */
+export function screensRouter(parts: ScreenParts): Router {
+  const { deps, live, setup, publicUrl, stopping } = parts;
+  const isHttps = () => publicUrl().startsWith('https://');
+  const router = Router();
+  router.use(assetsRouter());
+  router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.get('/', (_request, response) => response.redirect(303, '/conversations'));
+  router.use(setupRouter(setup, isHttps), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
+
+  router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
+  router.use(liveStreamRouter(live, stopping));
+  router.use(teamRouter(deps, publicUrl));
+
+  router.use(handleScreenErrors);
+  return router;
+}

@@ -1,0 +1,20 @@
+import { html, type View } from './html.ts';
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** "5 minutes ago", "in 2 hours", "now". @param time ISO 8601 */
+export function ago(time: string, now: Date): string {
+  const ms = Date.parse(time) - now.getTime();
+  for (const [unit, length] of UNITS) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
+  return 'now';
+}
+
+/** A time in words, with the exact one behind it. */
+export const timeView = (time: string | null, now: Date): View =>
+  time === null ? '–' : html`<time datetime=${time} title=${time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC')}>${ago(time, now)}</time>`;
