@@ -1,6 +1,6 @@
 // Builds what is stale: the service (tsc's own incremental build) and the nodes (n8n's build).
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -24,8 +24,11 @@ function newest(path) {
   return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-/** Compiles service/src to service/dist; does nothing when it is up to date. */
-export const buildService = () => run('tsc', ['-b', 'service']);
+/** Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets beside it. */
+export function buildService() {
+  run('tsc', ['-b', 'service']);
+  cpSync(join(root, 'service/src/screens/assets'), join(root, 'service/dist/screens/assets'), { recursive: true });
+}
 
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */
 export function buildNodes() {

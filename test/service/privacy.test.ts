@@ -116,7 +116,8 @@ describe('what must not get out', () => {
       chatFeed: { listen: () => () => {} },
       followToolCall: () => Promise.reject(new Error('not here')),
       modelName: 'keyword',
-      setup: { isValid: () => false, complete: async () => null },
+      live: { listen: () => () => {} },
+      setup: { isValid: () => false, workspaceName: async () => null, complete: async () => null },
       publicUrl: () => '',
       stopping: new AbortController().signal,
     });

@@ -1,9 +1,9 @@
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import type { z } from 'zod';
 import { html, type View } from './html.ts';
 
 /** Reads a posted form. */
-export const readFormBody = express.urlencoded({ extended: false, limit: '256kb' });
+export const readFormBody: RequestHandler = express.urlencoded({ extended: false, limit: '256kb' });
 
 export type FormValues = Readonly<Record<string, string>>;
 /** What is wrong, by field. */

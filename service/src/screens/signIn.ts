@@ -35,7 +35,7 @@ export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
   router.get('/sign-in', async (request, response) => {
     const token = sessionToken(request);
     const next = typeof request.query.next === 'string' ? request.query.next : '';
-    if (token !== null && (await findSession(deps, token))) return response.redirect(303, safeTarget(next));
+    if (token !== null && (await findSession(deps, token))) return void response.redirect(303, safeTarget(next));
     const notice = typeof request.query.notice === 'string' ? NOTICES[request.query.notice] : undefined;
     response.type('html').send(renderDocument(signInPage({ values: { next }, notice })));
   });
@@ -44,13 +44,13 @@ export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
     const values = formValues(request.body);
     const refuse = (status: number, problem: string) => response.status(status).type('html').send(renderDocument(signInPage({ values, problem })));
     const form = parseForm(schema, values);
-    if (!form.ok) return refuse(400, 'Enter your e-mail and your password.');
+    if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
     const email = normalizeEmail(form.data.email);
-    if (await isLocked(email, request)) return refuse(429, 'Too many wrong passwords. Wait for 15 minutes and try again.');
+    if (await isLocked(email, request)) return void refuse(429, 'Too many wrong passwords. Wait for 15 minutes and try again.');
     const token = await signIn(deps, form.data);
     if (token === null) {
       await countFailure(email, request);
-      return refuse(401, 'E-mail or password is wrong.');
+      return void refuse(401, 'E-mail or password is wrong.');
     }
     await byEmail.delete(email);
     setSessionCookie(response, token, isHttps());

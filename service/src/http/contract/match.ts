@@ -11,6 +11,8 @@ export const operationsAt = (path: string): readonly Operation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
 const PLAIN_PATHS = /^\/(healthz|readyz|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
+/** Of the screens: words of ours, and ids. */
+const SCREEN_PATHS = /^\/(conversations|tools|agent|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}|[a-z]+_[0-9A-Z]{26}))*\/?$/;
 const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**
@@ -18,7 +20,7 @@ const ID = /^[a-z]+_[0-9A-Z]{26}$/;
  * e-mail: only ids of ours stay, and an address that is none of ours is not shown at all.
  */
 export function loggablePath(path: string): string {
-  if (PLAIN_PATHS.test(path)) return path;
+  if (PLAIN_PATHS.test(path) || SCREEN_PATHS.test(path)) return path;
   for (const { operation, pattern } of PATTERNS) {
     const values = pattern.exec(path)?.slice(1);
     if (values) return `/api${operation.path.replace(/:[a-z_]+/g, (name) => keepId(values.shift(), name))}`;
