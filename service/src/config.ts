@@ -29,6 +29,23 @@ const isKey = (text: string) => {
 /** A setting of the design that comes later: better refused than ignored. */
 const notYet = (instead: string) => z.undefined(`is not supported by this version; leave it unset: ${instead}`).optional();
 
+/** A page's origin as a browser spells it; null when the text is more than that. http:// is for this machine only. */
+function pageOrigin(text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || url.href !== `${url.origin}/`) return null;
+  if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(url.origin)) return null;
+  return url.protocol === 'https:' || /^(localhost|127\.0\.0\.1|.+\.localhost)$/.test(url.hostname) ? url.origin : null;
+}
+
+const pageOrigins = list.transform((texts, context) =>
+  texts.map((text) => {
+    const origin = pageOrigin(text);
+    if (origin !== null) return origin;
+    context.addIssue({ code: 'custom', message: 'must be origins separated by commas, such as https://shop.example.com (scheme, host and port alone; http:// for localhost only)' });
+    return z.NEVER;
+  }),
+);
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
 const environment = z.object({
@@ -57,6 +74,7 @@ const environment = z.object({
   RETENTION_DAYS: integer(1, 3650).default(30),
   API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
   CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
+  CHAT_FRAME_ORIGINS: pageOrigins.default([]),
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
   BOOTSTRAP_API_KEY: z.string().regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits').optional(),
@@ -87,6 +105,8 @@ export interface Config {
   /** 0 is off. */
   readonly apiRateLimitPerMinute: number;
   readonly chatRateLimitPerMinute: number;
+  /** Whose pages may show the chat page in a frame. */
+  readonly chatFrameOrigins: readonly string[];
   readonly bootstrap: {
     readonly adminEmail?: string;
     readonly adminPassword?: string;
@@ -131,6 +151,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     retentionDays: values.RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
+    chatFrameOrigins: values.CHAT_FRAME_ORIGINS,
     bootstrap: {
       adminEmail: values.BOOTSTRAP_ADMIN_EMAIL,
       adminPassword: values.BOOTSTRAP_ADMIN_PASSWORD,

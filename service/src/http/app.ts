@@ -25,7 +25,7 @@ import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute'>;
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins'>;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
@@ -63,7 +63,7 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent'], requireApiKey(deps), apiRate);
   app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, modelName));
 
-  app.use(screensRouter({ deps, live, setup, publicUrl, modelName, stopping }));
+  app.use(screensRouter({ deps, live, setup, publicUrl, modelName, chatFrameOrigins: config.chatFrameOrigins, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

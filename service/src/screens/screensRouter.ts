@@ -1,8 +1,10 @@
 import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { assetsRouter } from './assets.ts';
+import { chatRouter } from './chat/chatRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
 import { readFormBody } from './forms.ts';
+import { keysRouter } from './keys/keysRouter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
@@ -19,6 +21,8 @@ export interface ScreenParts {
   readonly publicUrl: () => string;
   /** What decides for the agent: `keyword`, or the configured model's name. */
   readonly modelName: string;
+  /** Whose pages may show the chat page in a frame. */
+  readonly chatFrameOrigins: readonly string[];
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
@@ -28,10 +32,11 @@ const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/keys', '/team', '/
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, live, setup, publicUrl, stopping } = parts;
+  const { deps, live, setup, publicUrl, chatFrameOrigins, stopping } = parts;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
   router.use(assetsRouter());
+  router.use(chatRouter(deps, chatFrameOrigins));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   router.use(setupRouter(setup, isHttps), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
@@ -39,6 +44,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
   router.use(liveStreamRouter(live, stopping));
   router.use(teamRouter(deps, publicUrl));
+  router.use(keysRouter(deps, publicUrl));
 
   router.use(handleScreenErrors);
   return router;

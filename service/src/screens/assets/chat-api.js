@@ -1,0 +1,56 @@
+// The service's chat endpoints.
+
+const TIMEOUT_MS = 20_000;
+
+/** The service answered, and said no. */
+export class Refusal extends Error {
+  constructor(status, error, retryAfterMs) {
+    super(error?.message ?? `The service answered ${status}.`);
+    this.status = status;
+    this.param = error?.param;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Whether the same request can succeed later. */
+  get isPassing() {
+    return this.status === 429 || this.status === 408 || this.status >= 500;
+  }
+}
+
+/** @returns the refusal that an answer is */
+export async function refusalOf(response) {
+  const body = await response.json().catch(() => null);
+  const seconds = Number(response.headers.get('retry-after'));
+  return new Refusal(response.status, body?.error, seconds > 0 ? seconds * 1000 : null);
+}
+
+/** @throws Refusal when the service says no; anything else when it cannot be reached */
+async function call(method, path, { token, body } = {}) {
+  const response = await fetch(`/api/chat${path}`, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!response.ok) throw await refusalOf(response);
+  return response.json();
+}
+
+/** @returns the token of a new visitor */
+export const startSession = async (claims) => (await call('POST', '/sessions', { body: claims })).token;
+
+/** The same id twice is one message. */
+export const sendMessage = (token, { id, text }) => call('POST', '/messages', { token, body: { text, client_message_id: id } });
+
+/** Everything that was written so far, the oldest first. */
+export async function* history(token) {
+  let cursor = null;
+  do {
+    const page = await call('GET', `/messages?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, { token });
+    yield* page.data;
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+}

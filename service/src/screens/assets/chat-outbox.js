@@ -1,0 +1,61 @@
+// What the customer has written and the service has not confirmed yet: sent in order, and again until it arrives.
+import { waitBefore } from './chat-stream.js';
+
+/**
+ * @param deliver sends one message; throws a Refusal, or anything else when the service cannot be reached
+ * @param onState gets the message and `sending`, `waiting` (tried again by itself), `failed` or `sent`, and why
+ */
+export function createOutbox({ storage, deliver, onState }) {
+  const queue = [];
+  let isBusy = false;
+  let endWait = () => {};
+
+  async function work() {
+    if (isBusy) return;
+    isBusy = true;
+    for (let failures = 0; queue.length > 0; ) {
+      const message = queue[0];
+      onState(message, 'sending');
+      try {
+        await deliver(message);
+        finish(message, 'sent');
+        failures = 0;
+      } catch (error) {
+        if (error.status !== undefined && !error.isPassing) {
+          finish(message, 'failed', error);
+          continue;
+        }
+        onState(message, 'waiting', error);
+        await wait(error.retryAfterMs ?? waitBefore(failures++));
+      }
+    }
+    isBusy = false;
+  }
+
+  function finish(message, state, error) {
+    queue.shift();
+    storage.forgetUnsent(message.id);
+    onState(message, state, error);
+  }
+
+  const wait = (ms) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const add = (message) => {
+    if (queue.some(({ id }) => id === message.id)) return endWait();
+    storage.keepUnsent(message);
+    queue.push(message);
+    onState(message, 'sending');
+    void work();
+  };
+
+  const retryNow = () => endWait();
+  addEventListener('online', retryNow);
+  return { add, retryNow };
+}

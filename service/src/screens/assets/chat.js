@@ -1,0 +1,307 @@
+// The chat page: wires what the customer does to the parts that store, send, follow and show.
+import { Refusal, history, sendMessage, startSession } from './chat-api.js';
+import { createLog } from './chat-log.js';
+import { createOutbox } from './chat-outbox.js';
+import { openStorage } from './chat-storage.js';
+import { followMessages, waitBefore } from './chat-stream.js';
+
+const byId = (id) => document.getElementById(id);
+const [page, scroll, welcome, details, composer, text, counter, toEndButton] = ['chat', 'scroll', 'welcome', 'details', 'composer', 'text', 'counter', 'to-end'].map(byId);
+const { workspace, name: teamName } = page.dataset;
+const textMax = Number(page.dataset.textMax);
+const isFramed = window.parent !== window;
+const isTouch = matchMedia('(pointer: coarse)').matches;
+
+const storage = openStorage(workspace);
+const log = createLog(byId('log'), { teamName, onRetry: (message) => outbox.add(message) });
+const outbox = createOutbox({ storage, deliver, onState: showState });
+let stream = null;
+let claims = {};
+
+// --- The conversation -------------------------------------------------------------------------
+
+/** One token for all tabs of this browser: the first that asks begins the conversation. */
+async function tokenForWriting() {
+  const begin = async () => {
+    const known = storage.token();
+    if (known !== null) return known;
+    const token = await startSession({ workspace, ...claims });
+    storage.keepToken(token);
+    return token;
+  };
+  // Browsers have no locks on plain http.
+  return navigator.locks ? navigator.locks.request(`conversation-service:chat:${workspace}`, begin) : begin();
+}
+
+async function deliver(message) {
+  for (let tries = 1; ; tries++) {
+    const token = await tokenForWriting();
+    details.hidden = true;
+    try {
+      await sendMessage(token, message);
+      follow();
+      return;
+    } catch (error) {
+      if (error.status !== 401 || tries > 1) throw error;
+      loseToken(token);
+    }
+  }
+}
+
+/** The service knows the token no more: the next message begins anew. */
+function loseToken(token) {
+  storage.forgetToken(token);
+  stop();
+  if (!log.isEmpty) log.note('The conversation so far has ended. Your next message begins a new one.');
+  log.forgetPosition();
+}
+
+function stop() {
+  stream?.stop();
+  stream = null;
+  showConnection('open');
+}
+
+function follow() {
+  const token = storage.token();
+  if (token === null || stream) return;
+  stream = followMessages({
+    token,
+    lastId: log.lastId(),
+    onMessage: show,
+    onState: showConnection,
+    onUnknown: () => loseToken(token),
+  });
+}
+
+function show(message) {
+  const isNews = log.confirm(message);
+  followEnd();
+  if (isNews && message.from !== 'customer') tellOfNews();
+}
+
+/** Shows what was said so far, tried again until it is there; then follows what comes. */
+async function load() {
+  const token = storage.token();
+  for (let failures = 0; token !== null; ) {
+    try {
+      for await (const message of history(token)) log.confirm(message);
+      break;
+    } catch (error) {
+      if (error.status === 401) {
+        loseToken(token);
+        break;
+      }
+      showConnection('lost');
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? waitBefore(failures++))), backOnline()]);
+    }
+  }
+  byId('log').setAttribute('aria-busy', 'false');
+  welcome.hidden = !log.isEmpty;
+  details.hidden = storage.token() !== null || storage.unsent().length > 0;
+  followEnd();
+  follow();
+  for (const message of storage.unsent()) outbox.add(message);
+}
+
+const backOnline = () => new Promise((resolve) => addEventListener('online', resolve, { once: true }));
+
+storage.onTokenOfAnotherTab(() => {
+  stop();
+  log.forgetPosition();
+  details.hidden = true;
+  follow();
+});
+
+// --- What is said about it --------------------------------------------------------------------
+
+let announced = 0;
+function announce(words) {
+  // The same words once more are news too.
+  byId('announcer').textContent = words + '\u00a0'.repeat(announced++ % 2);
+}
+
+const STATES = {
+  sending: () => ({ label: 'Sending…', canRetry: false }),
+  sent: () => ({ label: null, canRetry: false }),
+  waiting: (error) => ({ label: error.status === 429 ? `You write faster than we can read. Sent again in ${seconds(error.retryAfterMs)}.` : 'Not sent yet. It is tried again by itself.', canRetry: true }),
+  failed: (error) => ({ label: `Not sent: ${error.message}`, canRetry: true }),
+};
+
+const seconds = (ms) => (ms > 1000 ? `${Math.ceil(ms / 1000)} seconds` : 'a second');
+
+const told = new Map();
+function showState(message, state, error) {
+  const shown = STATES[state](error);
+  log.showOwn(message, shown);
+  followEnd();
+  if (shown.canRetry && told.get(message.id) !== shown.label) announce(shown.label);
+  told.set(message.id, state === 'sending' ? told.get(message.id) : shown.label);
+  if (error instanceof Refusal && error.param === 'email') askAgain(error);
+  if (state === 'sent' && isLost) stream?.retryNow();
+}
+
+/** The e-mail address is not accepted: the first message waits for another one, or none. */
+function askAgain({ message }) {
+  details.hidden = false;
+  showProblem(message);
+}
+
+let isLost = false;
+let lostTimer;
+function showConnection(state) {
+  const notice = byId('connection');
+  clearTimeout(lostTimer);
+  if (state === 'open') {
+    if (isLost) {
+      if (!notice.hidden) announce('Connected again.');
+      outbox.retryNow();
+    }
+    isLost = false;
+    notice.hidden = true;
+    return;
+  }
+  isLost = true;
+  const say = () => {
+    notice.textContent = navigator.onLine ? 'Connection lost. Reconnecting…' : 'You are offline. What you write is sent once you are back.';
+    notice.hidden = false;
+  };
+  if (navigator.onLine && notice.hidden) lostTimer = setTimeout(say, 1500);
+  else say();
+}
+
+const title = document.title;
+let unread = 0;
+function tellOfNews() {
+  if (isFramed) window.parent.postMessage('conversation-service:message', '*');
+  if (document.visibilityState === 'visible') return;
+  document.title = `(${++unread}) ${title}`;
+}
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') return;
+  unread = 0;
+  document.title = title;
+});
+
+// --- The end of the conversation stays in view, unless its reader has scrolled up ---------------
+
+let atEnd = true;
+function followEnd() {
+  if (atEnd) scroll.scrollTop = scroll.scrollHeight;
+  else toEndButton.hidden = false;
+}
+scroll.addEventListener('scroll', () => {
+  atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 60;
+  if (atEnd) toEndButton.hidden = true;
+});
+toEndButton.addEventListener('click', () => {
+  atEnd = true;
+  followEnd();
+  toEndButton.hidden = true;
+  scroll.focus();
+});
+new ResizeObserver(() => {
+  if (atEnd) followEnd();
+}).observe(scroll);
+
+// Where an on-screen keyboard covers the page instead of shrinking it, the page makes room itself.
+window.visualViewport?.addEventListener('resize', () => document.documentElement.style.setProperty('--height', `${window.visualViewport.height}px`));
+
+// --- Writing ----------------------------------------------------------------------------------
+
+const lengthOf = (words) => [...words].length;
+
+function showLength() {
+  const left = textMax - lengthOf(text.value);
+  counter.hidden = left > 200;
+  counter.textContent = left >= 0 ? `${left} characters left` : `${-left} characters too many`;
+  counter.classList.toggle('problem', left < 0);
+  if (left < 0) text.setAttribute('aria-invalid', 'true');
+  else text.removeAttribute('aria-invalid');
+  if (CSS.supports('field-sizing', 'content')) return;
+  text.style.height = 'auto';
+  text.style.height = `${text.scrollHeight + 2}px`;
+}
+
+/** A repeat of the message carries the same id. */
+const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+composer.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const words = text.value.toWellFormed().replaceAll('\0', '').trim();
+  text.focus();
+  if (words === '') return;
+  if (lengthOf(words) > textMax) return announce(`Not sent: ${counter.textContent}.`);
+  if (!readDetails()) return;
+  welcome.hidden = true;
+  details.hidden = true;
+  text.value = '';
+  showLength();
+  atEnd = true;
+  outbox.add({ id: newId(), text: words, at: Date.now() });
+});
+text.addEventListener('input', showLength);
+text.addEventListener('keydown', (event) => {
+  if (event.key !== 'Enter' || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  event.preventDefault();
+  composer.requestSubmit();
+});
+
+// --- Who writes -------------------------------------------------------------------------------
+
+const emailProblem = byId('email-problem');
+const email = byId('email');
+
+function showProblem(words) {
+  emailProblem.textContent = words;
+  emailProblem.hidden = words === '';
+  if (words === '') return email.removeAttribute('aria-invalid');
+  email.setAttribute('aria-invalid', 'true');
+  email.focus();
+}
+
+/** @returns false when something in the form has to be corrected first */
+function readDetails() {
+  if (details.hidden) return true;
+  showProblem('');
+  const values = { name: byId('name').value.trim(), email: email.value.trim() };
+  if (values.email !== '' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(values.email)) {
+    showProblem('That is not an e-mail address. Correct it, or leave it empty.');
+    return false;
+  }
+  claims = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+  return true;
+}
+
+function leaveDetails() {
+  details.hidden = true;
+  text.focus();
+  outbox.retryNow();
+}
+details.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (readDetails()) leaveDetails();
+});
+byId('skip').addEventListener('click', () => {
+  details.reset();
+  claims = {};
+  showProblem('');
+  leaveDetails();
+});
+
+// --- In a shop's page ---------------------------------------------------------------------------
+
+if (isFramed) {
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('conversation-service:close', '*');
+  });
+  addEventListener('focus', () => {
+    if (document.activeElement === document.body) (isTouch ? scroll : text).focus();
+  });
+}
+
+page.dataset.framed = String(isFramed);
+scroll.hidden = false;
+composer.hidden = false;
+showLength();
+void load();

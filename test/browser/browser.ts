@@ -1,0 +1,83 @@
+// Windows of a real browser that notice every error a page makes.
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+
+const { resolve } = createRequire(import.meta.url);
+const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+/** @throws Error that says how to get Chromium when there is none */
+export async function launchBrowser(): Promise<Browser> {
+  if (!existsSync(EXECUTABLE)) throw new Error(`There is no ${EXECUTABLE}: apt-get install -y chromium, or name another one in CHROMIUM.`);
+  return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
+}
+
+export interface WindowOptions {
+  /** Default 1440 × 900. */
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** Anything else that Playwright knows of a context. */
+  readonly context?: BrowserContextOptions;
+}
+
+/** One person's browser: its own cookies and storage, one page. */
+export interface BrowserWindow {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors on the console that fit are what the test wants; all others fail `close`. */
+  allowErrors(pattern: RegExp): void;
+  /** What the page did wrong so far: errors on the console, refusals of the content policy, exceptions. */
+  readonly problems: readonly string[];
+  /** axe-core's findings in the page and its frames; empty when all is well. */
+  axe(): Promise<readonly string[]>;
+  /** Writes `<SCREENSHOTS>/<name>.png`; does nothing where the variable is not set. */
+  screenshot(name: string): Promise<void>;
+  /** @throws Error when the page did something wrong */
+  close(): Promise<void>;
+}
+
+export async function openWindow(browser: Browser, { width = 1440, height = 900, dark = false, context: more = {} }: WindowOptions = {}): Promise<BrowserWindow> {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', locale: 'en-GB', ...more });
+  const page = await context.newPage();
+  const allowed: RegExp[] = [];
+  const seen: string[] = [];
+  context.on('console', (message) => {
+    if (message.type() === 'error') seen.push(`${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => seen.push(String(error.error())));
+  const problems = () => seen.filter((problem) => !allowed.some((pattern) => pattern.test(problem)));
+  return {
+    page,
+    context,
+    allowErrors: (pattern) => void allowed.push(pattern),
+    get problems() {
+      return problems();
+    },
+    axe: () => axeFindings(page),
+    screenshot: (name) => screenshot(page, name),
+    async close() {
+      await context.close();
+      if (problems().length > 0) throw new Error(`The page did something wrong:\n${problems().join('\n')}`);
+    },
+  };
+}
+
+async function axeFindings(page: Page): Promise<readonly string[]> {
+  // Told as text: the pages' content policy lets no script in by a tag.
+  await page.evaluate(axeSource);
+  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as { violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] };
+  return found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`));
+}
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS;
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+}
