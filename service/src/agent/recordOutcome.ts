@@ -8,6 +8,7 @@ import { putClosed } from '../domain/operations/closeConversation.ts';
 import type { ConversationView } from '../domain/operations/loadConversation.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
 import { storeMessage } from '../domain/operations/storeMessage.ts';
+import { newSystemNote } from '../domain/systemNote.ts';
 import type { Outcome } from './decideTurn.ts';
 import { isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
@@ -23,7 +24,7 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
     const now = deps.clock.now();
     const actor: Actor = { type: 'agent', name: turn.settings.name };
     const view = { workspace: turn.workspace, contact: turn.contact, conversation: await currentConversation(tx, turn) };
-    const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, now) : view.conversation;
+    const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, actor, now) : view.conversation;
     if (outcome.type === 'tool_calls') {
       const someRun = await putToolCalls(tx, deps, turn, conversation, outcome.calls, now);
       await nextTurn(tx, conversation.id, someRun ? null : now);
@@ -57,6 +58,7 @@ async function speak(
   const conversation = isGiven ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now) : view.conversation;
   const sent = await storeMessage(tx, { ...view, conversation }, { sender: actor, text: greeted(turn, outcome.text), channelMessageId: null }, now);
   await emitEvent(tx, { name: 'message.sent', message: sent.message }, { ...view, conversation: sent.conversation }, now);
+  if (isGiven) await tx.systemNotes.put(newSystemNote(sent.conversation, { type: 'handed_over', reason: outcome.reason, note: outcome.note }, actor, now));
   for (const { id } of turn.untold) {
     const call = await tx.toolCalls.get(id);
     if (call) await tx.toolCalls.put({ ...call, isTold: true });
@@ -65,14 +67,14 @@ async function speak(
 }
 
 /** The agent's first message in a conversation begins with the greeting. */
-function greeted({ settings, messages }: LoadedTurn, text: string): string {
+export function greeted({ settings, messages }: LoadedTurn, text: string): string {
   const isFirst = messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
   const whole = isFirst && settings.greeting !== '' ? `${settings.greeting}\n\n${text}` : text;
   return [...whole].slice(0, MESSAGE_TEXT_MAX).join('');
 }
 
 /** Forward only: a customer who pays is not led back. */
-async function qualify(tx: Tx, view: ConversationView, now: Date): Promise<Conversation> {
+async function qualify(tx: Tx, view: ConversationView, actor: Actor, now: Date): Promise<Conversation> {
   if (!isForward(view.conversation.funnelStage, 'qualified')) return view.conversation;
-  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), now);
+  return putStageMove(tx, view, moveStage(view.conversation, 'qualified', now), actor, now);
 }

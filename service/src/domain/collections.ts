@@ -10,6 +10,7 @@ import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
+import type { SystemNote } from './systemNote.ts';
 import type { Tool } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 import type { Member, Workspace } from './workspace.ts';
@@ -57,6 +58,7 @@ export const collections = {
       { on: ['contactId', 'channelMessageId'], unique: true },
     ],
   }),
+  systemNotes: collection<SystemNote>({ indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }] }),
   subscriptions: collection<Subscription>({
     indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'event'] }, { on: ['workspaceId', 'event', 'targetUrl'], unique: true }],
   }),
@@ -79,8 +81,10 @@ export const collections = {
       { on: ['workspaceId', 'status'] },
       { on: ['workspaceId', 'tool'] },
       { on: ['conversationId'] },
+      { on: ['conversationId'], orderBy: 'afterMessage' },
       { on: ['conversationId', 'status'] },
       { on: ['conversationId', 'isTold'] },
+      { on: ['toolId'] },
       { on: ['toolId', 'status'] },
     ],
   }),

@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'key'
   | 'mbr'
   | 'msg'
+  | 'note'
   | 'req'
   | 'step'
   | 'sub'

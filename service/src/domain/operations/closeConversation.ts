@@ -2,6 +2,7 @@ import type { Tx } from '../collections.ts';
 import { close, type Actor, type Conversation, type Verdict } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
+import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 import { cancelApprovalsOf } from './settleToolCall.ts';
@@ -34,6 +35,7 @@ export async function putClosed(
 ): Promise<Conversation> {
   const conversation = await cancelApprovalsOf(tx, close(view.conversation, closing, now), now);
   await tx.conversations.put(conversation);
+  await tx.systemNotes.put(newSystemNote(conversation, { type: 'closed' }, closing.actor, now));
   if (conversation.outcome) {
     await emitEvent(tx, { name: 'conversation.closed', outcome: conversation.outcome }, { ...view, conversation }, now);
   }

@@ -1,5 +1,6 @@
-import { handBack } from '../conversation.ts';
+import { handBack, type Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
+import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 import { cancelApprovalsOf } from './settleToolCall.ts';
@@ -11,7 +12,7 @@ import { wakeAgent } from './wakeAgent.ts';
  * @throws conversation_closed (409), not_found (404)
  * @see design section 3, "Actions by status"
  */
-export const handBackConversation = (deps: Deps, workspace: Workspace, id: string) =>
+export const handBackConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
   deps.store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
     const now = deps.clock.now();
@@ -19,6 +20,7 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     if (handedBack === view.conversation) return view;
     const conversation = await cancelApprovalsOf(tx, handedBack, now);
     await tx.conversations.put(conversation);
+    await tx.systemNotes.put(newSystemNote(conversation, { type: 'handed_back' }, actor, now));
     const [last] = await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', direction: 'desc', limit: 1 });
     if (last?.direction === 'inbound') await wakeAgent(tx, deps, conversation, now.getTime());
     return { ...view, conversation };

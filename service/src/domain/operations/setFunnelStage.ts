@@ -1,8 +1,9 @@
 import type { Tx } from '../collections.ts';
-import { moveStage, type Conversation } from '../conversation.ts';
+import { moveStage, type Actor, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
 import type { FunnelStage } from '../funnel.ts';
+import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 
@@ -13,19 +14,21 @@ import { loadConversation, type ConversationView } from './loadConversation.ts';
  * @throws not_found (404)
  * @see spec sections 3 and 6; design section 3, "Funnel"
  */
-export const setFunnelStage = ({ store, clock }: Deps, workspace: Workspace, id: string, stage: FunnelStage) =>
+export const setFunnelStage = ({ store, clock }: Deps, workspace: Workspace, id: string, stage: FunnelStage, actor: Actor) =>
   store.transaction(async (tx): Promise<ConversationView> => {
     const now = clock.now();
     const view = await loadConversation(tx, workspace, id);
-    return { ...view, conversation: await putStageMove(tx, view, moveStage(view.conversation, stage, now), now) };
+    return { ...view, conversation: await putStageMove(tx, view, moveStage(view.conversation, stage, now), actor, now) };
   });
 
 /** Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of the view's conversation */
-export async function putStageMove(tx: Tx, view: ConversationView, moved: ReturnType<typeof moveStage>, now: Date): Promise<Conversation> {
+export async function putStageMove(tx: Tx, view: ConversationView, moved: ReturnType<typeof moveStage>, actor: Actor, now: Date): Promise<Conversation> {
   const { conversation, qualifiedNow } = moved;
-  if (conversation !== view.conversation) await tx.conversations.put(conversation);
+  if (conversation === view.conversation) return conversation;
+  const previousStage = view.conversation.funnelStage;
+  await tx.conversations.put(conversation);
+  await tx.systemNotes.put(newSystemNote(conversation, { type: 'stage_changed', from: previousStage, to: conversation.funnelStage }, actor, now));
   if (qualifiedNow) {
-    const previousStage = view.conversation.funnelStage;
     await emitEvent(tx, { name: 'conversation.qualified', previousStage }, { ...view, conversation }, now);
   }
   return conversation;

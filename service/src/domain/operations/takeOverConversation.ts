@@ -2,6 +2,7 @@ import type { Tx } from '../collections.ts';
 import { takeOver, type Actor, type Conversation, type HandoverReason } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
+import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 import { cancelApprovalsOf } from './settleToolCall.ts';
@@ -29,6 +30,7 @@ export async function giveToPerson(
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
   if (inControl === view.conversation || !inControl.handover) return view.conversation;
+  await tx.systemNotes.put(newSystemNote(inControl, { type: 'handed_over', reason: by.reason, note: null }, by.actor, now));
   if (view.conversation.status === 'human_active') {
     await tx.conversations.put(inControl); // from one team member to another: control does not pass
     return inControl;

@@ -50,7 +50,7 @@ export function conversationsRouter(deps: Deps): Router {
   );
 
   serve(router, deps, contract.handBackConversation, async ({ deps, caller, params }) =>
-    conversationJson(await handBackConversation(deps, caller.workspace, params.id!)),
+    conversationJson(await handBackConversation(deps, caller.workspace, params.id!, caller.actor)),
   );
 
   serve(router, deps, contract.closeConversation, async ({ deps, caller, params, body }) =>
@@ -58,7 +58,7 @@ export function conversationsRouter(deps: Deps): Router {
   );
 
   serve(router, deps, contract.updateConversation, async ({ deps, caller, params, body }) =>
-    conversationJson(await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage)),
+    conversationJson(await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor)),
   );
 
   return router;

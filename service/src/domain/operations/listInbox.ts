@@ -1,0 +1,119 @@
+import type { Tx } from '../collections.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { contactMatcher } from '../contactSearch.ts';
+import { filterOfTab, positionOf, readMarkId, unreadOf, type InboxPosition, type InboxTab } from '../inbox.ts';
+import type { Message } from '../message.ts';
+import type { Member } from '../workspace.ts';
+import { getContact, type ConversationView } from './loadConversation.ts';
+
+export interface InboxItem extends Omit<ConversationView, 'workspace'> {
+  readonly lastMessage: Message | null;
+  /** Messages of the customer that this member has not seen. */
+  readonly unread: number;
+  /** The member who has it; null when nobody of the team has. */
+  readonly takenByName: string | null;
+}
+
+export interface Inbox {
+  readonly items: readonly InboxItem[];
+  /** Where the next page begins; null on the last one. */
+  readonly next: InboxPosition | null;
+  /** A search ended here before it had seen everything; `next` says where it goes on. */
+  readonly stoppedEarly: boolean;
+  readonly counts: InboxCounts;
+}
+
+/** Each at most `MOST_COUNTED`. */
+export interface InboxCounts {
+  readonly waiting: number;
+  readonly approvals: number;
+}
+
+export interface InboxQuery {
+  readonly tab: InboxTab;
+  /** Part of a name, a phone number, an e-mail or a masked label; empty for no search. */
+  readonly search: string;
+  readonly after: InboxPosition | null;
+}
+
+export const INBOX_PAGE = 50;
+export const MOST_COUNTED = 100;
+/** Conversations that one search looks at. */
+export const MOST_SEARCHED = 5000;
+const CHUNK = 250;
+
+/** A page of the team's list for one member, the last changed first, with what waits for a person. */
+export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
+  store.transaction(async (tx): Promise<Inbox> => {
+    const found = query.tab === 'approvals' ? await waitingApprovals(tx, member) : await searchTab(tx, member, query, query.tab);
+    const items: InboxItem[] = [];
+    for (const conversation of found.conversations) items.push(await viewItem(tx, conversation, member));
+    return { items, next: found.next, stoppedEarly: found.stoppedEarly, counts: await countWaiting(tx, member.workspaceId) };
+  });
+
+interface Found {
+  readonly conversations: readonly Conversation[];
+  readonly next: InboxPosition | null;
+  readonly stoppedEarly: boolean;
+}
+
+/** Looks through a tab until a page is full, everything was seen, or `MOST_SEARCHED` were looked at. */
+async function searchTab(tx: Tx, member: Member, { search, after }: InboxQuery, tab: Exclude<InboxTab, 'approvals'>): Promise<Found> {
+  const matches = search === '' ? null : contactMatcher(search);
+  const conversations: Conversation[] = [];
+  let position = after;
+  for (let looked = 0; looked < MOST_SEARCHED; ) {
+    const limit = matches ? CHUNK : INBOX_PAGE + 1;
+    const chunk = await tx.conversations.find({
+      where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
+      orderBy: 'updatedAt',
+      direction: 'desc',
+      limit,
+      ...(position === null ? {} : { after: position }),
+    });
+    for (const conversation of chunk) {
+      if (conversations.length === INBOX_PAGE) return { conversations, next: position, stoppedEarly: false };
+      if (!matches || matches(await getContact(tx, conversation.contactId))) conversations.push(conversation);
+      position = positionOf(conversation);
+    }
+    if (chunk.length < limit) return { conversations, next: null, stoppedEarly: false };
+    looked += chunk.length;
+  }
+  return { conversations, next: position, stoppedEarly: true };
+}
+
+/** The conversations in which a tool call waits for a decision, the longest waiting first. */
+async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found> {
+  const calls = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_COUNTED });
+  const conversations: Conversation[] = [];
+  for (const id of new Set(calls.map(({ conversationId }) => conversationId))) {
+    const conversation = id === null ? null : await tx.conversations.get(id);
+    if (conversation) conversations.push(conversation);
+  }
+  return { conversations, next: null, stoppedEarly: false };
+}
+
+async function viewItem(tx: Tx, conversation: Conversation, member: Member): Promise<InboxItem> {
+  const [lastMessage = null] = await tx.messages.find({ where: { conversationId: conversation.id }, orderBy: 'number', direction: 'desc', limit: 1 });
+  const mark = await tx.readMarks.get(readMarkId(member.id, conversation.id));
+  return {
+    conversation,
+    contact: await getContact(tx, conversation.contactId),
+    lastMessage,
+    unread: unreadOf(conversation, mark?.customerMessages ?? 0),
+    takenByName: await nameOfTaker(tx, conversation),
+  };
+}
+
+/** Who of the team has a conversation; null when nobody has, or the member was removed. */
+export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<string | null> {
+  const member = (takenBy ?? null) === null ? null : await tx.members.get(takenBy!);
+  return member?.name ?? null;
+}
+
+async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
+  const waiting = await tx.conversations.find({ where: { workspaceId, status: 'awaiting_human' }, limit: MOST_COUNTED });
+  const approvals = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_COUNTED });
+  return { waiting: waiting.length, approvals: approvals.length };
+}
