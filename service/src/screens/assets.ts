@@ -13,7 +13,7 @@ const FILES = {
   'app.css': { path: ours('app.css'), type: 'text/css' },
   'app.js': { path: ours('app.js'), type: 'text/javascript' },
   'htmx.js': { path: resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript' },
-  'htmx-sse.js': { path: resolve('htmx-ext-sse'), type: 'text/javascript' },
+  'htmx-sse.js': { path: resolve('htmx-ext-sse/dist/sse.min.js'), type: 'text/javascript' },
   'chat.css': { path: ours('chat.css'), type: 'text/css' },
   'chat.js': { path: ours('chat.js'), type: 'text/javascript' },
   'chat-api.js': { path: ours('chat-api.js'), type: 'text/javascript' },
