@@ -15,6 +15,9 @@ export function ago(time: string, now: Date): string {
   return 'now';
 }
 
+/** "2026-11-21 10:00:00 UTC". @param time ISO 8601, in UTC */
+export const exactTime = (time: string): string => time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC');
+
 /** A time in words, with the exact one behind it. */
 export const timeView = (time: string | null, now: Date): View =>
-  time === null ? '–' : html`<time datetime=${time} title=${time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC')}>${ago(time, now)}</time>`;
+  time === null ? '–' : html`<time datetime=${time} title=${exactTime(time)}>${ago(time, now)}</time>`;

@@ -1,0 +1,32 @@
+import type { Attempt } from '../../domain/delivery.ts';
+import { subscriptionStatus, type Subscription } from '../../domain/subscription.ts';
+import { html, type View } from '../html.ts';
+import { timeView } from '../times.ts';
+
+/** A subscription's state in one word. */
+export const stateBadge = (subscription: Subscription): View =>
+  subscriptionStatus(subscription) === 'failing' ? html`<span class="badge bad">Failing</span>` : html`<span class="badge good">Active</span>`;
+
+/** Why deliveries fail and what to do, while they do. */
+export function failureView(subscription: Subscription, lastFailure: Attempt | null, now: Date): View {
+  const { consecutiveFailures: count } = subscription;
+  if (count === 0) return null;
+  const failing = subscriptionStatus(subscription) === 'failing';
+  return html`
+    <div class=${failing ? 'failing' : 'muted'}>
+      <p>${count === 1 ? 'The last delivery failed' : `The last ${countInWords(count)} deliveries failed`}; deliveries continue.</p>
+      ${lastFailure === null ? null : html`<p>Last reason, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
+    </div>
+  `;
+}
+
+const WORDS = ['', '', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const countInWords = (count: number) => WORDS[count] ?? String(count);
+
+/** What a person does about an attempt that failed. */
+function adviceOn({ statusCode }: Attempt): string {
+  if (statusCode === 404) return 'The address is not known there. If it is a workflow of n8n, publish it again.';
+  if (statusCode === 401 || statusCode === 403) return 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.';
+  if (statusCode === null || statusCode >= 500) return 'Check that the receiver is running; then send again what failed.';
+  return '';
+}

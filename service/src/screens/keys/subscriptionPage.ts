@@ -1,0 +1,92 @@
+import type { Delivery } from '../../domain/delivery.ts';
+import type { SignedIn } from '../../domain/operations/findSession.ts';
+import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
+import type { Page } from '../../domain/page.ts';
+import type { Subscription } from '../../domain/subscription.ts';
+import { formProblem, type FormValues, type Problems } from '../forms.ts';
+import { html, type View } from '../html.ts';
+import { csrfField, teamPage } from '../layout.ts';
+import { deliveriesList } from './deliveriesList.ts';
+import { addressOf, queryOf, type DeliveriesView } from './deliveriesView.ts';
+import { liveArea, liveSection } from './live.ts';
+import { recoverForm } from './recoverForm.ts';
+import { subscriptionState } from './subscriptionState.ts';
+
+/** What a page shows beside the subscription and its deliveries. */
+export interface SubscriptionPageExtras {
+  readonly view: DeliveriesView;
+  readonly notice?: unknown;
+  /** How many deliveries were just sent again. */
+  readonly recovered?: number | undefined;
+  /** A secret that was just made. */
+  readonly once?: View;
+  readonly problem?: string;
+  readonly recoverForm?: { readonly values: FormValues; readonly problems: Problems };
+}
+
+export interface SubscriptionPageParts extends SubscriptionPageExtras {
+  readonly health: SubscriptionHealth;
+  readonly deliveries: Page<Delivery>;
+  readonly now: Date;
+}
+
+/** One subscription, what can be done with it, and its deliveries. */
+export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPageParts): View {
+  const { health, view, now, notice, recovered, once, problem } = parts;
+  const { subscription } = health;
+  const live = `/keys/subscriptions/${subscription.id}/live`;
+  return teamPage(
+    signedIn,
+    { title: `${subscription.event} subscription`, section: 'keys', notice },
+    liveArea(html`
+      <p class="back"><a href="/keys">← API keys and subscriptions</a></p>
+      <h1>${subscription.event}</h1>
+      ${recovered === undefined ? null : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
+      ${formProblem(problem)}
+      ${once}
+      <section class="block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
+      <section class="block" aria-label="Actions">
+        ${actions(signedIn, subscription)}
+        ${recoverForm(signedIn, subscription.id, now, parts.recoverForm)}
+      </section>
+      <section class="block" aria-labelledby="deliveries-title">
+        <h2 id="deliveries-title">Deliveries</h2>
+        ${filters(subscription.id, view)}
+        ${liveSection('deliveries', `${live}/deliveries${queryOf(view)}`, deliveriesList(signedIn, { ...parts, subscriptionId: subscription.id }))}
+      </section>
+    `),
+  );
+}
+
+const recoveredInWords = (count: number) =>
+  count === 0 ? 'Nothing to send again: no delivery since then has failed for good.' : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`;
+
+const actions = (signedIn: SignedIn, { id, event, targetUrl }: Subscription): View => html`
+  <div class="row">
+    <form method="post" action=${`/keys/subscriptions/${id}/test`}>${csrfField(signedIn)}<button class="small">Send a test event</button></form>
+    <form method="post" action=${`/keys/subscriptions/${id}/rotate-secret`} data-confirm="Make a new signing secret? The present one signs too for 24 hours; the receiver must have the new one by then.">
+      ${csrfField(signedIn)}<button class="small secondary outline">Rotate the secret</button>
+    </form>
+    <form method="post" action=${`/keys/subscriptions/${id}/remove`} data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed.`}>
+      ${csrfField(signedIn)}<button class="small secondary outline">Remove</button>
+    </form>
+  </div>
+`;
+
+const FILTERS = [
+  { status: undefined, label: 'All' },
+  { status: 'failed', label: 'Failed' },
+  { status: 'pending', label: 'Pending' },
+  { status: 'delivered', label: 'Delivered' },
+] as const;
+
+const filters = (id: string, view: DeliveriesView): View => html`
+  <nav class="filters" aria-label="Deliveries by status">
+    <ul>
+      ${FILTERS.map(({ status, label }) => html`<li><a href=${addressOf(id, { status })} aria-current=${status === view.status ? 'true' : null}>${label}</a></li>`)}
+    </ul>
+  </nav>
+`;
+
+/** In place of a subscription that was removed while its page was open. */
+export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to API keys and subscriptions</a></p>`;
