@@ -57,6 +57,9 @@ export type Section = (typeof SECTIONS)[number]['id'] | 'account';
 export const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   closed: 'The conversation is closed.',
+  'closed-meanwhile': 'The conversation was closed meanwhile, so nothing was changed.',
+  'decided-meanwhile': 'This was decided or had ended already: the card below says how. Your decision was not used.',
+  'reason-missing': 'Say why you reject it, in at most 1,000 characters.',
   removed: 'Removed.',
   revoked: 'The key is revoked: it works no more.',
   unsubscribed: 'The subscription is removed: nothing more is sent there.',

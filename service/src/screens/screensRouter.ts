@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { assetsRouter } from './assets.ts';
 import { chatRouter } from './chat/chatRouter.ts';
+import { conversationsRouter } from './conversations/conversationsRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
 import { readFormBody } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
@@ -43,6 +44,7 @@ export function screensRouter(parts: ScreenParts): Router {
 
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
   router.use(liveStreamRouter(live, stopping));
+  router.use(conversationsRouter(deps));
   router.use(teamRouter(deps, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

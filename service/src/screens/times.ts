@@ -20,4 +20,4 @@ export const exactTime = (time: string): string => time.replace('T', ' ').replac
 
 /** A time in words, with the exact one behind it. */
 export const timeView = (time: string | null, now: Date): View =>
-  time === null ? '–' : html`<time datetime=${time} title=${exactTime(time)}>${ago(time, now)}</time>`;
+  time === null ? '–' : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;

@@ -32,16 +32,19 @@ document.addEventListener('keydown', (event) => {
 
 /** A list that is followed stays at its end when something is added, unless its reader has scrolled up. */
 const followed = () => document.querySelector('[data-follow]');
+let following = null;
 let atEnd = true;
 const toEnd = () => {
   const list = followed();
+  if (list !== following) [following, atEnd] = [list, true]; // another page's list begins at its end
   if (list && atEnd) list.scrollTop = list.scrollHeight;
 };
 document.addEventListener('scroll', (event) => {
   if (event.target === followed()) atEnd = event.target.scrollHeight - event.target.scrollTop - event.target.clientHeight < 40;
 }, true);
-document.addEventListener('htmx:afterSwap', toEnd);
+document.addEventListener('htmx:afterSettle', toEnd);
 document.addEventListener('DOMContentLoaded', toEnd);
+addEventListener('resize', toEnd);
 
 /** What was opened or folded stays so when its part of the page is loaded again, and what had the focus keeps it. */
 let folds = new Map();
@@ -76,3 +79,56 @@ document.addEventListener('htmx:load', inOwnZone);
 document.addEventListener('submit', (event) => {
   for (const input of event.target.querySelectorAll('input[data-local]')) input.form.elements.offset.value = new Date(input.value).getTimezoneOffset() || 0;
 }, true);
+
+/** Conversations. [data-live] parts load again by themselves: what is open or half written in them stays, and nothing moves when nothing has changed. */
+const lastAnswer = new WeakMap();
+let kept = [];
+document.addEventListener('htmx:beforeSwap', (event) => {
+  const part = event.detail.target;
+  if (!part.matches?.('[data-live]')) return;
+  const answer = event.detail.serverResponse;
+  if (event.detail.xhr.status !== 200 || lastAnswer.get(part) === answer) event.detail.shouldSwap = false;
+  else lastAnswer.set(part, answer);
+  const isTouched = (field) => (field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue);
+  kept = [...part.querySelectorAll('details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]')]
+    .filter((each) => each.matches('details') || isTouched(each))
+    .map(({ id, value, selectionStart }) => ({ id, value, selectionStart }));
+});
+document.addEventListener('htmx:afterSwap', () => {
+  for (const { id, value, selectionStart } of kept.splice(0)) {
+    const element = document.getElementById(id);
+    if (!element) continue;
+    if (element.matches('details')) element.open = true;
+    else element.value = value;
+    if (element === document.activeElement && selectionStart != null) element.setSelectionRange(selectionStart, selectionStart);
+  }
+});
+
+/** [data-keep-scroll] stays where it was scrolled to when its page or its part is loaded again. */
+const scrolled = new Map();
+document.addEventListener('htmx:beforeSwap', () => {
+  for (const list of document.querySelectorAll('[data-keep-scroll][id]')) scrolled.set(list.id, list.scrollTop);
+});
+document.addEventListener('htmx:afterSwap', () => {
+  for (const list of document.querySelectorAll('[data-keep-scroll][id]')) list.scrollTop = scrolled.get(list.id) ?? 0;
+});
+
+/** A page in the background has not been seen. */
+document.addEventListener('htmx:configRequest', (event) => {
+  if (document.hidden) event.detail.headers['X-Page-Hidden'] = 'yes';
+});
+
+/** Times grow older while a page is open, and say the reader's own time when asked. */
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const inWords = (ms) => {
+  for (const [unit, length] of [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]]) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
+  return 'now';
+};
+const refreshTimes = (root = document) => {
+  for (const time of root.querySelectorAll('time[data-ago]')) {
+    const at = new Date(time.dateTime);
+    time.textContent = inWords(at - Date.now());
+    time.title = at.toLocaleString();
+  }
+};
+setInterval(() => document.hidden || refreshTimes(), 30_000);

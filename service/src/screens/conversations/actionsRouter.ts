@@ -1,0 +1,99 @@
+import { Router, type Request, type Response } from 'express';
+import { z } from 'zod';
+import { VERDICTS } from '../../domain/conversation.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { AppError, type ErrorCode } from '../../domain/errorCatalogue.ts';
+import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { closeConversation } from '../../domain/operations/closeConversation.ts';
+import { decideInConversation } from '../../domain/operations/decideInConversation.ts';
+import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
+import { sendMessage } from '../../domain/operations/sendMessage.ts';
+import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
+import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';
+import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
+import { textSchema } from '../../http/contract/shared.ts';
+import { formValues, parseForm } from '../forms.ts';
+import { actorOf, signedInOf } from '../session.ts';
+import { REASON_MAX } from './approvalCard.ts';
+import type { ShowThread } from './conversationsRouter.ts';
+import { placeOf, threadHref } from './place.ts';
+
+type Post = Request<{ id: string; callId: string }>;
+
+/** Browsers send line ends as CR LF, and count them as one character. */
+const formText = (max: number) => z.string('is missing').transform((text) => text.replaceAll('\r\n', '\n')).pipe(textSchema(max));
+
+const replySchema = z.object({ text: formText(MESSAGE_TEXT_MAX) });
+const closingSchema = z.object({ verdict: z.enum(VERDICTS, 'must be chosen'), summary: formText(SUMMARY_MAX) });
+const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
+const reasonSchema = z.object({ note: formText(REASON_MAX) });
+
+/** What a member does in a conversation; each leads back to it. @param showThread shows it with what could not be used */
+export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
+  const router = Router();
+  const back = (request: Post, response: Response, notice?: string, anchor = '') =>
+    response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
+
+  router.post('/conversations/:id/reply', async (request: Post, response) => {
+    const values = formValues(request.body);
+    const form = parseForm(replySchema, values);
+    if (!form.ok) return showThread(request, response.status(400), { refused: { values, problems: form.problems } });
+    const { workspace } = signedInOf(response);
+    const isSent = await unless('conversation_closed', () => sendMessage(deps, workspace, request.params.id, form.data.text, actorOf(signedInOf(response))));
+    if (isSent) return back(request, response);
+    await showThread(request, response.status(409), { refused: { values, problem: 'The conversation was closed meanwhile. Your reply was not sent.' } });
+  });
+
+  const control = (verb: string, act: (workspace: Parameters<typeof takeOverConversation>[1], id: string, actor: ReturnType<typeof actorOf>) => Promise<unknown>) =>
+    router.post(`/conversations/:id/${verb}`, async (request: Post, response: Response) => {
+      const signedIn = signedInOf(response);
+      const isDone = await unless('conversation_closed', () => act(signedIn.workspace, request.params.id, actorOf(signedIn)));
+      back(request, response, isDone ? undefined : 'closed-meanwhile');
+    });
+  control('take-over', (workspace, id, actor) => takeOverConversation(deps, workspace, id, actor));
+  control('hand-back', (workspace, id, actor) => handBackConversation(deps, workspace, id, actor));
+
+  router.post('/conversations/:id/stage', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const form = parseForm(stageSchema, formValues(request.body));
+    if (!form.ok) return showThread(request, response.status(400), { refused: { problem: `Stage: ${form.problems.stage}` } });
+    await setFunnelStage(deps, signedIn.workspace, request.params.id, form.data.stage, actorOf(signedIn));
+    back(request, response);
+  });
+
+  router.post('/conversations/:id/close', async (request: Post, response) => {
+    const signedIn = signedInOf(response);
+    const values = formValues(request.body);
+    const form = parseForm(closingSchema, values);
+    if (!form.ok) return showThread(request, response.status(400), { isClosing: true, refused: { values, problems: form.problems } });
+    const isClosed = await unless('conversation_closed', () => closeConversation(deps, signedIn.workspace, request.params.id, { ...form.data, actor: actorOf(signedIn) }));
+    back(request, response, isClosed ? 'closed' : 'closed-meanwhile');
+  });
+
+  const decide = (verb: string, approved: boolean) =>
+    router.post(`/conversations/:id/tool-calls/:callId/${verb}`, async (request: Post, response: Response) => {
+      const signedIn = signedInOf(response);
+      const { id, callId } = request.params;
+      const form = parseForm(reasonSchema, formValues(request.body));
+      if (!approved && !form.ok) return back(request, response, 'reason-missing', `#${callId}`);
+      const decision = { approved, by: actorOf(signedIn), note: !approved && form.ok ? form.data.note : null };
+      const isFirst = await unless('approval_already_decided', () => decideInConversation(deps, signedIn.workspace, id, callId, decision));
+      back(request, response, isFirst ? undefined : 'decided-meanwhile', `#${callId}`);
+    });
+  decide('approve', true);
+  decide('reject', false);
+
+  return router;
+}
+
+/** @returns false when it failed with this error, which the page says in words */
+async function unless(code: ErrorCode, act: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await act();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === code) return false;
+    throw error;
+  }
+}

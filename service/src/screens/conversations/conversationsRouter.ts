@@ -1,0 +1,66 @@
+import { Router, type Request, type Response } from 'express';
+import type { Deps } from '../../domain/deps.ts';
+import { inOneTransaction } from '../../domain/inOneTransaction.ts';
+import { listInbox } from '../../domain/operations/listInbox.ts';
+import { readThread } from '../../domain/operations/readThread.ts';
+import { render, renderDocument, type View } from '../html.ts';
+import { signedInOf } from '../session.ts';
+import { actionsRouter } from './actionsRouter.ts';
+import { composerNote, type Refused } from './composerView.ts';
+import { headFragment } from './headView.ts';
+import { itemsFragment, type ThreadParts } from './itemsView.ts';
+import { listFragment } from './listView.ts';
+import { conversationsPage } from './pageView.ts';
+import { beforeOf, placeOf } from './place.ts';
+
+export type ShowThread = (request: Request<{ id: string }>, response: Response, more?: { isClosing?: boolean; refused?: Refused }) => Promise<void>;
+
+/** The team's conversations: the list, the thread, and the parts of both that load again by themselves. */
+export function conversationsRouter(deps: Deps): Router {
+  const router = Router();
+
+  router.get('/conversations', async (request, response) => {
+    const signedIn = signedInOf(response);
+    const place = placeOf(request);
+    const inbox = await listInbox(deps, signedIn.member, place);
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), notice: request.query.notice }));
+  });
+
+  router.get('/conversations/list', async (request, response) => {
+    const place = placeOf(request);
+    const inbox = await listInbox(deps, signedInOf(response).member, place);
+    const openId = typeof request.query.open === 'string' ? request.query.open : null;
+    sendFragment(response, listFragment({ inbox, place, openId, now: deps.clock.now() }));
+  });
+
+  const showThread: ShowThread = async (request, response, more = {}) => {
+    const signedIn = signedInOf(response);
+    const [place, before] = [placeOf(request), beforeOf(request)];
+    const { thread, inbox } = await inOneTransaction(deps, async (within) => ({
+      thread: await readThread(within, signedIn, request.params.id, { before }),
+      inbox: await listInbox(within, signedIn.member, place),
+    }));
+    const { notice } = request.query;
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), notice, ...more }));
+  };
+
+  router.get('/conversations/:id', (request, response) => showThread(request, response));
+  router.get('/conversations/:id/close', (request, response) => showThread(request, response, { isClosing: true }));
+
+  const fragment = (name: string, view: (parts: ThreadParts) => View) =>
+    router.get(`/conversations/:id/${name}`, async (request: Request<{ id: string }>, response: Response) => {
+      const signedIn = signedInOf(response);
+      const isSeen = request.get('x-page-hidden') === undefined;
+      const thread = await readThread(deps, signedIn, request.params.id, { before: beforeOf(request), isSeen });
+      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now() }));
+    });
+  fragment('head', headFragment);
+  fragment('items', itemsFragment);
+  fragment('composer-note', composerNote);
+
+  router.use(actionsRouter(deps, showThread));
+  return router;
+}
+
+const sendPage = (response: Response, page: View) => void response.type('html').send(renderDocument(page));
+const sendFragment = (response: Response, view: View) => void response.type('html').send(render(view));

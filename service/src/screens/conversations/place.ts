@@ -1,0 +1,45 @@
+import type { Request } from 'express';
+import { INBOX_TABS, readPosition, writePosition, type InboxPosition, type InboxTab } from '../../domain/inbox.ts';
+import type { InboxQuery } from '../../domain/operations/listInbox.ts';
+
+/** Where a member is in the list; it stays so while they go from one conversation to another. */
+export type Place = InboxQuery;
+
+const SEARCH_MAX = 200;
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** The place that an address names; what cannot be read is left out. */
+export function placeOf({ query }: Pick<Request, 'query'>): Place {
+  const tab = textOf(query.tab) as InboxTab;
+  return {
+    tab: INBOX_TABS.includes(tab) ? tab : 'all',
+    search: textOf(query.q).trim().slice(0, SEARCH_MAX).toWellFormed(),
+    after: readPosition(textOf(query.older)),
+  };
+}
+
+/** The message before which a page of earlier ones ends; null for the newest. */
+export function beforeOf({ query }: Pick<Request, 'query'>): number | null {
+  const text = textOf(query.before);
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+type Extra = Readonly<Record<string, string | number | null | undefined>>;
+
+/** `/conversations/x?tab=mine&q=ana`: an address that keeps the place. */
+export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra = {}): string {
+  const entries = Object.entries({
+    tab: tab === 'all' ? null : tab,
+    q: search === '' ? null : search,
+    older: after === null ? null : writePosition(after),
+    ...extra,
+  }).filter(([, value]) => (value ?? null) !== null);
+  const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+  return query === '' ? path : `${path}?${query}`;
+}
+
+export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string => hrefAt(`/conversations/${id}${rest}`, place, extra);
+
+/** The same list from its beginning. */
+export const atBeginning = (place: Place): Place => ({ ...place, after: null as InboxPosition | null });
