@@ -80,7 +80,7 @@ export async function startService(
     chatFeed: followChatMessages(store, stopping.signal),
     live: followWorkspaces(store, stopping.signal),
     followToolCall: followToolCalls(store, deps, stopping.signal),
-    modelName: config.llm?.model ?? 'keyword',
+    model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
     setup: oneTimeSetup(deps, setupToken),
     publicUrl: () => publicUrl ?? '',
     stopping: stopping.signal,

@@ -20,6 +20,7 @@ import { healthRouter, type Health } from './routes/health.ts';
 import { hooksRouter } from './routes/hooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
+import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
 import type { LiveFeed } from '../screens/liveFeed.ts';
 import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
@@ -31,8 +32,7 @@ export interface AppParts {
   readonly health: Health;
   readonly chatFeed: ChatFeed;
   readonly followToolCall: FollowToolCall;
-  /** What decides for the agent: `keyword`, or the configured model's name. */
-  readonly modelName: string;
+  readonly model: ScreenModel;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly publicUrl: () => string;
@@ -41,7 +41,7 @@ export interface AppParts {
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, chatFeed, followToolCall, modelName, live, setup, publicUrl, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, chatFeed, followToolCall, model, live, setup, publicUrl, stopping }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -61,9 +61,9 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
 
   const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
   app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent'], requireApiKey(deps), apiRate);
-  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, modelName));
+  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, model.name));
 
-  app.use(screensRouter({ deps, live, setup, publicUrl, modelName, chatFrameOrigins: config.chatFrameOrigins, stopping }));
+  app.use(screensRouter({ deps, live, setup, publicUrl, model, followToolCall, chatFrameOrigins: config.chatFrameOrigins, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

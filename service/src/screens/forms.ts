@@ -17,6 +17,10 @@ export const formValues = (body: unknown): FormValues =>
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 
+/** A browser sends each line break of a text as two characters; here it is one. */
+export const withPlainBreaks = (values: FormValues): FormValues =>
+  Object.fromEntries(Object.entries(values).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]));
+
 /** Every value of a field that may come several times. */
 export function valuesOf(body: unknown, name: string): readonly string[] {
   const value = ((body ?? {}) as Record<string, unknown>)[name];

@@ -1,5 +1,7 @@
 import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
+import type { FollowToolCall } from '../http/toolCallFeed.ts';
+import { agentScreenRouter, type ScreenModel } from './agent/agentRoutes.ts';
 import { assetsRouter } from './assets.ts';
 import { chatRouter } from './chat/chatRouter.ts';
 import { conversationsRouter } from './conversations/conversationsRouter.ts';
@@ -13,6 +15,7 @@ import { refuseCrossSite, requireCsrfToken, requireMember } from './session.ts';
 import { setupRouter, type Setup } from './setup.ts';
 import { signInRouter } from './signIn.ts';
 import { joinRouter, teamRouter } from './team.ts';
+import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
@@ -20,8 +23,8 @@ export interface ScreenParts {
   readonly setup: Setup;
   /** The service's address as others see it. */
   readonly publicUrl: () => string;
-  /** What decides for the agent: `keyword`, or the configured model's name. */
-  readonly modelName: string;
+  readonly model: ScreenModel;
+  readonly followToolCall: FollowToolCall;
   /** Whose pages may show the chat page in a frame. */
   readonly chatFrameOrigins: readonly string[];
   /** Ends open streams. */
@@ -33,7 +36,7 @@ const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/keys', '/team', '/
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, live, setup, publicUrl, chatFrameOrigins, stopping } = parts;
+  const { deps, live, setup, publicUrl, model, followToolCall, chatFrameOrigins, stopping } = parts;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
   router.use(assetsRouter());
@@ -45,6 +48,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
   router.use(liveStreamRouter(live, stopping));
   router.use(conversationsRouter(deps));
+  router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, stopping));
   router.use(teamRouter(deps, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

@@ -1,0 +1,82 @@
+import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
+import { openConversation } from '../domain/conversation.ts';
+import { timestamp } from '../domain/clock.ts';
+import type { Deps } from '../domain/deps.ts';
+import { newId } from '../domain/ids.ts';
+import type { Message } from '../domain/message.ts';
+import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
+import { compileParameters } from '../domain/parametersSchema.ts';
+import { TOOL_LIMIT, type Tool } from '../domain/tool.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import type { AgentModel } from './agentModel.ts';
+import { decideTurn, type Outcome } from './decideTurn.ts';
+import type { LoadedTurn } from './loadTurn.ts';
+import { greeted } from './recordOutcome.ts';
+
+/** What the agent would do about a customer's first message. */
+export type TriedStep =
+  | { readonly type: 'reply'; readonly text: string; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
+  | { readonly type: 'tool_calls'; readonly calls: readonly TriedCall[]; readonly qualify: boolean }
+  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly note: string | null };
+
+export interface TriedCall {
+  readonly tool: string;
+  readonly arguments: unknown;
+  /** A person would decide before it runs. */
+  readonly asksFirst: boolean;
+  /** Why it would not be made; null when it would. */
+  readonly problem: string | null;
+}
+
+/**
+ * Has the agent decide one step about a made-up first message, as it would in a conversation with the
+ * live tools. Nothing is called but the model, and nothing is stored.
+ * @param options.signal ends it without an answer
+ * @throws the signal's reason; a model that fails is an answer: `hand_over` with the reason in `note`
+ */
+export async function tryAgent(
+  deps: Deps,
+  model: AgentModel,
+  workspace: Workspace,
+  text: string,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+): Promise<TriedStep> {
+  const turn = await inventTurn(deps, workspace, text);
+  const tooLate = AbortSignal.timeout(timeoutMs);
+  const outcome = await decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal: AbortSignal.any([signal, tooLate]) });
+  const isTooLate = outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
+  return asStep(turn, isTooLate ? { ...outcome, note: `The model did not answer within ${timeoutMs / 1000} s.` } : outcome);
+}
+
+/** A visitor without a name writes for the first time. */
+const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
+  deps.store.transaction(async (tx): Promise<LoadedTurn> => {
+    const now = deps.clock.now();
+    const ofBoth = { workspaceId: workspace.id, contactId: newId('ctc') };
+    const contact = { id: ofBoth.contactId, workspaceId: workspace.id, channel: 'web_chat', name: null, phone: null, email: null, verified: false, createdAt: timestamp(now) } as const;
+    const opened = openConversation({ ...ofBoth, id: newId('conv'), channel: 'web_chat', previousConversationId: null }, now);
+    const message: Message = { ...ofBoth, id: newId('msg'), conversationId: opened.id, number: 1, direction: 'inbound', sender: { type: 'customer', name: 'Visitor' }, text, channelMessageId: null, createdAt: timestamp(now) };
+    return {
+      workspace,
+      contact,
+      conversation: { ...opened, messageCount: 1, customerMessageCount: 1 },
+      number: 1,
+      settings: await findAgentSettings(tx, workspace.id),
+      messages: [message],
+      calls: [],
+      untold: [],
+      unanswered: [message],
+      tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+    };
+  });
+
+function asStep(turn: LoadedTurn, outcome: Outcome): TriedStep {
+  if (outcome.type !== 'tool_calls') return { ...outcome, text: greeted(turn, outcome.text) };
+  return { ...outcome, calls: outcome.calls.map((call) => checked(call, turn.tools)) };
+}
+
+function checked(call: { readonly tool: string; readonly arguments: unknown }, tools: readonly Tool[]): TriedCall {
+  const tool = tools.find(({ name }) => name === call.tool);
+  if (!tool) return { ...call, asksFirst: false, problem: 'There is no live tool of this name.' };
+  return { ...call, asksFirst: tool.askBeforeRunning, problem: compileParameters(tool.parameters).check(call.arguments) };
+}

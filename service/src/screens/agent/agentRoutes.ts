@@ -1,0 +1,65 @@
+import { Router, type Response } from 'express';
+import { z } from 'zod';
+import type { AgentModel } from '../../agent/agentModel.ts';
+import { tryAgent } from '../../agent/tryAgent.ts';
+import { LANGUAGES } from '../../domain/agentSettings.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { readAgent } from '../../domain/operations/readAgent.ts';
+import { updateAgentSettings, type AgentChanges } from '../../domain/operations/updateAgentSettings.ts';
+import * as contract from '../../http/contract/agent.ts';
+import { textSchema } from '../../http/contract/shared.ts';
+import { formValues, parseForm, withPlainBreaks, type FormValues } from '../forms.ts';
+import { renderDocument } from '../html.ts';
+import { signedInOf } from '../session.ts';
+import { agentPage, type AgentPage, type ModelWords } from './agentPage.ts';
+
+/** What decides for the agent, and how the screens name it. */
+export interface ScreenModel extends ModelWords {
+  readonly model: AgentModel;
+  readonly timeoutMs: number;
+}
+
+/** The agent's settings and the box to try it. @param stopping ends what is being tried */
+export function agentScreenRouter(deps: Deps, model: ScreenModel, stopping: AbortSignal): Router {
+  const router = Router();
+  const show = async (response: Response, status: number, more: Partial<AgentPage>) => {
+    const signedIn = signedInOf(response);
+    const read = await readAgent(deps, signedIn.workspace);
+    response.status(status).type('html').send(renderDocument(agentPage(signedIn, { ...read, model, ...more })));
+  };
+
+  router.get('/agent', (request, response) => show(response, 200, { notice: request.query.notice }));
+
+  router.post('/agent', async (request, response) => {
+    const values = withPlainBreaks(formValues(request.body));
+    const form = parseForm(contract.updateAgent.body!, { name: values.name, greeting: values.greeting, instructions: values.instructions, languages: languagesFrom(values) });
+    if (!form.ok) return show(response, 400, { values, problems: form.problems });
+    await updateAgentSettings(deps, signedInOf(response).workspace, definedOnly(form.data));
+    response.redirect(303, '/agent?notice=saved');
+  });
+
+  router.post('/agent/switch', async (request, response) => {
+    const enabled = formValues(request.body).enabled === 'on';
+    await updateAgentSettings(deps, signedInOf(response).workspace, { enabled });
+    response.redirect(303, `/agent?notice=${enabled ? 'agent-on' : 'agent-off'}`);
+  });
+
+  router.post('/agent/try', async (request, response) => {
+    const { text = '' } = withPlainBreaks(formValues(request.body));
+    const form = parseForm(z.object({ text: textSchema(MESSAGE_TEXT_MAX) }), { text });
+    if (!form.ok) return show(response, 400, { tried: { text, step: null, problem: form.problems.text } });
+    const step = await tryAgent(deps, model.model, signedInOf(response).workspace, text, { timeoutMs: model.timeoutMs, signal: stopping });
+    await show(response, 200, { tried: { text, step } });
+  });
+
+  return router;
+}
+
+/** The preferred one first. */
+const languagesFrom = (values: FormValues) => {
+  const chosen = LANGUAGES.filter((language) => values[`language_${language}`] === 'on');
+  return chosen.toSorted((a, b) => Number(b === values.preferred) - Number(a === values.preferred));
+};
+
+const definedOnly = (fields: object): AgentChanges => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as AgentChanges;
