@@ -15,9 +15,17 @@ describe('configuration', () => {
       retentionDays: 30,
       apiRateLimitPerMinute: 6000,
       chatRateLimitPerMinute: 60,
+      chatFrameOrigins: [],
       logLevel: 'info',
     });
   });
+
+  it('takes origins in any spelling that means the same', () =>
+    expect(readConfig({ CHAT_FRAME_ORIGINS: ' HTTPS://Shop.example.com:443/ ,https://münchen.example:8443, http://localhost:8080,' }).chatFrameOrigins).toEqual([
+      'https://shop.example.com',
+      'https://xn--mnchen-3ya.example:8443',
+      'http://localhost:8080',
+    ]));
 
   it('takes an empty variable for one that is not set', () => expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
 
@@ -36,6 +44,16 @@ describe('configuration', () => {
     ['APPROVAL_EXPIRES_MS', '0'],
     ['BOOTSTRAP_WORKSPACE', 'x'.repeat(101)],
     ['ENCRYPTION_KEY', 'short'],
+    ['CHAT_FRAME_ORIGINS', 'shop.example.com'],
+    ['CHAT_FRAME_ORIGINS', 'https://shop.example.com/chat'],
+    ['CHAT_FRAME_ORIGINS', 'https://shop.example.com?'],
+    ['CHAT_FRAME_ORIGINS', 'https://user@shop.example.com'],
+    ['CHAT_FRAME_ORIGINS', 'http://shop.example.com'],
+    ['CHAT_FRAME_ORIGINS', 'https://*.example.com'],
+    ['CHAT_FRAME_ORIGINS', 'https://shop.example.com;script-src'],
+    ['CHAT_FRAME_ORIGINS', "https://shop.example.com,'self'"],
+    ['CHAT_FRAME_ORIGINS', '*'],
+    ['CHAT_FRAME_ORIGINS', 'null'],
     ['ALLOWED_NETWORKS', '127.0.0.1'],
     ['ALLOWED_NETWORKS', '10.0.0.0/8,all'],
     ['INSECURE_TARGETS', 'yes'],

@@ -292,6 +292,7 @@ byId('skip').addEventListener('click', () => {
 // --- In a shop's page ---------------------------------------------------------------------------
 
 if (isFramed) {
+  document.documentElement.dataset.framed = '';
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('conversation-service:close', '*');
   });
@@ -300,7 +301,6 @@ if (isFramed) {
   });
 }
 
-page.dataset.framed = String(isFramed);
 scroll.hidden = false;
 composer.hidden = false;
 showLength();

@@ -1,0 +1,406 @@
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { freePort } from '../helpers/program.ts';
+import { startTestService, type TestService } from '../helpers/service.ts';
+import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } from './browser.ts';
+
+const HOSTILE = [
+  '<script>window.hacked = true</script>',
+  '<img src=x onerror="window.hacked = true">',
+  'javascript:alert(1) data:text/html,<b>x</b> https://shop.example.com@evil.example/',
+  '\u202eتجربة من اليمين إلى اليسار\u202c </p></div>',
+  'x'.repeat(4096),
+];
+
+/** A page of somebody else, with the chat in it. */
+async function startShop(serviceUrl: string, port: number): Promise<TrackedServer> {
+  const snippet = `<script src="${serviceUrl}/chat/embed.js" data-workspace="acme" defer></script>`;
+  const policy = `default-src 'none'; script-src ${serviceUrl}; frame-src ${serviceUrl}; img-src data:`;
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy });
+    response.end(`<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><main><h1>Shop</h1><p><a href="/">Home</a></p></main>${snippet}${snippet}</html>`);
+  });
+  return listenTracked(server, port, 'localhost');
+}
+
+describe('the chat page in a browser', () => {
+  let browser: Browser;
+  let service: TestService;
+  let shopPort: number;
+  let window: BrowserWindow;
+  let page: Page;
+
+  beforeAll(async () => {
+    shopPort = await freePort();
+    [browser, service] = await Promise.all([
+      launchBrowser(),
+      startTestService({ env: { PORT: String(await freePort()), BOOTSTRAP_WORKSPACE: 'Acme', AGENT_QUIET_MS: '50', CHAT_FRAME_ORIGINS: `http://localhost:${shopPort}` } }),
+    ]);
+    await service.api.patch('/api/agent', { enabled: true, name: 'Ana', greeting: 'Hello from Acme!' });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+  beforeEach(() => open());
+  afterEach(() => window.close());
+
+  async function open(options?: WindowOptions) {
+    window = await openWindow(browser, options);
+    page = window.page;
+  }
+  const reopen = async (options: WindowOptions) => {
+    await window.close();
+    await open(options);
+  };
+
+  const composer = (within: Page | FrameLocator = page) => within.getByRole('textbox', { name: 'Your message' });
+  const messages = (within: Page | FrameLocator = page) => within.getByRole('article');
+  const texts = () => page.locator('article .text').allTextContents();
+  const arrive = async () => {
+    await page.goto(`${service.url}/chat`);
+    await composer().waitFor();
+  };
+  const write = async (text: string) => {
+    await composer().fill(text);
+    await composer().press('Enter');
+  };
+  const conversations = async () => (await service.api.get('/api/conversations')).body.data;
+  const newest = async () => (await conversations())[0];
+  const reply = async (text: string) => service.api.post(`/api/conversations/${(await newest()).id}/messages`, { text });
+  const stored = async () => (await service.api.get(`/api/conversations/${(await newest()).id}`)).body.messages.map(({ text }: { text: string }) => text);
+
+  it('shows what the customer writes at once, and the agent’s answer as it comes', async () => {
+    await arrive();
+    await page.getByLabel('Name').fill('María');
+    await page.getByLabel('E-mail').fill('maria@example.com');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.keyboard.type('Hello');
+    await page.keyboard.press('Enter');
+    await page.getByText('Hello from Acme!').waitFor();
+    expect(await messages().allInnerTexts()).toEqual([expect.stringMatching(/^You \d.*Hello$/s), expect.stringMatching(/^Ana Assistant .*Hello from Acme!/s)]);
+    expect((await newest()).contact).toMatchObject({ name: 'María', email_masked: 'm••••@e••••••.com' });
+    await window.screenshot('chat-light');
+  });
+
+  it('asks for another e-mail address when the one given is none', async () => {
+    await arrive();
+    const before = (await conversations()).length;
+    await page.getByLabel('E-mail').fill('maria at example');
+    await write('Hello');
+    expect(await page.getByRole('alert').innerText()).toContain('not an e-mail address');
+    expect(await composer().inputValue()).toBe('Hello');
+    // A browser's idea of an address is wider than the service's.
+    await page.getByLabel('E-mail').fill('maria@exa_mple.x');
+    await write('Hello');
+    await page.getByText('Not sent:').waitFor();
+    expect((await conversations()).length).toBe(before);
+    await page.getByLabel('E-mail').fill('maria@example.com');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Hello from Acme!').waitFor();
+    window.allowErrors(/400 \(Bad Request\)/);
+  });
+
+  it('keeps the conversation over a reload, in one more tab too', async () => {
+    await arrive();
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    const said = await texts();
+    await page.reload();
+    await page.getByText('Hello from Acme!').waitFor();
+    expect(await texts()).toEqual(said);
+    const tab = await window.context.newPage();
+    await tab.goto(`${service.url}/chat`);
+    await tab.getByText('Hello from Acme!').waitFor();
+    await reply('to both');
+    await tab.getByText('to both').waitFor();
+    await page.getByText('to both').waitFor();
+    await tab.getByRole('textbox', { name: 'Your message' }).fill('from the other tab');
+    await tab.keyboard.press('Enter');
+    await page.getByText('from the other tab').waitFor();
+    expect(await texts()).toEqual(await stored());
+  });
+
+  it('connects again after the service was restarted; nothing is lost or doubled', async () => {
+    window.allowErrors(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/);
+    await arrive();
+    await write('before');
+    await page.getByText('Hello from Acme!').waitFor();
+    await reply('one');
+    await page.getByText('one', { exact: true }).waitFor();
+    const restarted = service.restart();
+    await write('meanwhile');
+    await restarted;
+    await reply('two');
+    await page.getByText('two', { exact: true }).waitFor();
+    await waitFor('everything, in the same order', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    expect((await stored()).filter((text: string) => text === 'meanwhile')).toHaveLength(1);
+    await page.locator('#connection').waitFor({ state: 'hidden' });
+  });
+
+  it('sends what was written offline once, after coming back, even when the page was loaded anew', async () => {
+    window.allowErrors(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|ERR_NETWORK_CHANGED/);
+    await arrive();
+    await write('online');
+    await page.getByText('Hello from Acme!').waitFor();
+    await window.context.setOffline(true);
+    await page.getByText('You are offline').waitFor();
+    await write('written offline');
+    await page.getByText('Not sent yet').waitFor();
+    await reply('said meanwhile');
+    await window.screenshot('chat-offline');
+    await window.context.setOffline(false);
+    await page.getByText('said meanwhile').waitFor();
+    await waitFor('the message', async () => (await stored()).includes('written offline'));
+    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    expect(await page.getByText('Not sent yet').count()).toBe(0);
+
+    await window.context.route('**/api/chat/messages', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await write('kept over a reload');
+    await page.getByText('Not sent yet').waitFor();
+    await window.context.unroute('**/api/chat/messages');
+    await page.reload();
+    await waitFor('the message', async () => (await stored()).includes('kept over a reload'));
+    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+  });
+
+  it('makes one message of one whose first answer was lost', async () => {
+    window.allowErrors(/ERR_FAILED/);
+    await arrive();
+    await write('first');
+    await page.getByText('Hello from Acme!').waitFor();
+    let lost = 0;
+    await page.route('**/api/chat/messages', async (route) => {
+      if (route.request().method() !== 'POST' || lost++ > 0) return route.continue();
+      await route.fetch();
+      await route.abort();
+    });
+    await write('answer lost');
+    await waitFor('the second try', () => lost > 1);
+    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    expect((await texts()).filter((text) => text === 'answer lost')).toHaveLength(1);
+  });
+
+  it('says in words that somebody writes too fast, and sends it later', async () => {
+    window.allowErrors(/429/);
+    await arrive();
+    let refused = 0;
+    await page.route('**/api/chat/messages', (route) =>
+      route.request().method() === 'POST' && refused++ === 0
+        ? route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: { code: 'rate_limited', message: 'too many' } } })
+        : route.continue(),
+    );
+    await write('Hello');
+    await page.getByRole('article').getByText('You write faster than we can read').waitFor();
+    await page.getByText('Hello from Acme!').waitFor();
+  });
+
+  it('begins anew, and says so, when the service knows the token no more', async () => {
+    window.allowErrors(/401/);
+    await arrive();
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    await page.evaluate(() => {
+      for (const key of Object.keys(localStorage)) if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
+    });
+    await page.reload();
+    await composer().waitFor();
+    await write('Hello again');
+    await page.getByText('Hello from Acme!').waitFor();
+    expect((await texts())[0]).toBe('Hello again');
+  });
+
+  it('opens a new conversation after one was closed', async () => {
+    await arrive();
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    const closed = await newest();
+    await service.api.post(`/api/conversations/${closed.id}/close`, { summary: 'done', verdict: 'goal_reached' });
+    await write('One more thing');
+    await page.getByText('A new conversation begins').waitFor();
+    expect(await newest()).toMatchObject({ previous_conversation_id: closed.id });
+  });
+
+  it('shows hostile texts as text, from both sides, and links to http and https alone', async () => {
+    await arrive();
+    await page.getByLabel('Name').fill('<b onclick=alert(1)>Ana</b>');
+    for (const text of HOSTILE) {
+      await write(text);
+      await waitFor('it to be stored', async () => (await newest())?.contact.name !== undefined && (await stored()).includes(text));
+      await reply(text);
+    }
+    await reply('see https://shop.example.com/a?b=c&d=%3Cscript%3E. <a href="javascript:alert(1)">or this</a>');
+    await page.getByText('or this').waitFor();
+    expect(await texts()).toEqual(await stored());
+    const links = await page.locator('article a').evaluateAll((all) => all.map((a) => [a.getAttribute('href'), a.getAttribute('rel'), a.getAttribute('target')]));
+    expect(links).toEqual([['https://shop.example.com/a?b=c&d=%3Cscript%3E', 'noopener noreferrer nofollow', '_blank']]);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  it('counts the characters near the limit and sends nothing beyond it', async () => {
+    await arrive();
+    await composer().fill('🙂'.repeat(4090));
+    expect(await page.locator('#counter').innerText()).toBe('6 characters left');
+    await composer().fill('🙂'.repeat(4100));
+    expect(await page.locator('#counter').innerText()).toBe('4 characters too many');
+    await composer().press('Enter');
+    expect(await messages().count()).toBe(0);
+    expect(await page.locator('#announcer').innerText()).toContain('4 characters too many');
+    await composer().fill('short');
+    expect(await page.locator('#counter').isVisible()).toBe(false);
+  });
+
+  it('works by keyboard alone', async () => {
+    await arrive();
+    const reached: string[] = [];
+    for (let n = 0; n < 8; n++) {
+      await page.keyboard.press('Tab');
+      reached.push(await page.evaluate(() => document.activeElement!.id || document.activeElement!.textContent!));
+    }
+    expect(reached).toEqual(expect.arrayContaining(['name', 'email', 'Continue', 'skip', 'text', 'Send']));
+    await page.locator('#skip').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('one');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('two');
+    await page.keyboard.press('Enter');
+    await page.getByText('Hello from Acme!').waitFor();
+    expect((await texts())[0]).toBe('one\ntwo');
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe('text');
+  });
+
+  it('leaves a reader who has scrolled up where they are, and shows the way back', async () => {
+    await reopen({ width: 360, height: 600 });
+    await arrive();
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    for (let n = 0; n < 12; n++) await reply(`line ${n}`);
+    await page.getByText('line 11').waitFor();
+    expect(await page.getByText('line 11').isVisible()).toBe(true);
+    await page.locator('#scroll').evaluate((element) => (element.scrollTop = 0));
+    await page.waitForTimeout(100);
+    await reply('the newest');
+    await page.getByRole('button', { name: 'New messages' }).click();
+    await waitFor('the end', () => page.locator('#scroll').evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5));
+  });
+
+  it.each([
+    [360, false],
+    [360, true],
+    [1440, false],
+    [1440, true],
+  ])('has nothing for axe to find at %i px, dark: %s', async (width, dark) => {
+    await reopen({ width, height: 740, dark });
+    await arrive();
+    const name = `chat-${width}-${dark ? 'dark' : 'light'}`;
+    expect(await window.axe()).toEqual([]);
+    await window.screenshot(`${name}-empty`);
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    await reply('More at https://shop.example.com/.');
+    await page.getByText('More at').waitFor();
+    expect(await window.axe()).toEqual([]);
+    await window.screenshot(name);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  });
+
+  describe('in a shop’s page', () => {
+    let shop: TrackedServer;
+    let stranger: TrackedServer;
+    beforeAll(async () => {
+      shop = await startShop(service.url, shopPort);
+      stranger = await startShop(service.url, await freePort());
+    });
+    afterAll(async () => {
+      await shop?.close();
+      await stranger?.close();
+    });
+
+    const frame = () => page.frameLocator('iframe');
+    const opener = () => page.getByRole('button', { name: /^Chat with us/ });
+    const isFrameFocused = () => page.evaluate(() => document.querySelector('[data-conversation-service-chat]')!.shadowRoot!.activeElement?.tagName === 'IFRAME');
+
+    it('opens in a frame, answers there, closes by Escape, and tells of news', async () => {
+      await page.goto(`http://localhost:${shop.port}/`);
+      expect(await opener().count()).toBe(1);
+      expect(await page.locator('iframe').count()).toBe(0);
+      await opener().focus();
+      await page.keyboard.press('Enter');
+      await composer(frame()).waitFor();
+      await waitFor('the focus in the frame', isFrameFocused);
+      await waitFor('the focus on the text', () => composer(frame()).evaluate((element) => element === document.activeElement));
+      await page.keyboard.type('Hello');
+      await page.keyboard.press('Enter');
+      await frame().getByText('Hello from Acme!').waitFor();
+      expect(await window.axe()).toEqual([]);
+      await window.screenshot('chat-in-a-shop');
+      await page.keyboard.press('Escape');
+      await page.locator('iframe').waitFor({ state: 'hidden' });
+      expect(await opener().evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element)).toBe(true);
+      await reply('are you there?');
+      await page.getByRole('button', { name: 'Chat with us: new messages' }).click();
+      await frame().getByText('are you there?').waitFor();
+      expect(await page.getByRole('button', { name: /new messages/ }).count()).toBe(0);
+    });
+
+    it('is open again on the next page, with the conversation, and adds no global name', async () => {
+      await page.goto(`http://localhost:${shop.port}/`);
+      const names = await page.evaluate(() => Object.keys(globalThis).length);
+      await opener().click();
+      await composer(frame()).fill('Hello');
+      await composer(frame()).press('Enter');
+      await frame().getByText('Hello from Acme!').waitFor();
+      await page.reload();
+      await frame().getByText('Hello from Acme!').waitFor();
+      expect(await isFrameFocused()).toBe(false);
+      expect(await page.evaluate(() => Object.keys(globalThis).length)).toBe(names);
+      await page.getByRole('button', { name: 'Close the chat' }).click();
+      await page.reload();
+      await opener().waitFor();
+      expect(await page.locator('iframe').count()).toBe(0);
+    });
+
+    it('fills a phone’s screen, and can be closed there', async () => {
+      await reopen({ width: 360, height: 640, context: { hasTouch: true, isMobile: true } });
+      await page.goto(`http://localhost:${shop.port}/`);
+      await opener().tap();
+      await composer(frame()).waitFor();
+      expect(await page.locator('iframe').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 640 });
+      await window.screenshot('chat-in-a-shop-360');
+      await page.getByRole('button', { name: 'Close the chat' }).tap();
+      await opener().waitFor();
+    });
+
+    it('works where the browser gives the frame no storage', async () => {
+      await window.context.addInitScript(() => {
+        if (window.parent !== window) Object.defineProperty(window, 'localStorage', { get: () => { throw new DOMException('no', 'SecurityError'); } });
+      });
+      await page.goto(`http://localhost:${shop.port}/`);
+      await opener().click();
+      await composer(frame()).fill('Hello');
+      await composer(frame()).press('Enter');
+      await frame().getByText('Hello from Acme!').waitFor();
+    });
+
+    it('is not shown in the page of an origin that is not on the list, nor are the team’s pages in any', async () => {
+      window.allowErrors(/frame-ancestors|X-Frame-Options|ERR_BLOCKED_BY_RESPONSE|chrome-error/i);
+      await page.goto(`http://localhost:${stranger.port}/`);
+      await opener().click();
+      await waitFor('the refusal', () => window.context.pages()[0]!.frames().some((each) => each.url().startsWith('chrome-error:')));
+      await page.getByRole('button', { name: 'Close the chat' }).click();
+
+      await page.goto(`http://localhost:${shop.port}/`);
+      for (const path of ['/sign-in', '/conversations', '/api/docs']) {
+        await page.evaluate((src) => document.body.append(Object.assign(document.createElement('iframe'), { src })), service.url + path);
+        await waitFor(`${path} to be refused`, () => page.frames().at(-1)!.url().startsWith('chrome-error:'));
+      }
+    });
+  });
+});
