@@ -1,0 +1,138 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
+import { browserless, signedInBrowser, MEMBER_ENV, type Browserless, type Page } from '../../helpers/browserless.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+
+/** What a stranger may write: markup, right-to-left, and much of it. */
+const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
+
+describe('the API keys screen: keys', () => {
+  let service: TestService;
+  let browser: Browserless;
+  let stranger: ApiClient;
+  /** The id of the other workspace's key. */
+  let theirKeys: string[];
+  let logged = '';
+
+  beforeAll(async () => {
+    service = await startTestService({ env: MEMBER_ENV, log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }) });
+    stranger = await service.addWorkspace('Another');
+    browser = await signedInBrowser(service.url);
+    const ours = (await browser.get('/keys')).html;
+    theirKeys = (await storedIds('key')).filter((id) => !ours.includes(id));
+  });
+  afterAll(() => service?.stop());
+
+  const create = async (name: string) => {
+    const page = await browser.post('/keys', { name });
+    return { page, key: /cs_live_[0-9A-Za-z]{32}/.exec(page.html)?.[0] ?? '' };
+  };
+  const idOf = (page: Page, lastFour: string) => {
+    const item = page.html.split('<li>').find((each) => each.includes(`cs_live_…${lastFour}`));
+    return /key_[0-9A-Z]{26}/.exec(item ?? '')?.[0] ?? '';
+  };
+
+  /** Every id of a kind in the data folder, whosever it is. */
+  const storedIds = async (prefix: string) => {
+    const files = (await readdir(service.folder, { withFileTypes: true, recursive: true })).filter((each) => each.isFile());
+    const texts = await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')));
+    return [...new Set(texts.join('\n').match(new RegExp(`${prefix}_[0-9A-Z]{26}`, 'g')))];
+  };
+
+  it('lists name, prefix and last four, who made it and when it was last used', async () => {
+    const page = await browser.get('/keys');
+    expect(page.status).toBe(200);
+    expect(page.text).toMatch(/Bootstrap key cs_live_…TTTT Created now by environment , (never used|last used now)/);
+    expect(page.html).not.toContain(service.apiKey);
+  });
+
+  it('shows a new key once, says where it goes in n8n, and never again on any page', async () => {
+    const { page, key } = await create('n8n production');
+    expect(page).toMatchObject({ status: 201, path: '/keys' });
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.html).toMatch(new RegExp(`<code id="once">${key}</code>\\s*<button[^>]* data-copy="#once"`));
+    expect(page.text).toContain('Open Credentials , create one, and choose Conversation Service API');
+    expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
+    for (const path of ['/keys', '/keys/live/api-keys', '/keys?notice=revoked', '/account', '/team']) {
+      expect((await browser.get(path)).html).not.toContain(key);
+    }
+    expect(logged).toContain('"/keys"');
+    expect(logged).not.toContain(key);
+    expect((await browser.get('/keys')).text).toMatch(new RegExp(`n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`));
+  });
+
+  it('revokes a key at once, asks first, and lists it apart', async () => {
+    const { key } = await create('to be revoked');
+    const page = await browser.get('/keys');
+    const id = idOf(page, key.slice(-4));
+    expect(page.html).toMatch(new RegExp(`action="/keys/${id}/revoke" data-confirm="Revoke the key “to be revoked”`));
+    const after = await browser.post(`/keys/${id}/revoke`);
+    expect(after).toMatchObject({ status: 200, path: '/keys?notice=revoked' });
+    expect(after.text).toContain('The key is revoked');
+    expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(401);
+    expect(after.text).toMatch(/Revoked keys \(1\) to be revoked/);
+    expect(after.html).not.toContain(`/keys/${id}/revoke`);
+  });
+
+  it('says beside the field what is wrong with a name, and keeps it', async () => {
+    for (const [name, problem] of [
+      ['', 'Must not be empty.'],
+      ['   ', 'Must not be empty.'],
+      ['x'.repeat(101), 'Must have at most 100 characters.'],
+      ['x'.repeat(10_000), 'Must have at most 100 characters.'],
+    ] as const) {
+      const page = await browser.post('/keys', { name });
+      expect(page.status).toBe(400);
+      expect(page.problem('name')).toBe(problem);
+      expect(page.value('name') ?? '').toBe(name);
+      expect(page.html).not.toMatch(/data-shown-once/);
+    }
+  });
+
+  it('shows a hostile name as text', async () => {
+    await create(HOSTILE);
+    const { html, text } = await browser.get('/keys');
+    expect(html).not.toContain('<script>alert');
+    expect(html).not.toContain('<img');
+    expect(text).toContain(HOSTILE);
+  });
+
+  it("answers 404 for what is another workspace's or nobody's", async () => {
+    expect(theirKeys).toHaveLength(1);
+    for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense']) expect((await browser.post(`/keys/${id}/revoke`)).status).toBe(404);
+    const { body } = await stranger.post('/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/theirs', source: 'theirs' });
+    expect((await browser.get('/keys')).html).not.toContain('theirs');
+    const path = `/keys/subscriptions/${body.id}`;
+    expect((await browser.get(path)).status).toBe(404);
+    for (const action of ['test', 'recover', 'rotate-secret', 'remove', 'deliveries/dlv_00000000000000000000000000/redeliver']) {
+      const page = await browser.post(`${path}/${action}`, { since: '2026-01-01T00:00' });
+      expect([action, page.status]).toEqual([action, 404]);
+      expect(page.html).not.toMatch(/theirs|whsec_/);
+    }
+    for (const part of ['state', 'deliveries']) expect((await browser.get(`${path}/live/${part}`)).text).toBe('This subscription was removed. Back to API keys and subscriptions');
+    expect((await stranger.get('/api/hooks')).body.data).toHaveLength(1);
+  });
+
+  it('refuses a change without the token of its session, or from another site', async () => {
+    for (const path of ['/keys', '/keys/key_00000000000000000000000000/revoke', '/keys/subscriptions', '/keys/subscriptions/sub_00000000000000000000000000/rotate-secret']) {
+      expect((await browser.post(path, { name: 'forged' }, { csrf: null })).status).toBe(403);
+      expect((await browser.post(path, { name: 'forged' }, { csrf: 'x'.repeat(43) })).status).toBe(403);
+      expect((await browser.post(path, { name: 'forged' }, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
+    }
+    expect((await browser.get('/keys')).html).not.toContain('forged');
+  });
+
+  it('is for members only', async () => {
+    const visitor = browserless(service.url);
+    expect((await visitor.get('/keys')).path).toBe('/sign-in?next=%2Fkeys');
+    expect((await visitor.post('/keys', { name: 'visitor' })).path).toBe('/sign-in');
+    expect((await visitor.get('/keys/live/api-keys', { 'hx-request': 'true' })).status).toBe(401);
+  });
+
+  it('leads back to the screen from the address of a POST that is loaded again', async () => {
+    for (const path of ['/keys/subscriptions', '/keys/key_00000000000000000000000000/revoke']) expect((await browser.get(path)).path).toBe('/keys');
+  });
+});
