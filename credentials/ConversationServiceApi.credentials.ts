@@ -36,7 +36,7 @@ export class ConversationServiceApi implements ICredentialType {
 			default: '',
 			placeholder: 'cs_live_…',
 			description:
-				'Shown once, by the set-up link that the service prints at its first start. To make another key, stop the service and run "npm run key -- create --name n8n" in its folder.',
+				'Shown once, where it is made: on the API keys screen of the service (/keys at the base URL), or by the set-up link that its first start prints. On the command line, stop the service and run "npm run key -- create --name n8n" in its folder.',
 		},
 	];
 

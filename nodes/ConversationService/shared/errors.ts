@@ -22,7 +22,7 @@ const LOCAL_N8N =
 /** What an n8n user does about each error of the service. */
 const FIXES: Record<string, string> = {
 	unauthorized:
-		'Open the credential and enter a valid API key. It may have been revoked; stop the service and run "npm run key -- create --name n8n" in its folder to make a new one.',
+		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	not_found:
 		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
 	approval_already_decided:
