@@ -1,4 +1,4 @@
-import { VERDICTS } from '../../domain/conversation.ts';
+import { VERDICTS, type Conversation } from '../../domain/conversation.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
 import { formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
@@ -6,7 +6,7 @@ import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
-import { VERDICT_LABELS } from './words.ts';
+import { VERDICT_LABELS, actorName } from './words.ts';
 
 /** What was typed into a form that could not be used, and why. */
 export interface Refused {
@@ -27,7 +27,7 @@ export const composer = (parts: ThreadParts, { values = {}, problems = {}, probl
   `;
 };
 
-/** What a reply does now. `data-closed` hides the form of a page that was opened before the conversation ended. */
+/** What a reply does now. `data-closed` takes the button off a page that was opened before the conversation ended; what was typed there can still be copied. */
 export const composerNote = ({ signedIn, thread }: ThreadParts): View => {
   const { conversation } = thread;
   if (conversation.status === 'closed') return html`<p class="muted" data-closed>This conversation is closed, so nothing can be sent here. When the customer writes again, a new conversation opens.</p>`;
@@ -43,14 +43,17 @@ function noteOf({ conversation, takenByName, isAgentOn }: ThreadParts['thread'],
       return 'The customer waits for a person. Your reply takes the conversation over.';
     default:
       if (conversation.takenBy === memberId) return null;
-      return html`<bdi>${takenByName ?? 'A person'}</bdi> has this conversation. ${takenByName === null ? 'Your reply makes it yours.' : 'Your reply takes it from them.'}`;
+      return html`<bdi>${whoItIs(conversation, takenByName)}</bdi> has this conversation. ${takenByName === null ? 'Your reply makes it yours.' : 'Your reply takes it from them.'}`;
   }
 }
+
+const whoItIs = ({ handover }: Conversation, takenByName: string | null) =>
+  takenByName ?? (handover?.triggeredBy.type === 'api' ? actorName(handover.triggeredBy) : 'A person');
 
 const replyForm = ({ signedIn, thread, place }: ThreadParts, values: FormValues, problems: Problems): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
     ${csrfField(signedIn)}
-    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: MESSAGE_TEXT_MAX, rows: 3, dir: 'auto', 'data-send-keys': true } })}
+    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: MESSAGE_TEXT_MAX, rows: 3, dir: 'auto', placeholder: 'Write to the customer' } })}
     <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter sends</small></div>
   </form>
 `;

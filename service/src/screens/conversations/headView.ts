@@ -13,14 +13,14 @@ export const headFragment = (parts: ThreadParts): View => {
   const { conversation, contact, takenByName } = thread;
   return html`
     <div class="head-title">
-      <h2 dir="auto">${customerName(contact)}</h2>
+      <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
       <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>
     </div>
     <p class="muted facts">
       ${contact.phone === null || contact.name === null ? null : html`<span>+${contact.phone}</span>`}
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
       <span>${CHANNEL_LABELS[conversation.channel]}</span>
-      <span>since ${timeView(conversation.createdAt, now)}</span>
+      <span>began ${timeView(conversation.createdAt, now)}</span>
       ${conversation.previousConversationId === null ? null : html`<a href=${threadHref(conversation.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>

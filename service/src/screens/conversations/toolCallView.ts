@@ -31,5 +31,5 @@ export const outcomeView = (call: ToolCall): View => html`
 
 function attemptsOf({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string {
   const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-  return [tried, isUnderWay ? 'under way' : null, httpStatus === null ? null : `answered ${httpStatus}`, `${(durationMs / 1000).toFixed(1)} s`].filter(Boolean).join(', ');
+  return [tried, isUnderWay ? 'under way' : null, httpStatus === null ? null : `answered ${httpStatus}`, durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`].filter(Boolean).join(', ');
 }

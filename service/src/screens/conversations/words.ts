@@ -66,7 +66,7 @@ export function whoHasIt({ status, handover }: Conversation, takenByName: string
   if (status === 'awaiting_human') return 'Waiting for a person';
   if (status === 'closed') return 'Closed';
   if (takenByName !== null) return `With ${takenByName}`;
-  return handover?.triggeredBy.type === 'api' ? `With ${handover.triggeredBy.name} (API)` : 'With a person';
+  return handover?.triggeredBy.type === 'api' ? `With ${actorName(handover.triggeredBy)}` : 'With a person';
 }
 
 export const actorName = ({ type, name }: Actor): string => (type === 'api' ? `${name} (API)` : name);
