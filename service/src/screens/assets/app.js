@@ -132,3 +132,10 @@ const refreshTimes = (root = document) => {
   }
 };
 setInterval(() => document.hidden || refreshTimes(), 30_000);
+
+/** What has to be corrected in a form that came back gets the focus. */
+const toProblem = () => document.querySelector('main [aria-invalid="true"]')?.focus();
+document.addEventListener('DOMContentLoaded', toProblem);
+document.addEventListener('htmx:afterSettle', (event) => {
+  if (event.target === document.body) toProblem();
+});

@@ -76,7 +76,7 @@ const pauseForm = (signedIn: SignedIn, tool: Tool): View => html`
 const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
   <section aria-labelledby="definition-title">
     <h2 id="definition-title">Definition</h2>
-    <dl class="facts">
+    <dl class="tool-facts">
       <dt>Kind</dt><dd>${tool.kind}</dd>
       ${tool.requestTemplate === null
         ? html`<dt>Endpoint</dt><dd><code>${tool.endpoint}</code></dd>`
