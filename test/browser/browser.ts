@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Frame, type Page } from 'playwright-core';
 
 const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
@@ -69,10 +69,21 @@ export async function openWindow(browser: Browser, { width = 1440, height = 900,
 }
 
 async function axeFindings(page: Page): Promise<readonly string[]> {
+  const found = await Promise.all(page.frames().map(axeFindingsIn));
+  return found.flat();
+}
+
+interface AxeResult {
+  readonly violations: readonly { id: string; help: string; nodes: readonly { html: string; failureSummary?: string }[] }[];
+}
+
+async function axeFindingsIn(frame: Frame): Promise<readonly string[]> {
+  // What is on its way to its place is not looked at.
+  await frame.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)));
   // Told as text: the pages' content policy lets no script in by a tag.
-  await page.evaluate(axeSource);
-  const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as { violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[] };
-  return found.violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`));
+  await frame.evaluate(axeSource);
+  const { violations } = (await frame.evaluate('axe.run(document, { resultTypes: ["violations"], iframes: false })')) as AxeResult;
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`));
 }
 
 async function screenshot(page: Page, name: string): Promise<void> {

@@ -34,6 +34,8 @@ export function openStorage(workspace) {
   const keys = () => (area ? Object.keys(area) : [...memory.keys()]);
 
   return {
+    /** Whether other tabs see the same. */
+    isShared: area !== null,
     token: () => get(tokenKey),
     keepToken: (token) => put(tokenKey, token),
     /** Forgets the token, unless another tab has a newer one already. */

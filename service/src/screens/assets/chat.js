@@ -29,8 +29,8 @@ async function tokenForWriting() {
     storage.keepToken(token);
     return token;
   };
-  // Browsers have no locks on plain http.
-  return navigator.locks ? navigator.locks.request(`conversation-service:chat:${workspace}`, begin) : begin();
+  // Browsers have no locks on plain http, and give none to a frame without storage.
+  return storage.isShared && navigator.locks ? navigator.locks.request(`conversation-service:chat:${workspace}`, begin) : begin();
 }
 
 async function deliver(message) {
@@ -296,12 +296,13 @@ if (isFramed) {
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('conversation-service:close', '*');
   });
-  addEventListener('focus', () => {
-    if (document.activeElement === document.body) (isTouch ? scroll : text).focus();
+  addEventListener('message', ({ source, data }) => {
+    if (source === window.parent && data === 'conversation-service:focus') (isTouch ? scroll : text).focus();
   });
 }
 
 scroll.hidden = false;
 composer.hidden = false;
 showLength();
+if (isFramed) window.parent.postMessage('conversation-service:ready', '*');
 void load();

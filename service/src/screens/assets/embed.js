@@ -88,11 +88,19 @@
     document.body.append(host);
 
     let frame = null;
+    let isReady = false;
+    let wantsFocus = false;
     const isOpen = () => !panel.hidden;
 
     function showNews(isThere) {
       news.hidden = !isThere;
       open.setAttribute('aria-label', isThere ? `${label}: new messages` : label);
+    }
+
+    /** Puts the focus into the frame; the page in it knows where. */
+    function giveFocus() {
+      frame.focus();
+      if (isReady) frame.contentWindow.postMessage('conversation-service:focus', origin);
     }
 
     function show({ takeFocus }) {
@@ -102,10 +110,10 @@
       memory.wasOpen = true;
       if (!frame) {
         frame = make('iframe', { src: address, title: label, loading: 'lazy' });
-        if (takeFocus) frame.addEventListener('load', () => isOpen() && (root.activeElement === close || root.activeElement === open) && frame.focus(), { once: true });
         panel.append(frame);
       }
-      if (takeFocus) frame.focus();
+      wantsFocus = takeFocus;
+      if (takeFocus) giveFocus();
     }
 
     function hide() {
@@ -123,6 +131,10 @@
     });
     window.addEventListener('message', ({ source, origin: from, data }) => {
       if (!frame || source !== frame.contentWindow || from !== origin) return;
+      if (data === 'conversation-service:ready') {
+        isReady = true;
+        if (isOpen() && wantsFocus) giveFocus();
+      }
       if (data === 'conversation-service:close' && isOpen()) hide();
       if (data === 'conversation-service:message' && !isOpen()) showNews(true);
     });
