@@ -8,13 +8,13 @@ import { timeView } from '../times.ts';
 export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now: Date): View {
   const { working = [], revoked = [] } = Object.groupBy(apiKeys, ({ revokedAt }) => (revokedAt === null ? 'working' : 'revoked'));
   return html`
-    ${working.length === 0 ? html`<p>There is no key that works. Create one below.</p>` : html`<ul class="records">${working.map((key) => workingKey(signedIn, key, now))}</ul>`}
+    ${working.length === 0 ? html`<p>There is no key that works. Create one below.</p>` : html`<ul class="keys-records">${working.map((key) => workingKey(signedIn, key, now))}</ul>`}
     ${revoked.length === 0
       ? null
       : html`
           <details id="revoked-keys">
             <summary>Revoked keys (${revoked.length})</summary>
-            <ul class="records">${revoked.map((key) => revokedKey(key, now))}</ul>
+            <ul class="keys-records">${revoked.map((key) => revokedKey(key, now))}</ul>
           </details>
         `}
   `;

@@ -4,7 +4,7 @@ import { exactTime } from '../times.ts';
 
 /** Each HTTP try with what came of it. What the receiver answered is a stranger's text. */
 export const attemptsList = (attempts: readonly Attempt[]): View =>
-  attempts.length === 0 ? html`<p>No attempt yet.</p>` : html`<ol class="attempts">${attempts.map(attemptItem)}</ol>`;
+  attempts.length === 0 ? html`<p>No attempt yet.</p>` : html`<ol class="keys-attempts">${attempts.map(attemptItem)}</ol>`;
 
 const attemptItem = ({ number, at, statusCode, durationMs, error, responseExcerpt, trigger }: Attempt): View => html`
   <li>

@@ -19,11 +19,11 @@ export interface DeliveriesPage {
 export const deliveriesList = (signedIn: SignedIn, { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage): View => html`
   ${items.length === 0
     ? html`<p class="muted">${emptyInWords(view)}</p>`
-    : html`<div class="deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, view, now))}</div>`}
+    : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, view, now))}</div>`}
   ${view.cursor === undefined && nextCursor === null
     ? null
     : html`
-        <nav class="pages" aria-label="Pages of deliveries">
+        <nav class="keys-pages" aria-label="Pages of deliveries">
           ${view.cursor === undefined ? null : html`<a href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
           ${nextCursor === null ? null : html`<a href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
         </nav>

@@ -33,13 +33,13 @@ export const keysPage = (signedIn: SignedIn, { apiKeys, subscriptions, now, noti
       <h1>API keys and subscriptions</h1>
       ${once}
       ${subscriptionForm === undefined ? null : html`<p class="problem" role="alert">The subscription was not created. <a href="#new-subscription">See what is wrong with it.</a></p>`}
-      <section class="block" aria-labelledby="api-keys-title">
+      <section class="keys-block" aria-labelledby="api-keys-title">
         <h2 id="api-keys-title">API keys</h2>
         <p class="muted">n8n and other programs use a key to call this service.</p>
         ${liveSection('api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
         ${newKeyForm(signedIn, keyForm)}
       </section>
-      <section class="block" aria-labelledby="subscriptions-title">
+      <section class="keys-block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">Each sends one event to one address, such as a workflow in n8n.</p>
         ${liveSection('subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
@@ -50,8 +50,8 @@ export const keysPage = (signedIn: SignedIn, { apiKeys, subscriptions, now, noti
 
 const newKeyForm = (signedIn: SignedIn, { values, problems }: { values?: FormValues; problems?: Problems } = {}): View => html`
   <details id="new-key" open=${problems !== undefined}>
-    <summary class="button">Create an API key</summary>
-    <form method="post" action="/keys" class="fields">
+    <summary class="keys-open">Create an API key</summary>
+    <form method="post" action="/keys" class="keys-fields">
       ${csrfField(signedIn)}
       ${field({ name: 'name', label: 'Name', values: values ?? {}, problems: problems ?? {}, help: 'Stands as the sender of what is written with it, such as n8n.', attributes: { required: true, maxlength: 100, autocomplete: 'off' } })}
       <button>Create the key</button>

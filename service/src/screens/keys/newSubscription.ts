@@ -41,10 +41,10 @@ const limitInWords = `There are ${SUBSCRIPTION_LIMIT} subscriptions, which is th
 /** Subscribing an address by hand; folded until it is wanted. */
 export const newSubscriptionForm = (signedIn: SignedIn, { values = {}, problems = {}, existingId }: Partial<RefusedSubscription>): View => html`
   <details id="new-subscription" open=${Object.keys(problems).length > 0}>
-    <summary class="button">Create a subscription by hand</summary>
+    <summary class="keys-open">Create a subscription by hand</summary>
     <p class="muted">A workflow in n8n subscribes by itself when it is published. This is for another receiver.</p>
     ${formProblem(problems[''])}
-    <form method="post" action="/keys/subscriptions" class="fields">
+    <form method="post" action="/keys/subscriptions" class="keys-fields">
       ${csrfField(signedIn)}
       <label for="f-event">Event</label>
       <select id="f-event" name="event" required aria-invalid=${problems.event === undefined ? null : 'true'} aria-describedby=${problems.event === undefined ? null : 'p-event'}>

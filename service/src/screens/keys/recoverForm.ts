@@ -24,8 +24,8 @@ export function parseSince({ since = '', offset = '' }: FormValues): Date | null
 /** Sending again all that failed since a time. */
 export const recoverForm = (signedIn: SignedIn, id: string, now: Date, { values, problems = {} }: { values?: FormValues; problems?: Problems } = {}): View => html`
   <details id="recover" open=${values !== undefined}>
-    <summary class="button">Send again all that failed</summary>
-    <form method="post" action=${`/keys/subscriptions/${id}/recover`} class="fields">
+    <summary class="keys-open">Send again all that failed</summary>
+    <form method="post" action=${`/keys/subscriptions/${id}/recover`} class="keys-fields">
       ${csrfField(signedIn)}
       <input type="hidden" name="offset" value="" />
       ${field({

@@ -4,7 +4,7 @@ import { html, type View } from '../html.ts';
 
 /** A secret in the one answer that shows it; app.js takes it off a page that is left. */
 const shownOnce = ({ title, label, value, children }: { title: string; label: string; value: string; children: View }): View => html`
-  <article class="once" data-shown-once aria-labelledby="once-title">
+  <article class="keys-once" data-shown-once aria-labelledby="once-title">
     <h2 id="once-title">${title}</h2>
     <p>${label} It is shown this once; copy it now.</p>
     <p class="copy"><code id="once">${value}</code> <button class="small" type="button" data-copy="#once">Copy</button></p>

@@ -13,7 +13,7 @@ export function failureView(subscription: Subscription, lastFailure: Attempt | n
   if (count === 0) return null;
   const failing = subscriptionStatus(subscription) === 'failing';
   return html`
-    <div class=${failing ? 'failing' : 'muted'}>
+    <div class=${failing ? 'keys-failing' : 'muted'}>
       <p>${count === 1 ? 'The last delivery failed' : `The last ${countInWords(count)} deliveries failed`}; deliveries continue.</p>
       ${lastFailure === null ? null : html`<p>Last reason, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
     </div>

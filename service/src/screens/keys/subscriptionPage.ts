@@ -39,17 +39,17 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
     signedIn,
     { title: `${subscription.event} subscription`, section: 'keys', notice },
     liveArea(html`
-      <p class="back"><a href="/keys">← API keys and subscriptions</a></p>
+      <p class="keys-back"><a href="/keys">← API keys and subscriptions</a></p>
       <h1>${subscription.event}</h1>
       ${recovered === undefined ? null : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
       ${formProblem(problem)}
       ${once}
-      <section class="block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
-      <section class="block" aria-label="Actions">
+      <section class="keys-block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
+      <section class="keys-block" aria-label="Actions">
         ${actions(signedIn, subscription)}
         ${recoverForm(signedIn, subscription.id, now, parts.recoverForm)}
       </section>
-      <section class="block" aria-labelledby="deliveries-title">
+      <section class="keys-block" aria-labelledby="deliveries-title">
         <h2 id="deliveries-title">Deliveries</h2>
         ${filters(subscription.id, view)}
         ${liveSection('deliveries', `${live}/deliveries${queryOf(view)}`, deliveriesList(signedIn, { ...parts, subscriptionId: subscription.id }))}
@@ -81,7 +81,7 @@ const FILTERS = [
 ] as const;
 
 const filters = (id: string, view: DeliveriesView): View => html`
-  <nav class="filters" aria-label="Deliveries by status">
+  <nav class="keys-filters" aria-label="Deliveries by status">
     <ul>
       ${FILTERS.map(({ status, label }) => html`<li><a href=${addressOf(id, { status })} aria-current=${status === view.status ? 'true' : null}>${label}</a></li>`)}
     </ul>

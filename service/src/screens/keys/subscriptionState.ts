@@ -6,7 +6,7 @@ import { failureView, stateBadge } from './state.ts';
 
 /** Where a subscription sends, whose it is and how it fares. */
 export const subscriptionState = ({ subscription, lastFailure }: SubscriptionHealth, now: Date): View => html`
-  <dl class="facts">
+  <dl class="keys-facts">
     <dt>State</dt><dd>${stateBadge(subscription)}</dd>
     <dt>Target</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
     <dt>Source</dt><dd>${subscription.source === '' ? 'not given' : html`<bdi>${subscription.source}</bdi>`}</dd>

@@ -7,7 +7,7 @@ import { failureView, stateBadge } from './state.ts';
 /** How many of 25 there are, by source, and each one with its state. */
 export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
   <p><strong>${all.length} of ${SUBSCRIPTION_LIMIT}</strong>${all.length === 0 ? '. Publish a workflow in n8n, and its subscriptions appear here.' : html`: ${bySource(all)}`}</p>
-  ${all.length === 0 ? null : html`<ul class="records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
+  ${all.length === 0 ? null : html`<ul class="keys-records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
 `;
 
 function bySource(all: readonly SubscriptionHealth[]): View {
@@ -21,14 +21,14 @@ const subscriptionItem = ({ subscription, lastFailure }: SubscriptionHealth, now
   <li>
     <div class="what">
       <p><a href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
-      <p class="target"><bdi>${subscription.targetUrl}</bdi></p>
+      <p class="keys-target"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">${capital(fromSource(subscription.source))}, ${lastDelivery(subscription, now)}</p>
       ${failureView(subscription, lastFailure, now)}
     </div>
   </li>
 `;
 
-const capital = (view: View): View => (typeof view === 'string' ? `${view[0]!.toUpperCase()}${view.slice(1)}` : html`<span class="capital">${view}</span>`);
+const capital = (view: View): View => (typeof view === 'string' ? `${view[0]!.toUpperCase()}${view.slice(1)}` : html`<span class="keys-capital">${view}</span>`);
 
 const lastDelivery = ({ lastDeliveryAt }: Subscription, now: Date): View =>
   lastDeliveryAt === null ? 'nothing sent yet' : html`last delivery ${timeView(lastDeliveryAt, now)}`;
