@@ -34,6 +34,7 @@ export interface Service {
 
 /** How long open requests may take to end at a stop. */
 const DRAIN_MS = 10_000;
+const SWEEP_MS = 50;
 
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
@@ -125,9 +126,11 @@ function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): 
 async function closeServer(server: Server, stopping: AbortController): Promise<void> {
   stopping.abort();
   const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
+  // Open streams end first: their connections are idle only afterwards.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
+  clearInterval(sweep);
   clearTimeout(timer);
 }
 
