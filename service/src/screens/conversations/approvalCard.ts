@@ -61,9 +61,7 @@ const endView = (call: ToolCall, { thread, now }: ThreadParts): View => html`
 `;
 
 const decidedBy = ({ status }: ToolCall, { approved, by, at, note }: Decision, now: Date): View => html`
-  ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.
-  ${note === null ? null : html`Reason: <bdi class="text">${note}</bdi>`}
-  ${approved && status === 'cancelled' ? 'It was cancelled before it ran.' : null}
+  ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.${note === null ? null : html`${' '}Reason: <bdi class="text">${note}</bdi>`}${approved && status === 'cancelled' ? ' It was cancelled before it ran.' : null}
 `;
 
 function undecidedEnd({ status, finishedAt }: ToolCall, { items }: Thread, now: Date): View {
