@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
-import { MEMBER, MEMBER_ENV, browserless, signedInBrowser, type Browserless, type Page } from '../../helpers/browserless.ts';
+import { MEMBER_ENV, browserless, signedInBrowser, type Browserless, type Page } from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
@@ -26,7 +26,7 @@ describe('the conversations screen', () => {
   });
   afterAll(() => service?.stop());
 
-  const join = async (name: string, as: typeof MEMBER) => {
+  const join = async (name: string, as: typeof BEA) => {
     await ana.get('/team');
     const { text } = await ana.post('/team/invites', { note: name });
     const token = /\/join\?token=([\w-]+)/.exec(text)![1]!;
