@@ -151,7 +151,7 @@ describe('the chat page in a browser', () => {
     await write('online');
     await page.getByText('Hello from Acme!').waitFor();
     await window.context.setOffline(true);
-    await page.getByText('You are offline').waitFor();
+    await page.locator('#connection', { hasText: 'You are offline' }).waitFor();
     await write('written offline');
     await page.locator('.state', { hasText: 'Not sent yet' }).waitFor();
     await reply('said meanwhile');
@@ -211,10 +211,16 @@ describe('the chat page in a browser', () => {
       for (const key of Object.keys(localStorage)) if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
     });
     await page.reload();
-    await composer().waitFor();
+    await page.getByText('Your earlier conversation is no longer kept here').waitFor();
     await write('Hello again');
     await page.getByText('Hello from Acme!').waitFor();
     expect((await texts())[0]).toBe('Hello again');
+    await page.evaluate(() => {
+      for (const key of Object.keys(localStorage)) if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
+    });
+    await write('and once more');
+    await page.getByText('The conversation so far has ended').waitFor();
+    await waitFor('the message', async () => JSON.stringify(await stored()).includes('and once more'));
   });
 
   it('opens a new conversation after one was closed', async () => {
@@ -258,6 +264,30 @@ describe('the chat page in a browser', () => {
     expect(await page.locator('#announcer').innerText()).toContain('4 characters too many');
     await composer().fill('short');
     expect(await page.locator('#counter').isVisible()).toBe(false);
+  });
+
+  it('notices a connection that died silently, and one that a sleep has killed', async () => {
+    await page.clock.install();
+    let streams = 0;
+    await page.route('**/api/chat/stream', (route) => {
+      streams += 1;
+      // Takes the request and never says anything.
+      if (streams !== 2) return route.continue();
+    });
+    await arrive();
+    await write('Hello');
+    await page.clock.runFor(3000);
+    await page.getByText('Hello from Acme!').waitFor();
+    await page.clock.fastForward(60_000);
+    await waitFor('another stream', () => streams > 1);
+    await reply('in between');
+    await page.clock.runFor(42_000);
+    await waitFor('a third one', async () => {
+      await page.clock.runFor(1000);
+      return streams > 2;
+    });
+    await page.getByText('in between').waitFor();
+    expect(await texts()).toEqual(await stored());
   });
 
   it('works by keyboard alone', async () => {

@@ -61,7 +61,7 @@ describe('the chat page', () => {
   });
 
   it('is the first workspace’s, or the one that is asked for', async () => {
-    expect(await (await get('/chat?workspace=acme')).text()).toContain('<h1 dir="auto">Acme</h1>');
+    expect(await (await get('/chat?workspace=acme')).text()).toContain('<h1 dir="auto" tabindex="-1">Acme</h1>');
     expect(await (await get('/chat')).text()).not.toContain('Acme');
   });
 

@@ -52,7 +52,7 @@ async function deliver(message) {
 function loseToken(token) {
   storage.forgetToken(token);
   stop();
-  if (!log.isEmpty) log.note('The conversation so far has ended. Your next message begins a new one.');
+  log.note(`${log.isEmpty ? 'Your earlier conversation is no longer kept here.' : 'The conversation so far has ended.'} Your next message begins a new one.`);
   log.forgetPosition();
 }
 
@@ -163,7 +163,9 @@ function showConnection(state) {
   }
   isLost = true;
   const say = () => {
-    notice.textContent = navigator.onLine ? 'Connection lost. Reconnecting…' : 'You are offline. What you write is sent once you are back.';
+    const words = navigator.onLine ? 'Connection lost. Reconnecting…' : 'You are offline. What you write is sent once you are back.';
+    if (notice.hidden || notice.textContent !== words) announce(words);
+    notice.textContent = words;
     notice.hidden = false;
   };
   if (navigator.onLine && notice.hidden) lostTimer = setTimeout(say, 1500);
@@ -297,7 +299,7 @@ if (isFramed) {
     if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('conversation-service:close', '*');
   });
   addEventListener('message', ({ source, data }) => {
-    if (source === window.parent && data === 'conversation-service:focus') (isTouch ? scroll : text).focus();
+    if (source === window.parent && data === 'conversation-service:focus') (isTouch ? document.querySelector('h1') : text).focus();
   });
 }
 

@@ -26,7 +26,7 @@ export const chatPage = ({ slug, name }: Workspace): View =>
     { scripted: true },
     html`
       <header>
-        <h1 dir="auto">${name}</h1>
+        <h1 dir="auto" tabindex="-1">${name}</h1>
       </header>
       <main id="chat" data-workspace=${slug} data-name=${name} data-text-max=${MESSAGE_TEXT_MAX}>
         <noscript><p class="notice">This chat needs JavaScript. Please allow it for this page, then load the page again.</p></noscript>
@@ -36,7 +36,7 @@ export const chatPage = ({ slug, name }: Workspace): View =>
           <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label="Conversation" aria-busy="true"></div>
         </div>
         <button id="to-end" type="button" hidden>New messages <span aria-hidden="true">↓</span></button>
-        <p id="connection" class="notice" role="status" hidden></p>
+        <p id="connection" class="notice" hidden></p>
         ${composer}
       </main>
       <p id="announcer" class="unseen" role="status"></p>
