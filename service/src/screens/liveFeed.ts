@@ -10,11 +10,14 @@ export interface LiveFeed {
 /** @param signal ends the feed */
 export function followWorkspaces(store: ServiceStore, signal: AbortSignal): LiveFeed {
   const listeners = new Map<string, Set<(change: Change | null) => void>>();
+  const everybody = () => [...listeners.values()].flatMap((set) => [...set]);
   void (async () => {
     for await (const change of store.changes({ signal })) {
-      if ('gap' in change) for (const each of [...listeners.values()].flatMap((set) => [...set])) each(null);
+      if ('gap' in change) for (const each of everybody()) each(null);
+      // What was removed no longer says whose it was; no more is told than that a list may have changed.
+      else if (change.document === null) for (const each of everybody()) each(change as Change);
       else {
-        const workspaceId = (change.document as { workspaceId?: string } | null)?.workspaceId;
+        const workspaceId = (change.document as { workspaceId?: string }).workspaceId;
         for (const each of (workspaceId === undefined ? undefined : listeners.get(workspaceId)) ?? []) each(change as Change);
       }
     }

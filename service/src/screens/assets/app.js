@@ -134,8 +134,13 @@ const refreshTimes = (root = document) => {
 setInterval(() => document.hidden || refreshTimes(), 30_000);
 
 /** What has to be corrected in a form that came back gets the focus. */
-const toProblem = () => document.querySelector('main [aria-invalid="true"]')?.focus();
+const toProblem = () => {
+  const field = document.querySelector('main [aria-invalid="true"]');
+  field?.focus();
+  field?.scrollIntoView({ block: 'center' });
+};
 document.addEventListener('DOMContentLoaded', toProblem);
 document.addEventListener('htmx:afterSettle', (event) => {
-  if (event.target === document.body) toProblem();
+  // A page that came by htmx is scrolled to its top after this event.
+  if (event.detail.target === document.body) setTimeout(toProblem);
 });

@@ -24,8 +24,8 @@ export const deliveriesList = (signedIn: SignedIn, { subscriptionId, deliveries:
     ? null
     : html`
         <nav class="keys-pages" aria-label="Pages of deliveries">
-          ${view.cursor === undefined ? null : html`<a href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
-          ${nextCursor === null ? null : html`<a href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
+          ${view.cursor === undefined ? null : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
+          ${nextCursor === null ? null : html`<a id="older" href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
         </nav>
       `}
 `;
@@ -57,7 +57,7 @@ const deliveryItem = (signedIn: SignedIn, delivery: Delivery, view: DeliveriesVi
       <span class="why muted">${outcomeInWords(delivery, now)}</span>
     </summary>
     <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made ${exactTime(delivery.createdAt)}</p>
-    ${attemptsList(delivery.attempts)}
+    ${attemptsList(delivery)}
     ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, delivery, view)}
   </details>
 `;

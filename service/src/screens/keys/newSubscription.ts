@@ -51,7 +51,7 @@ export const newSubscriptionForm = (signedIn: SignedIn, { values = {}, problems 
         ${EVENT_NAMES.map((name) => html`<option value=${name} selected=${name === values.event}>${name} – ${EVENT_DESCRIPTIONS[name]}</option>`)}
       </select>
       ${problems.event === undefined ? null : html`<small id="p-event" class="problem" role="alert">${problems.event}</small>`}
-      ${field({ name: 'target_url', label: 'Target address', values, problems, help: targetHelp(existingId), attributes: { type: 'url', required: true, maxlength: 2048, autofocus: problems.target_url !== undefined, placeholder: 'https://example.com/events', autocomplete: 'off' } })}
+      ${field({ name: 'target_url', label: 'Target address', values, problems, help: targetHelp(existingId), attributes: { type: 'url', required: true, maxlength: 2048, placeholder: 'https://example.com/events', autocomplete: 'off' } })}
       ${field({ name: 'source', label: 'Source (optional)', values, problems, help: 'Who receives the events, as the list is to name it.', attributes: { maxlength: 64, autocomplete: 'off' } })}
       <button>Create the subscription</button>
     </form>

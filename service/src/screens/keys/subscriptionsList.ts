@@ -20,7 +20,7 @@ const fromSource = (source: string): View => (source === '' ? 'without a source'
 const subscriptionItem = ({ subscription, lastFailure }: SubscriptionHealth, now: Date): View => html`
   <li>
     <div class="what">
-      <p><a href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
+      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
       <p class="keys-target"><bdi>${subscription.targetUrl}</bdi></p>
       <p class="muted">${capital(fromSource(subscription.source))}, ${lastDelivery(subscription, now)}</p>
       ${failureView(subscription, lastFailure, now)}
