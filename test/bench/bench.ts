@@ -1,14 +1,16 @@
 /**
- * `npm run bench`: how much of bare speed the service keeps, measured on this machine in about two minutes.
+ * `npm run bench`: how much of bare speed the service keeps, measured on this machine in about three minutes.
  *
  * 1. Signed deliveries a second of the running service to a local TLS sink, beside a bare undici loop.
  * 2. `POST /api/conversations/{id}/messages` beside a bare Express route.
+ * 3. The team's list and thread with 10,000 conversations of 50 messages stored, beside a small store.
  *
  * Ours and the bare program take turns, so that whatever else the machine does falls on both; the
  * ratios are of neighbouring runs, and their median and spread is what counts. On a machine that is
  * busy with other things, or where the client and the sink need the cores themselves, the ratio of
  * CPU time is the one to trust: it does not rise because the bare program was held up.
- * `-- deliveries` or `-- messages` runs one part; `-- --profile` also writes CPU profiles of the service.
+ *
+ * `-- deliveries`, `-- messages` or `-- screens` runs one part; `-- --profile` also writes CPU profiles of the service.
  */
 import { mkdtempSync, openSync, closeSync, fdatasyncSync, readFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,6 +21,7 @@ import { cpuSeconds, removeAtEnd, startHelper, startService, temporaryFolder, ty
 import { MESSAGE_TEXT, call, newCustomer, nothingPending, subscribe, write, writeMany } from './customers.ts';
 import type { LoopQuestion, LoopReport } from './loop.ts';
 import type { SinkQuestion, SinkReport } from './sink.ts';
+import { measureScreens, printScreens } from './screens.ts';
 import { median } from './statistics.ts';
 
 const ROUNDS = 5;
@@ -257,7 +260,7 @@ async function main(): Promise<void> {
     console.error('The bench takes too long and is given up.');
     process.exit(1);
   }, GIVE_UP_MS).unref();
-  const wants = (part: string) => process.argv.includes(part) || !['deliveries', 'messages'].some((each) => process.argv.includes(each));
+  const wants = (part: string) => process.argv.includes(part) || !['deliveries', 'messages', 'screens'].some((each) => process.argv.includes(each));
   const profiles = process.argv.includes('--profile') ? mkdtempSync(join(tmpdir(), 'conversation-service-profiles-')) : undefined;
 
   printSettings();
@@ -265,7 +268,9 @@ async function main(): Promise<void> {
   const { folder, caFile } = await writeTlsFiles(testCa);
   removeAtEnd(folder);
   const tls = { ...testCa, caFile };
-  print([...(wants('deliveries') ? await measureDeliveries(tls, profiles) : []), ...(wants('messages') ? await measureMessages(tls, profiles) : [])]);
+  const comparisons = [...(wants('deliveries') ? await measureDeliveries(tls, profiles) : []), ...(wants('messages') ? await measureMessages(tls, profiles) : [])];
+  if (comparisons.length > 0) print(comparisons);
+  if (wants('screens')) printScreens(await measureScreens(caFile));
   if (profiles !== undefined) console.log(`\nCPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);
 }
 

@@ -77,9 +77,16 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts the built service with a store of its own on disk. @param profiles where CPU profiles go; undefined: none */
-export async function startService(caFile: string, profiles?: string): Promise<RunningService> {
-  const folder = temporaryFolder();
+/**
+ * Starts the built service with a store of its own on disk.
+ * @param profiles where CPU profiles go; undefined: none
+ * @param more.folder holds the store as `data`; a new one when left out
+ */
+export async function startService(
+  caFile: string,
+  profiles?: string,
+  { folder = temporaryFolder(), startWithinMs = 15_000 }: { folder?: string; startWithinMs?: number } = {},
+): Promise<RunningService> {
   const port = await freePort();
   const apiKey = `cs_live_${'B'.repeat(32)}`;
   const log = openSync(join(folder, 'service.log'), 'a');
@@ -105,7 +112,7 @@ export async function startService(caFile: string, profiles?: string): Promise<R
   closeSync(log);
   const url = `http://127.0.0.1:${port}`;
   const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false);
-  for (const giveUpAt = Date.now() + 15_000; !(await isReady()); await sleep(50)) {
+  for (const giveUpAt = Date.now() + startWithinMs; !(await isReady()); await sleep(50)) {
     if (child.exitCode !== null || Date.now() > giveUpAt) {
       throw new Error(`The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`);
     }
