@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -115,7 +116,7 @@ describe('what must not get out', () => {
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
       chatFeed: { listen: () => () => {} },
       followToolCall: () => Promise.reject(new Error('not here')),
-      modelName: 'keyword',
+      model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
       setup: { isValid: () => false, workspaceName: async () => null, complete: async () => null },
       publicUrl: () => '',

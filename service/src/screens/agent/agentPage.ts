@@ -106,7 +106,7 @@ function settingsSection(signedIn: SignedIn, { settings, model, values = setting
         <fieldset>
           <legend>Working languages</legend>
           ${LANGUAGES.map((language) => html`<label for=${`f-language_${language}`}><input type="checkbox" id=${`f-language_${language}`} name=${`language_${language}`} checked=${values[`language_${language}`] === 'on'} /> ${LANGUAGE_NAMES[language]}</label>`)}
-          ${problems.languages === undefined ? null : html`<small class="problem" role="alert">${problems.languages}</small>`}
+          ${problems.languages === undefined ? null : html`<small id="p-languages" class="problem" role="alert">${problems.languages}</small>`}
         </fieldset>
         <label for="f-preferred">Preferred language</label>
         <select id="f-preferred" name="preferred" aria-describedby="h-preferred">

@@ -53,6 +53,9 @@ export function agentScreenRouter(deps: Deps, model: ScreenModel, stopping: Abor
     await show(response, 200, { tried: { text, step } });
   });
 
+  // A form's answer is shown under the form's address: loading that again leads back.
+  router.get('/agent/:action', (_request, response) => response.redirect(303, '/agent'));
+
   return router;
 }
 

@@ -1,6 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { isDeepStrictEqual } from 'node:util';
 import type { Deps } from '../../domain/deps.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import { createTool } from '../../domain/operations/createTool.ts';
 import { getTool } from '../../domain/operations/getTool.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
@@ -13,6 +14,7 @@ import { definitionFrom, newToolValues, shownValues, toolValues } from './defini
 import { definitionPage } from './definitionPage.ts';
 import { operationProblems, schemaProblems } from './definitionProblems.ts';
 import { changeForm } from './formChanges.ts';
+import { saysTheSame } from './parameterRows.ts';
 import { secretPage } from './secretPage.ts';
 
 /** Making tools and changing what they are. */
@@ -81,4 +83,7 @@ function check<Schema extends BodySchema>(schema: Schema, values: FormValues, bo
 
 /** What differs from the stored tool: parameters that say the same in another order are no change. */
 const changesOf = (tool: Tool, wanted: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(wanted).filter(([name, value]) => value !== undefined && !isDeepStrictEqual(value, tool[name as keyof Tool])));
+  Object.fromEntries(Object.entries(wanted).filter(([name, value]) => value !== undefined && !isSame(name, value, tool)));
+
+const isSame = (name: string, value: unknown, tool: Tool) =>
+  name === 'parameters' ? saysTheSame(value as JsonObject, tool.parameters) : isDeepStrictEqual(value, tool[name as keyof Tool]);

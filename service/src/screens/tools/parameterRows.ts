@@ -113,12 +113,13 @@ export function rowsFromSchema(schema: JsonObject): { rows: readonly ParameterRo
   if (rows.length > MOST_ROWS || !rows.every((row) => row !== null)) return null;
   const closed = additionalProperties === false;
   const again = schemaFromRows(rows, closed);
-  const isSame = Object.keys(again.problems).length === 0 && isDeepStrictEqual(sorted(again.schema), sorted({ properties: {}, ...schema }));
-  return isSame ? { rows, closed } : null;
+  return Object.keys(again.problems).length === 0 && saysTheSame(again.schema, schema) ? { rows, closed } : null;
 }
 
-/** The order of what is required says nothing. */
-const sorted = (schema: JsonObject): JsonObject => ({ ...schema, required: [...((schema.required ?? []) as readonly string[])].sort() });
+/** Whether two schemas say the same of the same fields: the order of properties and of what is required says nothing. */
+export const saysTheSame = (one: JsonObject, other: JsonObject): boolean => isDeepStrictEqual(sorted(one), sorted(other));
+
+const sorted = (schema: JsonObject): JsonObject => ({ properties: {}, ...schema, required: Array.isArray(schema.required) ? [...schema.required].sort() : [] });
 
 function rowOf(name: string, property: Json, required: boolean): ParameterRow | null {
   if (!isJsonObject(property)) return null;

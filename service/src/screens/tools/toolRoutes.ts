@@ -48,7 +48,7 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
   router.get('/tools/:id', ({ params, query }, response) => show(response, 200, params.id, { callId: textOf(query.call), asJson: query.as === 'json', notice: query.notice }));
 
   router.get('/tools/:id/fragment', async ({ params, query }, response) => {
-    const detail = await readTool(deps, workspaceOf(response), params.id, textOf(query.call));
+    const detail = await readTool(deps, workspaceOf(response), params.id, textOf(query.call)).catch((error: unknown) => leaveIfGone(response, error));
     response.type('html').send(render(livePartsOfTool(signedInOf(response), { ...detail, now: now() })));
   });
 
@@ -90,7 +90,16 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
     response.redirect(303, '/tools?notice=tool-removed');
   });
 
+  // A form's answer is shown under the form's address: loading that again leads back to the tool.
+  router.get('/tools/:id/:action', ({ params }, response) => response.redirect(303, `/tools/${params.id}`));
+
   return router;
+}
+
+/** A page of a tool that somebody removed a moment ago goes back to the list. @throws the error */
+function leaveIfGone(response: Response, error: unknown): never {
+  if (error instanceof AppError && error.code === 'not_found') response.set('HX-Redirect', '/tools?notice=tool-removed');
+  throw error;
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
