@@ -171,6 +171,22 @@ describe('the chat page in a browser', () => {
     await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
   });
 
+  it('makes one conversation of a first message that two tabs hold', async () => {
+    window.allowErrors(/ERR_FAILED/);
+    await window.context.route('**/api/chat/sessions', (route) => route.abort());
+    await arrive();
+    const before = (await conversations()).length;
+    await write('held by both');
+    await page.locator('.state', { hasText: 'Not sent yet' }).waitFor();
+    const tab = await window.context.newPage();
+    await tab.goto(`${service.url}/chat`);
+    await tab.locator('.state', { hasText: 'Not sent yet' }).waitFor();
+    await window.context.unroute('**/api/chat/sessions');
+    for (const each of [page, tab]) await each.getByText('Hello from Acme!').waitFor();
+    for (const each of [page, tab]) expect(await each.locator('article.customer .text').allTextContents()).toEqual(['held by both']);
+    expect((await conversations()).length).toBe(before + 1);
+  });
+
   it('makes one message of one whose first answer was lost', async () => {
     window.allowErrors(/ERR_FAILED/);
     await arrive();
@@ -271,8 +287,8 @@ describe('the chat page in a browser', () => {
     let streams = 0;
     await page.route('**/api/chat/stream', (route) => {
       streams += 1;
-      // Takes the request and never says anything.
-      if (streams !== 2) return route.continue();
+      // The second one is taken and never says anything.
+      return streams === 2 ? undefined : route.continue();
     });
     await arrive();
     await write('Hello');
