@@ -43,6 +43,6 @@ const qualified = (qualify: boolean): View => (qualify ? html`<p>It would mark t
 
 const callView = (call: TriedCall): View => html`
   <p><strong>${call.tool}</strong>${call.asksFirst ? ', once a person of the team has approved it' : ''}, with</p>
-  <pre><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
+  <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
   ${call.problem === null ? null : html`<p class="problem">It would not be made: ${call.problem}</p>`}
 `;

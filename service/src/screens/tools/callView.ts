@@ -33,7 +33,7 @@ function requestView(tool: Tool, call: ToolCall): View {
   if (request === 'not_made') return html`<p class="muted">Nothing was sent: with these arguments there is no request.</p>`;
   const lines = [`${request.method} ${request.url}`, ...request.headers.map(([name, value]) => `${name}: ${value}`)];
   return html`
-    <pre tabindex="0" role="region" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
+    <pre tabindex="0" role="group" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
     <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened; each attempt is signed anew, with its own time.' : 'Secrets are replaced by [secret].'}</p>
   `;
 }
@@ -52,7 +52,7 @@ function answerView(call: ToolCall, most: number): View {
   return html`
     <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
     ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-    ${status === 'succeeded' ? html`<pre tabindex="0" role="region" aria-label="Result"><code>${jsonExcerpt(call.result, most)}</code></pre>` : null}
+    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(call.result, most)}</code></pre>` : null}
     ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
   `;
 }
@@ -71,7 +71,7 @@ const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
   <details id=${`call-${call.id}`} class="folded-call">
     <summary>${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">${PURPOSES[call.purpose]}</span></summary>
     <h3>Arguments</h3>
-    <pre><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
+    <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
     <h3>Answer</h3>
     ${answerView(call, LISTED_CHARACTERS)}
     <p class="row">

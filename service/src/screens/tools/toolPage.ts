@@ -27,7 +27,7 @@ export function toolPage(signedIn: SignedIn, page: ToolPage): View {
     signedIn,
     { title: tool.name, section: 'tools', notice },
     html`
-      <p><a href="/tools">All tools</a></p>
+      <p class="back"><a href="/tools">All tools</a></p>
       <h1>${tool.name}</h1>
       <p>${tool.description}</p>
       <div hx-ext="sse" sse-connect="/live">
