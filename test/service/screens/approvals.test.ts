@@ -165,6 +165,22 @@ describe('an approval on the conversations screen', () => {
   });
 });
 
+describe('a conversation that the agent gave away', () => {
+  it('says so where it happened, with the reason, and waits in its tab', async () => {
+    const service = await startTestService({ env: { ...MEMBER_ENV, ...TOOL_TEST_ENV } });
+    try {
+      await service.api.patch('/api/agent', { enabled: true });
+      const ana = await signedInBrowser(service.url);
+      const { customer, conversationId: id } = await ask(service.url, { name: 'talk_to_a_human' }, 'please');
+      await agentSays(customer);
+      const { text } = await ana.get(`/conversations/${id}?tab=waiting`);
+      expect(text).toMatch(/Waiting for a person 1 .* Assistant agent .*Assistant asked for a person: the customer asked for a person · now The customer waits for a person\./);
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
 describe('an approval that nobody decides', () => {
   it('says that it expired, and takes no decision', async () => {
     const endpoint = await startToolEndpoint();
