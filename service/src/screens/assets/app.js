@@ -85,10 +85,11 @@ const lastAnswer = new WeakMap();
 let kept = [];
 document.addEventListener('htmx:beforeSwap', (event) => {
   const part = event.detail.target;
+  kept = [];
   if (!part.matches?.('[data-live]')) return;
   const answer = event.detail.serverResponse;
-  if (event.detail.xhr.status !== 200 || lastAnswer.get(part) === answer) event.detail.shouldSwap = false;
-  else lastAnswer.set(part, answer);
+  if (event.detail.xhr.status !== 200 || lastAnswer.get(part) === answer) return void (event.detail.shouldSwap = false);
+  lastAnswer.set(part, answer);
   const isTouched = (field) => (field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue);
   kept = [...part.querySelectorAll('details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]')]
     .filter((each) => each.matches('details') || isTouched(each))
@@ -111,6 +112,14 @@ document.addEventListener('htmx:beforeSwap', () => {
 });
 document.addEventListener('htmx:afterSwap', () => {
   for (const list of document.querySelectorAll('[data-keep-scroll][id]')) list.scrollTop = scrolled.get(list.id) ?? 0;
+});
+
+/** <textarea data-draft="id"> keeps what is half written while its page does other things, until it is sent. */
+const drafts = new Map();
+document.addEventListener('input', ({ target }) => target.matches?.('textarea[data-draft]') && drafts.set(target.dataset.draft, target.value));
+document.addEventListener('submit', ({ target }) => target.querySelectorAll('textarea[data-draft]').forEach(({ dataset }) => drafts.delete(dataset.draft)));
+document.addEventListener('htmx:afterSwap', () => {
+  for (const field of document.querySelectorAll('textarea[data-draft]')) field.value ||= drafts.get(field.dataset.draft) ?? '';
 });
 
 /** A page in the background has not been seen. */

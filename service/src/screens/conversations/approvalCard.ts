@@ -40,14 +40,14 @@ function decisionForms({ id }: ToolCall, name: string, { signedIn, thread, place
   const action = (verb: string) => threadHref(thread.conversation.id, place, {}, `/tool-calls/${id}/${verb}`);
   return html`
     <div class="decision">
-      <form method="post" action=${action('approve')} hx-sync="this:drop">${csrfField(signedIn)}<button aria-label=${`Approve ${name}`}>Approve</button></form>
+      <form method="post" action=${action('approve')} hx-sync="this:drop">${csrfField(signedIn)}<button id=${`approve-${id}`} aria-label=${`Approve ${name}`}>Approve</button></form>
       <details id=${`reject-${id}`}>
-        <summary role="button" class="secondary outline" aria-label=${`Reject ${name}, with a reason`}>Reject…</summary>
+        <summary id=${`summary-${id}`} role="button" class="secondary outline" aria-label=${`Reject ${name}, with a reason`}>Reject…</summary>
         <form method="post" action=${action('reject')} hx-sync="this:drop">
           ${csrfField(signedIn)}
           <label for=${`reason-${id}`}>Reason, for your team and the agent</label>
           <input id=${`reason-${id}`} name="note" maxlength=${REASON_MAX} required autocomplete="off" />
-          <button class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
+          <button id=${`do-reject-${id}`} class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
         </form>
       </details>
     </div>

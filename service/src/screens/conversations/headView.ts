@@ -21,8 +21,8 @@ export const headFragment = (parts: ThreadParts): View => {
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
       <span>${CHANNEL_LABELS[conversation.channel]}</span>
       <span>began ${timeView(conversation.createdAt, now)}</span>
-      ${conversation.previousConversationId === null ? null : html`<a href=${threadHref(conversation.previousConversationId, place)}>Earlier conversation</a>`}
-      ${thread.newerConversationId === null ? null : html`<a href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
+      ${conversation.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(conversation.previousConversationId, place)}>Earlier conversation</a>`}
+      ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>
     <div class="row actions">${controlForms(parts)} ${stageForm(parts)}</div>
     ${conversation.outcome === null ? null : html`<p class="outcome"><b>${VERDICT_LABELS[conversation.outcome.verdict]}</b>, closed by <bdi>${actorName(conversation.outcome.closedBy)}</bdi> ${timeView(conversation.outcome.closedAt, now)}</p>`}
@@ -36,12 +36,12 @@ function controlForms({ signedIn, thread, place }: ThreadParts): View {
   const { conversation, takenByName } = thread;
   if (conversation.status === 'closed') return null;
   const post = (verb: string, label: string, style: string) => html`
-    <form method="post" action=${threadHref(conversation.id, place, {}, `/${verb}`)} hx-sync="this:drop">${csrfField(signedIn)}<button class=${`small ${style}`}>${label}</button></form>
+    <form method="post" action=${threadHref(conversation.id, place, {}, `/${verb}`)} hx-sync="this:drop">${csrfField(signedIn)}<button id=${`do-${verb}`} class=${`small ${style}`}>${label}</button></form>
   `;
   return html`
     ${isMine(conversation, signedIn.member.id) ? null : post('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
     ${conversation.status === 'ai_active' ? null : post('hand-back', 'Hand back to the agent', 'secondary outline')}
-    <a role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
+    <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
   `;
 }
 
@@ -52,6 +52,6 @@ const stageForm = ({ signedIn, thread: { conversation }, place }: ThreadParts): 
     <select id="stage" name="stage">
       ${FUNNEL_STAGES.map((stage) => html`<option value=${stage} selected=${stage === conversation.funnelStage}>${STAGE_LABELS[stage]}</option>`)}
     </select>
-    <button class="small secondary outline" aria-label="Set the stage">Set</button>
+    <button id="do-stage" class="small secondary outline" aria-label="Set the stage">Set</button>
   </form>
 `;

@@ -21,7 +21,7 @@ export interface ThreadParts {
 export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
   return html`
-    ${thread.earlier === null ? null : html`<p class="pager"><a href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
+    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
     ${thread.items.length === 0 ? html`<p class="empty">Nothing was written here yet.</p>` : null}
     <ol>
       ${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}

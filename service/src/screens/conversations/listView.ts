@@ -29,17 +29,17 @@ export const listPane = (parts: ListParts): View => html`
   </section>
 `;
 
-/** Tabs with their counts, and a page of the list. */
+/** Tabs with their counts, and a page of the list. What can have the focus has an id: it keeps it when the part is loaded again. */
 export const listFragment = ({ inbox, place, openId, now }: ListParts): View => html`
   ${tabs(place, inbox.counts)}
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
-    ${place.after === null ? null : html`<p class="pager"><a href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest</a></p>`}
+    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul>
       ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
     </ul>
     ${inbox.stoppedEarly ? html`<p class="muted pager">${MOST_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.</p>` : null}
-    ${inbox.next === null ? null : html`<p class="pager"><a href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a></p>`}
+    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a></p>`}
   </div>
 `;
 
@@ -48,7 +48,7 @@ const counted = (count: number) => (count >= MOST_COUNTED ? `${MOST_COUNTED - 1}
 function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCounts): View {
   const link = (tab: InboxTab, count: number) => html`
     <li>
-      <a href=${hrefAt('/conversations', { tab, search, after: null })} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
+      <a id=${`tab-${tab}`} href=${hrefAt('/conversations', { tab, search, after: null })} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
     </li>
   `;
   const approvalsLabel = approvals === 1 ? '1 approval waits for your decision' : `${counted(approvals)} approvals wait for your decision`;
@@ -56,7 +56,7 @@ function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCoun
     <nav class="tabs" aria-label="Which conversations"><ul>${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}</ul></nav>
     ${approvals === 0 && current !== 'approvals'
       ? null
-      : html`<p class="approvals-line"><a href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approval waits' : approvalsLabel}</a></p>`}
+      : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approval waits' : approvalsLabel}</a></p>`}
   `;
 }
 
@@ -65,7 +65,7 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
   return html`
-    <a class=${unread > 0 ? 'item unread' : 'item'} href=${threadHref(conversation.id, place)} aria-current=${isOpen ? 'true' : null}>
+    <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${threadHref(conversation.id, place)} aria-current=${isOpen ? 'true' : null}>
       <span class="item-head"><bdi class="who">${customerName(contact)}</bdi>${timeView(conversation.updatedAt, now)}</span>
       <span class="preview"><bdi>${lastMessage === null ? 'No message yet' : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi></span>
       <span class="marks">

@@ -8,7 +8,7 @@ import { CALL_LABELS } from './words.ts';
 /** A tool call folded in: its name and how it stands; inside what it was given and what came of it. */
 export const toolCallView = (call: ToolCall, tool: Tool | null, now: Date): View => html`
   <details class="call" id=${call.id}>
-    <summary><span>Tool <b>${readableName(call.tool)}</b></span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span> ${timeView(call.createdAt, now)}</summary>
+    <summary id=${`summary-${call.id}`}><span>Tool <b>${readableName(call.tool)}</b></span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span> ${timeView(call.createdAt, now)}</summary>
     ${argumentsView(call, tool)}
     ${outcomeView(call)}
   </details>
