@@ -90,11 +90,13 @@ const setOwn = (target: Container, key: string, value: Json) =>
 /**
  * A copy in which every text, keys of objects too, has been through `change`. Two keys that become one
  * keep the later value. No recursion: any depth is fine.
+ * @param changeNumber what becomes of each number; it stays when left out
  */
-export function mapStrings(value: Json, change: (text: string) => string): Json {
+export function mapStrings(value: Json, change: (text: string) => string, changeNumber: (number: number) => Json = (number) => number): Json {
   const open: [from: Json, to: Container][] = [];
   const copyOf = (json: Json): Json => {
     if (typeof json === 'string') return change(json);
+    if (typeof json === 'number') return changeNumber(json);
     if (typeof json !== 'object' || json === null) return json;
     const copy: Container = Array.isArray(json) ? [] : {};
     open.push([json, copy]);
