@@ -21,7 +21,7 @@ export async function attemptToolCall(
   envelope: Envelope,
   { now, timeoutMs, signal }: { now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
-  const clean = scrubber(address.kind === 'Webhook' ? [address.secret] : Object.values(address.secrets));
+  const clean = scrubber(secretsOf(address));
   const startedAt = performance.now();
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
@@ -34,6 +34,10 @@ export async function attemptToolCall(
     return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), clean);
   }
 }
+
+/** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
+const secretsOf = (address: ToolAddress): readonly string[] =>
+  address.kind === 'Webhook' ? [address.secret, address.secret.replace(/^whsec_/, '')] : Object.values(address.secrets);
 
 const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }> = {
   timeout: { type: 'timeout', retry: 'at_once' },
