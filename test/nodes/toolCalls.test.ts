@@ -75,25 +75,25 @@ function heldBack(side: Side) {
 }
 
 describe('A tool call', () => {
-  it('starts the workflow with what the agent gave, and is answered with its result', async () => {
+  it('starts the workflow with what the agent gave, also under a name that n8n’s expressions can read, and is answered with its result', async () => {
     const side = published();
     const call = envelope({ arguments: { order_number: 'Grüße 🎉', count: 1.5, none: null, list: [] } });
     expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"found":1}' });
-    expect(side.executions).toEqual([call]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
   it('is marked when it is a test', async () => {
     const side = published();
     const call = envelope({ conversation_id: 'conv_test' });
     await send(side, { call });
-    expect(side.executions).toEqual([{ ...call, is_test: true }]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments, is_test: true }]);
   });
 
   it('is accepted at once when the trigger says so, with JSON', async () => {
     const side = published({ responseMode: 'onReceived' });
     const call = envelope();
     expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"status":"accepted"}' });
-    expect(side.executions).toEqual([call]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
   it('comes under its test name while an editor listens, and the workflow sees the tool’s own', async () => {

@@ -101,7 +101,7 @@ describe('Publishing', () => {
     });
     expect(stored(side)).toEqual({ toolId: tool.id, secret: expect.stringMatching(/^whsec_/) });
     expect(side.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'sample' }, conversation_id: 'conv_test', is_test: true },
+      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'sample' }, args: { order_number: 'sample' }, conversation_id: 'conv_test', is_test: true },
     ]);
   });
 
@@ -528,13 +528,13 @@ describe('Listening for a test event', () => {
     expect(await theTool()).toMatchObject({ name: 'find_order_test', status: 'draft', endpoint: test.url, ask_before_running: false });
     await waitFor('the call', () => test.executions.length > 0);
     expect(test.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'A-1042' }, conversation_id: 'conv_test', is_test: true },
+      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'A-1042' }, args: { order_number: 'A-1042' }, conversation_id: 'conv_test', is_test: true },
     ]);
     await waitFor('its end', async () => (await theTool()).last_test);
     expect(await theTool()).toMatchObject({ status: 'draft' });
     expect(await test.deactivate()).toBe(true);
     expect(await tools()).toEqual([]);
-    expect(stored(test)).toEqual({});
+    expect(test.staticData['node:Trigger']).toEqual({});
   });
 
   it('never touches the published tool', async () => {
@@ -645,7 +645,7 @@ describe('With the agent of the real service', () => {
     const { production: side } = await published();
     const { conversation_id: id } = await (await chatCustomer(service.url)).write('Please find my order A-1042');
     await waitFor('the call', () => side.executions.length === 2);
-    expect(side.executions[1]).toEqual({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: expect.stringContaining('A-1042') }, conversation_id: id });
+    expect(side.executions[1]).toEqual({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: expect.stringContaining('A-1042') }, args: expect.anything(), conversation_id: id });
     const record = async () => (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as Json | undefined;
     await waitFor('its end', async () => (await record())?.status === 'succeeded');
     expect(await record()).toMatchObject({ attempts: 1, result: { found: true } });

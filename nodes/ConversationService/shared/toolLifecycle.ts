@@ -15,6 +15,7 @@ import {
 import { followGoLive } from './toolFollowUp';
 import type { ToolDefinition } from './toolDefinition';
 import { getAddress, hasDefinition, readDefinition, readName, readSample } from './toolDefinition';
+import { removeDraft } from './toolListening';
 import { requestService } from './transport';
 import type { ToolRecord, ToolWithSecret } from './types';
 
@@ -67,12 +68,23 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 }
 
 /**
+ * Ends what `create` began: removes the draft of a listening, pauses a published tool.
+ * @returns whether no tool calls this address any more
+ */
+export async function releaseTool(context: IHookFunctions): Promise<boolean> {
+	const { toolId, isDraft } = readStoredTool(context.getWorkflowStaticData('node'));
+	if (isDraft) return await removeDraft(context);
+	const isPaused = await pauseTool(context);
+	// Without an id it is not known which of both it was.
+	return toolId ? isPaused : (await removeDraft(context)) && isPaused;
+}
+
+/**
  * Pauses the tool that calls this address; id and secret are kept for the next publication. What
  * does not exist any more is fine, and a tool that calls another address by now is left alone.
  * Never throws: n8n would try again, possibly after the workflow was published anew.
- * @returns whether no tool calls this address any more
  */
-export async function pauseTool(context: IHookFunctions): Promise<boolean> {
+async function pauseTool(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
 	try {
 		const tool =
