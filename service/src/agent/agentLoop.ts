@@ -20,6 +20,8 @@ export interface AgentLoopOptions {
 }
 
 const MOST_IN_FLIGHT = 32;
+/** A model ends itself when its time is over, and says so; this is for one that does not. */
+const GRACE_MS = 1000;
 /** What a lease has beyond the model's time, for recording the outcome. */
 const LEASE_MARGIN_MS = 30_000;
 
@@ -81,7 +83,7 @@ export class AgentLoop {
   #decide(turn: LoadedTurn): Promise<Outcome> {
     const { deps, model, timeoutMs } = this.#options;
     const { signal } = this.#stopping;
-    const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
     return decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
   }
 

@@ -39,7 +39,8 @@ export async function decideTurn(
     return withNotices(asOutcome(step, language), notices);
   } catch (error) {
     signal.throwIfAborted();
-    const note = maskText((error as Error).message, turn.contact).slice(0, 500);
+    const reason = modelSignal.aborted ? 'The model did not answer in time.' : (error as Error).message;
+    const note = maskText(reason, turn.contact).slice(0, 500);
     return failedTurn(turn, note);
   }
 }
