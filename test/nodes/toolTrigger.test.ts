@@ -28,6 +28,10 @@ afterEach(async () => {
   for (const { id } of await tools()) await service.api.delete(`/api/tools/${id}`);
 });
 afterAll(async () => {
+  // What a trigger does beside its life cycle ends by itself, after its next look.
+  let seen = -1;
+  const isQuiet = () => seen === wire.seen.length || (seen = wire.seen.length) < 0;
+  await waitFor('the triggers to be quiet', isQuiet, { everyMs: 2200 });
   await host.close();
   await wire.close();
   await service.stop();
@@ -319,6 +323,23 @@ describe('Publishing', () => {
     await waitFor('a refusal', async () => (await theTool()).last_test?.error?.includes('401'));
     side.staticData = known;
     await isLive();
+  });
+
+  it('does not set a tool live that was given to another address before its test call', async () => {
+    const { production: side } = await published();
+    await side.deactivate();
+    const { id } = await theTool();
+    await service.api.patch(`/api/tools/${id}`, { endpoint: elsewhere() });
+    const log = listenToLog();
+    try {
+      await side.activate();
+      const theirs = elsewhere();
+      await service.api.patch(`/api/tools/${id}`, { endpoint: theirs });
+      await waitFor('the log', () => log.warnings.some((entry) => /given to another address meanwhile.*Publish this workflow again/.test(entry)));
+      expect(await theTool()).toMatchObject({ endpoint: theirs, status: 'draft', going_live: false });
+    } finally {
+      log.stop();
+    }
   });
 
   it('heals a secret that was changed at the service, once a test has failed with it', async () => {

@@ -63,7 +63,9 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 	void followGoLive(context, {
 		toolId: registration.tool.id,
 		timeoutSeconds: definition.timeout,
-		begin: isSecretReplaced ? () => goLive(context, registration.tool.id, sample) : undefined,
+		begin: isSecretReplaced
+			? async () => await goLiveIfHere(context, registration.tool.id, sample)
+			: undefined,
 	});
 }
 
@@ -200,6 +202,24 @@ async function goLive(context: IHookFunctions, id: string, sample: IDataObject):
 	} catch (error) {
 		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
 	}
+}
+
+/** A moment after the publication: by now another workflow may have taken the tool over. */
+async function goLiveIfHere(
+	context: IHookFunctions,
+	id: string,
+	sample: IDataObject,
+): Promise<void> {
+	const tool = await findTool(context, id);
+	if (tool && isHere(context, tool)) return await goLive(context, id, sample);
+	throw new NodeOperationError(
+		context.getNode(),
+		'The tool was given to another address meanwhile',
+		{
+			description:
+				'Another workflow with the same "Tool Name" was published, or the tool was changed at Conversation Service. Publish this workflow again if the tool belongs here.',
+		},
+	);
 }
 
 /** After a failure: nothing that was begun stays live. */
