@@ -303,7 +303,9 @@ describe('Publishing', () => {
     const copy = await published();
     await copy.production.deactivate();
     // Its secret was replaced by the copy's, and n8n still holds it when the service calls.
+    wire.seen.length = 0;
     await original.production.activate();
+    expect(calls('/go-live')).toEqual([]);
     await isLive();
     expect(await theTool()).toMatchObject({ endpoint: original.production.url });
     expect(await call()).toMatchObject({ status: 'succeeded' });
