@@ -178,6 +178,31 @@ describe('a call that a person decides about', () => {
     expect((await service.api.post('/api/tool-calls/call_none/approve', {})).status).toBe(404);
   });
 
+  it('is decided once for one Idempotency-Key, and the answer is given again', async () => {
+    const waiting = await parked();
+    const approve = () => service.api.post(`/api/tool-calls/${waiting.call.tool_call_id}/approve`, { note: 'Once.' }, { 'idempotency-key': waiting.call.tool_call_id });
+    const answers = await Promise.all([approve(), approve(), approve()]);
+    for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]!.body]);
+    await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
+    expect((await approve()).body).toEqual(answers[0]!.body);
+    expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
+  });
+
+  it('ends with its tool when that is removed between two attempts; the customer is told', async () => {
+    const waiting = await parked();
+    let letGo = () => {};
+    endpoint.answer(waiting.tool.path, (_request, response) => {
+      letGo = () => void response.writeHead(500).end();
+    });
+    await decide(waiting, 'approve');
+    await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
+    await service.api.delete(`/api/tools/${waiting.tool.id}`);
+    letGo();
+    expect(await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'cancelled')).toMatchObject({ attempts: 1, decision: { approved: true } });
+    expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
+    expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
+  });
+
   describe('is cancelled', () => {
     const DONE_TO_THE_CONVERSATION: [string, (id: string) => Promise<unknown>][] = [
       ['somebody takes over', (id) => service.api.post(`/api/conversations/${id}/takeover`)],

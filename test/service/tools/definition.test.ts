@@ -246,6 +246,12 @@ describe("a tool's definition", () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
+  it.each(['parameters', 'request_template'])('holds no number in its %s that nothing can hold', async (field) => {
+    const text = JSON.stringify(http({ [field]: { type: 'object', default: 0, ...(field === 'parameters' ? {} : template()) } })).replace('"default":0', '"default":1e400');
+    const { status, body } = await create(text);
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', field]);
+  });
+
   it('has a name of its own in its workspace, also when it is renamed', async () => {
     const first = await made(webhook());
     expect((await create(webhook({ name: first.name }))).body.error).toMatchObject({ code: 'tool_exists', existing_id: first.id, param: 'name' });

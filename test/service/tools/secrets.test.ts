@@ -8,13 +8,14 @@ import { agentSays, ask, body, makeLive, newestCall, startToolEndpoint, TOOL_TES
 
 const TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
 const PLAIN = 'plain-password-123456';
+const PIN = '90210733';
 
 describe("a tool's secrets", () => {
   let service: TestService;
   let endpoint: ToolEndpoint;
   let log = '';
   const answers: string[] = [];
-  const secrets: string[] = [TOKEN, PLAIN];
+  const secrets: string[] = [TOKEN, PLAIN, PIN];
 
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
@@ -39,8 +40,8 @@ describe("a tool's secrets", () => {
     endpoint.defineHttp(service.api, {
       name,
       timeout,
-      secrets: { TOKEN, PLAIN },
-      request_template: { method: 'GET', url: `${endpoint.url}/${name}`, headers: { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}' } },
+      secrets: { TOKEN, PLAIN, PIN },
+      request_template: { method: 'GET', url: `${endpoint.url}/${name}`, headers: { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}', 'x-pin': '{{secrets.PIN}}' } },
     });
   const test = async (id: string, answer: Answer) => {
     endpoint.answer('/find_order', answer, answer, answer);
@@ -57,8 +58,8 @@ describe("a tool's secrets", () => {
 
   it('are cut out of results, keys and numbers too, and of errors', async () => {
     const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
-    const echoed = await test(tool.id, { json: { headers: { authorization: `Bearer ${TOKEN}` }, [PLAIN]: all, list: [[PLAIN]] } });
-    expect(echoed.result).toMatchObject({ headers: { authorization: 'Bearer [secret]' }, '[secret]': expect.any(String), list: [['[secret]']] });
+    const echoed = await test(tool.id, { json: { headers: { authorization: `Bearer ${TOKEN}` }, [PLAIN]: all, list: [[PLAIN]], pin: Number(PIN), order: 77001122 } });
+    expect(echoed.result).toMatchObject({ headers: { authorization: 'Bearer [secret]' }, '[secret]': expect.any(String), list: [['[secret]']], pin: '[secret]', order: 77001122 });
     await test(tool.id, { json: { error: all }, status: 401 });
     await test(tool.id, { json: all, status: 500 });
     await test(tool.id, body(all, { 'content-type': 'text/plain' }));
@@ -105,7 +106,7 @@ describe("a tool's secrets", () => {
     await makeLive(service.api, tool);
     const patched = keep(await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PLAIN: 'another-password' } })).body;
     secrets.push('another-password');
-    expect(patched).toMatchObject({ status: 'draft', tested_at: null, secret_names: ['TOKEN', 'PLAIN'] });
+    expect(patched).toMatchObject({ status: 'draft', tested_at: null, secret_names: ['TOKEN', 'PLAIN', 'PIN'] });
     await service.api.post(`/api/tools/${tool.id}/test`, {});
     expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
     await service.restart();
