@@ -69,9 +69,9 @@ function requestedPerson({ unanswered, messages, untold }: LoadedTurn, language:
 }
 
 /** Two machines can talk with each other for ever. */
-function talksInCircles({ messages }: LoadedTurn, now: Date): boolean {
+function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
   const since = now.getTime() - REPLY_WINDOW_MS;
-  return messages.filter(({ sender, createdAt }) => sender.type === 'agent' && Date.parse(createdAt) > since).length >= MOST_REPLIES;
+  return repliedAt.filter((time) => Date.parse(time) > since).length >= MOST_REPLIES;
 }
 
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';

@@ -13,6 +13,8 @@ import type { Workspace } from '../domain/workspace.ts';
 /** How far back the agent reads. */
 const MESSAGES_READ = 100;
 const CALLS_READ = 100;
+/** How far back replies are counted: what a customer can write in ten minutes at the default rate limit, and the replies to it. */
+const MESSAGES_COUNTED = 640;
 
 /** A conversation as the agent takes it up: everything a step is decided from. */
 export interface LoadedTurn extends ConversationView {
@@ -21,6 +23,8 @@ export interface LoadedTurn extends ConversationView {
   readonly settings: AgentSettings;
   /** The newest ones, oldest of them first. */
   readonly messages: readonly Message[];
+  /** When the agent spoke, the newest first; from further back than `messages`. */
+  readonly repliedAt: readonly string[];
   /** The agent's calls in this conversation, oldest of them first. */
   readonly calls: readonly ToolCall[];
   /** What has ended, or begun to wait for approval, since the agent last spoke. */
@@ -65,7 +69,8 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
   if (running.length > 0) return null;
 
-  const newest = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_READ });
+  const recent = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
+  const newest = recent.slice(0, MESSAGES_READ);
   const untold = await findUntold(tx, conversationId, newest);
   const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
   const unanswered = newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
@@ -77,6 +82,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
+    repliedAt: recent.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt),
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
