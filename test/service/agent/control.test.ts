@@ -27,6 +27,14 @@ describe('control', () => {
   const eventsOf = ({ id }: Talk, event: string) => receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
   const delivered = (talk: Talk, event: string, count: number) => waitFor(`${count} ${event}`, () => (eventsOf(talk, event).length >= count ? eventsOf(talk, event) : null));
 
+  it.each(ACTIONS)('%s before the agent has looked: the model is never asked', async (action) => {
+    const talk = await agent.talk('hello');
+    await talk.act(action);
+    await (await agent.talk('another customer')).reply();
+    expect(agent.asked().map((messages) => messages[0]!.content)).toEqual(['another customer']);
+    expect(await talk.replies()).toEqual([]);
+  });
+
   it.each(ACTIONS)('%s while the model thinks: its answer is dropped', async (action) => {
     const late = held(text('Too late.'));
     agent.model.answerBy(inTurn(late.reply));

@@ -204,17 +204,18 @@ describe('what the agent says about its tool calls', () => {
     expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'tool_failure' } });
   });
 
-  it('tells an approval that is decided while the model finds words for what was beside it', async () => {
-    const thinking = held(text('There are three.'));
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'find_stock' }, { name: 'refund' }]), thinking.reply, text('Three, and refunded.')));
+  it('tells an approval that is decided while the model finds words for what was beside it, and tells it once', async () => {
+    const [overtaken, fresh] = [held(text('There are three.')), held(text('Three, and refunded.'))];
+    agent.model.answerBy(inTurn(toolCalls([{ name: 'find_stock' }, { name: 'refund' }]), overtaken.reply, fresh.reply));
     const talk = await agent.talk('how many are there, and refund me');
-    await thinking.asked;
+    await overtaken.asked;
     const call = await talk.call(({ status }) => status === 'pending_approval');
     await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
-    await talk.call(({ tool, status }) => tool === 'refund' && status === 'succeeded');
-    expect(await talk.reply()).toBe('Three, and refunded.');
-    await thinking.give();
-    await talk.turns(3);
-    expect(await talk.replies()).toHaveLength(1);
+    await fresh.asked;
+    await overtaken.give();
+    await talk.turns(2);
+    await fresh.give();
+    expect(await talk.turns(3)).toMatchObject([{ used: true }, { used: false }, { used: true }]);
+    expect(await talk.replies()).toEqual(['Three, and refunded.']);
   });
 });

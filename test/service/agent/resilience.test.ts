@@ -17,23 +17,22 @@ const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.
 const llmEnv = (model: ModelServer) => ({ LLM_BASE_URL: model.url, LLM_API_KEY: model.apiKey, LLM_MODEL: model.model, AGENT_QUIET_MS: '20' });
 
 describe('two machines that talk with each other', () => {
-  it('are parted after thirty replies in ten minutes; over a longer time they may go on', async () => {
+  it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
     let ahead = 0;
-    const agent = await startAgentService({ clock: { now: () => new Date(Date.now() + ahead) }, env: { AGENT_QUIET_MS: '0' } });
+    const agent = await startAgentService({ clock: { now: () => new Date(Date.now() + ahead) }, env: { AGENT_QUIET_MS: '25' } });
     try {
       const talk = await agent.talk('message 0');
-      for (let n = 1; n <= 30; n++) {
+      for (let n = 1; n <= 20; n++) {
         await talk.reply(n);
         if (n === 10) ahead += 11 * 60_000; // the first ten are forgotten
         await talk.write(`message ${n}`);
       }
-      for (let n = 31; n <= 40; n++) {
+      for (let n = 21; n <= 40; n++) {
         expect(await talk.reply(n)).toBe('Hello from the model.');
-        await talk.write(`message ${n}`);
+        await Promise.all(Array.from({ length: 6 }, () => talk.write(`message ${n}`)));
       }
       expect(await talk.reply(41)).toBe('Sorry, something went wrong on our side. A person will follow up and write to you here.');
       expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'agent_error', note: 'More than 30 replies in ten minutes.' } });
-      expect(agent.asked()).toHaveLength(40);
     } finally {
       await agent.close();
     }

@@ -126,6 +126,7 @@ describe('a turn of the agent', () => {
     const talk = await agent.talk('Find all orders');
     expect(await talk.reply()).toBe('That is what I found.');
     expect(agent.tools.calls).toHaveLength(8);
+    expect(agent.asked()).toHaveLength(9);
   });
 
   it('makes eight of twelve parallel calls', async () => {
