@@ -123,9 +123,11 @@ function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): 
 async function closeServer(server: Server, stopping: AbortController): Promise<void> {
   stopping.abort();
   const closed = new Promise((resolve) => server.close(resolve));
-  server.closeIdleConnections();
+  // A connection whose last answer has just gone out would stay open for the next request.
+  const idle = setInterval(() => server.closeIdleConnections(), 50);
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
+  clearInterval(idle);
   clearTimeout(timer);
 }
 
