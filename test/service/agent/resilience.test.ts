@@ -48,7 +48,7 @@ describe('the service stops while the model thinks', () => {
       await waitFor('the model to be asked', () => agent.asked().length === 1);
       const before = performance.now();
       await agent.service.restart();
-      expect(performance.now() - before).toBeLessThan(2000);
+      expect(performance.now() - before).toBeLessThan(10_000);
       expect(await talk.reply()).toBe('After the restart.');
       expect(await talk.replies()).toHaveLength(1);
       expect(await talk.record()).toMatchObject({ status: 'ai_active' });

@@ -149,9 +149,9 @@ describe('a call of a tool', () => {
     for (const each of seen) {
       expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
       expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
-      expect(each.record.duration_ms).toBeLessThan(4500);
+      expect(each.record.duration_ms).toBeLessThan(9000);
     }
-    expect(performance.now() - startedAt).toBeLessThan(9000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('succeeds when the attempt after a time-out is answered', async () => {
