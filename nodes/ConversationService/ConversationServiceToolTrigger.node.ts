@@ -8,8 +8,8 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './shared/credentialTest';
 import { receiveToolCall } from './shared/receiveToolCall';
-import { haveTool, pauseTool, publishTool } from './shared/toolLifecycle';
-import { listenWithDraft, removeDraft } from './shared/toolListening';
+import { haveTool, publishTool, releaseTool } from './shared/toolLifecycle';
+import { listenWithDraft } from './shared/toolListening';
 import { toolTriggerFields } from './shared/toolTriggerFields';
 
 /** A tool that the service's agent calls: owns its definition, verifies each call, runs it once. */
@@ -73,7 +73,7 @@ export class ConversationServiceToolTrigger implements INodeType {
 				return true;
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
-				return this.getMode() === 'manual' ? await removeDraft(this) : await pauseTool(this);
+				return await releaseTool(this);
 			},
 		},
 	};

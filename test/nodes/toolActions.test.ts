@@ -102,7 +102,7 @@ describe('Tool', () => {
     const id = await define();
     const { items } = await tool('test', { parameters: { ...toolById(id), arguments: '={{ $json }}' }, input: [ARGUMENTS] });
     expect(items).toEqual([
-      expect.objectContaining({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: ARGUMENTS, status: 'succeeded', http_status: 200, result: { status: 'shipped' } }),
+      expect.objectContaining({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: ARGUMENTS, args: ARGUMENTS, status: 'succeeded', http_status: 200, result: { status: 'shipped' } }),
     ]);
   });
 
@@ -199,7 +199,10 @@ describe('Tool Call', () => {
     expect(paired).toEqual([{ item: 0 }]);
     const one = async () => (await toolCall('get', { input: [{ tool_call_id: id }] })).items[0]!;
     await waitFor('its end', async () => (await one()).status === 'succeeded');
-    expect(await one()).toMatchObject({ result: { status: 'shipped' } });
+    const { arguments: given, ...done } = await one();
+    expect(done).toMatchObject({ result: { status: 'shipped' }, args: given });
+    expect(items[0]!.args).toEqual(given);
+    expect((await toolCall('getAll', { parameters: { limit: 1, filters: { status: 'succeeded', tool: 'find_order' } } })).items[0]).toMatchObject({ args: expect.anything() });
     expect(received.at(-1)).toMatchObject({ tool_call_id: id });
   });
 

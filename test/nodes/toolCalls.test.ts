@@ -61,6 +61,9 @@ async function send(side: Side, { call = envelope(), body = JSON.stringify(call)
 }
 type Sent = Awaited<ReturnType<typeof send>>;
 
+/** Long enough for a call that was sent to be with the trigger. */
+const arrived = () => new Promise((resolve) => setTimeout(resolve, 100));
+
 /** Lets a test decide when and how the workflow ends. */
 function heldBack(side: Side) {
   const started = Promise.withResolvers<true>();
@@ -75,25 +78,25 @@ function heldBack(side: Side) {
 }
 
 describe('A tool call', () => {
-  it('starts the workflow with what the agent gave, and is answered with its result', async () => {
+  it('starts the workflow with what the agent gave, also under a name that n8n’s expressions can read, and is answered with its result', async () => {
     const side = published();
     const call = envelope({ arguments: { order_number: 'Grüße 🎉', count: 1.5, none: null, list: [] } });
     expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"found":1}' });
-    expect(side.executions).toEqual([call]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
   it('is marked when it is a test', async () => {
     const side = published();
     const call = envelope({ conversation_id: 'conv_test' });
     await send(side, { call });
-    expect(side.executions).toEqual([{ ...call, is_test: true }]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments, is_test: true }]);
   });
 
   it('is accepted at once when the trigger says so, with JSON', async () => {
     const side = published({ responseMode: 'onReceived' });
     const call = envelope();
     expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"status":"accepted"}' });
-    expect(side.executions).toEqual([call]);
+    expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
   it('comes under its test name while an editor listens, and the workflow sees the tool’s own', async () => {
@@ -213,6 +216,7 @@ describe('A repeat of a call', () => {
     const first = send(side, { call });
     await started;
     const repeats = [send(side, { call }), send(side, { call })];
+    await arrived();
     finish(200, { order: 'A-1042' });
     for (const each of await Promise.all(repeats)) same(await first, each);
     expect(side.executions).toHaveLength(1);
@@ -228,7 +232,7 @@ describe('A repeat of a call', () => {
     abort.abort();
     await expect(first).rejects.toThrow();
     const repeat = send(side, { call });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await arrived();
     finish(200, { order: 'A-1042' });
     expect(await repeat).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"order":"A-1042"}' });
     expect(side.executions).toHaveLength(1);
@@ -243,9 +247,9 @@ describe('A repeat of a call', () => {
     await started;
     abort.abort();
     await expect(first).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await arrived();
     finish(500, { message: 'Error in workflow' });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await arrived();
     expect(await send(side, { call })).toMatchObject({ status: 500, text: '{"message":"Error in workflow"}' });
     expect(side.executions).toHaveLength(1);
   });
@@ -259,6 +263,7 @@ describe('A repeat of a call', () => {
     const impatient = send(side, { call, signal: AbortSignal.timeout(50) });
     await expect(impatient).rejects.toThrow();
     const last = send(side, { call });
+    await arrived();
     finish(200, {});
     same(await first, await last);
     expect(side.executions).toHaveLength(1);
@@ -326,6 +331,7 @@ describe('A repeat of a call', () => {
     const { started, finish } = heldBack(side);
     const all = Array.from({ length: 50 }, () => send(side, { call }));
     await started;
+    await arrived();
     finish(200, { once: true });
     expect(new Set((await Promise.all(all)).map(({ text }) => text))).toEqual(new Set(['{"once":true}']));
     expect(side.executions).toHaveLength(1);

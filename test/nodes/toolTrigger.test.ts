@@ -28,6 +28,10 @@ afterEach(async () => {
   for (const { id } of await tools()) await service.api.delete(`/api/tools/${id}`);
 });
 afterAll(async () => {
+  // What a trigger does beside its life cycle ends by itself, after its next look.
+  let seen = -1;
+  const isQuiet = () => seen === wire.seen.length || (seen = wire.seen.length) < 0;
+  await waitFor('the triggers to be quiet', isQuiet, { everyMs: 2200 });
   await host.close();
   await wire.close();
   await service.stop();
@@ -101,7 +105,7 @@ describe('Publishing', () => {
     });
     expect(stored(side)).toEqual({ toolId: tool.id, secret: expect.stringMatching(/^whsec_/) });
     expect(side.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'sample' }, conversation_id: 'conv_test', is_test: true },
+      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'sample' }, args: { order_number: 'sample' }, conversation_id: 'conv_test', is_test: true },
     ]);
   });
 
@@ -299,7 +303,9 @@ describe('Publishing', () => {
     const copy = await published();
     await copy.production.deactivate();
     // Its secret was replaced by the copy's, and n8n still holds it when the service calls.
+    wire.seen.length = 0;
     await original.production.activate();
+    expect(calls('/go-live')).toEqual([]);
     await isLive();
     expect(await theTool()).toMatchObject({ endpoint: original.production.url });
     expect(await call()).toMatchObject({ status: 'succeeded' });
@@ -319,6 +325,23 @@ describe('Publishing', () => {
     await waitFor('a refusal', async () => (await theTool()).last_test?.error?.includes('401'));
     side.staticData = known;
     await isLive();
+  });
+
+  it('does not set a tool live that was given to another address before its test call', async () => {
+    const { production: side } = await published();
+    await side.deactivate();
+    const { id } = await theTool();
+    await service.api.patch(`/api/tools/${id}`, { endpoint: elsewhere() });
+    const log = listenToLog();
+    try {
+      await side.activate();
+      const theirs = elsewhere();
+      await service.api.patch(`/api/tools/${id}`, { endpoint: theirs });
+      await waitFor('the log', () => log.warnings.some((entry) => /given to another address meanwhile.*Publish this workflow again/.test(entry)));
+      expect(await theTool()).toMatchObject({ endpoint: theirs, status: 'draft', going_live: false });
+    } finally {
+      log.stop();
+    }
   });
 
   it('heals a secret that was changed at the service, once a test has failed with it', async () => {
@@ -528,13 +551,13 @@ describe('Listening for a test event', () => {
     expect(await theTool()).toMatchObject({ name: 'find_order_test', status: 'draft', endpoint: test.url, ask_before_running: false });
     await waitFor('the call', () => test.executions.length > 0);
     expect(test.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'A-1042' }, conversation_id: 'conv_test', is_test: true },
+      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'A-1042' }, args: { order_number: 'A-1042' }, conversation_id: 'conv_test', is_test: true },
     ]);
     await waitFor('its end', async () => (await theTool()).last_test);
     expect(await theTool()).toMatchObject({ status: 'draft' });
     expect(await test.deactivate()).toBe(true);
     expect(await tools()).toEqual([]);
-    expect(stored(test)).toEqual({});
+    expect(test.staticData['node:Trigger']).toEqual({});
   });
 
   it('never touches the published tool', async () => {
@@ -645,7 +668,7 @@ describe('With the agent of the real service', () => {
     const { production: side } = await published();
     const { conversation_id: id } = await (await chatCustomer(service.url)).write('Please find my order A-1042');
     await waitFor('the call', () => side.executions.length === 2);
-    expect(side.executions[1]).toEqual({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: expect.stringContaining('A-1042') }, conversation_id: id });
+    expect(side.executions[1]).toEqual({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: expect.stringContaining('A-1042') }, args: expect.anything(), conversation_id: id });
     const record = async () => (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as Json | undefined;
     await waitFor('its end', async () => (await record())?.status === 'succeeded');
     expect(await record()).toMatchObject({ attempts: 1, result: { found: true } });

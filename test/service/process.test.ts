@@ -113,7 +113,7 @@ describe('the service as a process', () => {
 
     const service = run();
     const url = await started(service);
-    expect(service.out).toContain('/setup?token='); // there is no member yet
+    await waitFor('the link, since there is no member yet', () => service.out.includes('/setup?token='));
     expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
     const refused = await command('key', 'list');
     expect(refused.code).toBe(1);

@@ -1,4 +1,5 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { withArgs } from './args';
 import { answer, memoryKey, verifyCall } from './incomingCall';
 import { readStoredTool } from './toolApi';
 import { ToolCallMemory } from './toolCallMemory';
@@ -54,13 +55,14 @@ function findProblem(context: IWebhookFunctions, envelope: Partial<Envelope>): s
 }
 
 /** Under the name of the tool also while an editor listens, so that a workflow sees the same then. */
-const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject => ({
-	tool_call_id: envelope.tool_call_id,
-	tool: getToolName(context),
-	arguments: envelope.arguments,
-	conversation_id: envelope.conversation_id,
-	...(envelope.conversation_id === TEST_CONVERSATION_ID ? { is_test: true } : {}),
-});
+const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject =>
+	withArgs({
+		tool_call_id: envelope.tool_call_id,
+		tool: getToolName(context),
+		arguments: envelope.arguments,
+		conversation_id: envelope.conversation_id,
+		...(envelope.conversation_id === TEST_CONVERSATION_ID ? { is_test: true } : {}),
+	});
 
 const getToolName = (context: IWebhookFunctions): string =>
 	String(context.getNodeParameter('toolName', '') ?? '').trim();

@@ -9,6 +9,8 @@ import type { ToolRecord, ToolWithSecret } from './types';
 export interface StoredTool {
 	toolId?: string;
 	secret?: string;
+	/** It is the draft of an editor that listens. n8n does not say so when it calls `delete`. */
+	isDraft?: boolean;
 }
 
 export const readStoredTool = (staticData: IDataObject): StoredTool => staticData as StoredTool;

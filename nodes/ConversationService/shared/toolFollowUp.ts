@@ -1,5 +1,5 @@
-import type { IHookFunctions, JsonObject } from 'n8n-workflow';
-import { NodeApiError, sleep } from 'n8n-workflow';
+import type { IHookFunctions, NodeApiError } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
 import { toolPath } from './toolApi';
 import { requestService } from './transport';
 import type { ToolCallRecord, ToolRecord } from './types';
@@ -43,7 +43,7 @@ export async function followGoLive(
 		}
 	} catch (error) {
 		// The workflow may have been unpublished meanwhile, or the service stopped.
-		const { message, description } = new NodeApiError(context.getNode(), error as JsonObject);
+		const { message, description } = error as Pick<NodeApiError, 'message' | 'description'>;
 		context.logger.warn(
 			`Could not see whether the tool of "${context.getNode().name}" went live at Conversation Service. Tool → Get shows its status and last_test.`,
 			{ error: message, fix: description, workflowId: context.getWorkflow().id },

@@ -15,6 +15,7 @@ import {
 import { followGoLive } from './toolFollowUp';
 import type { ToolDefinition } from './toolDefinition';
 import { getAddress, hasDefinition, readDefinition, readName, readSample } from './toolDefinition';
+import { removeDraft } from './toolListening';
 import { requestService } from './transport';
 import type { ToolRecord, ToolWithSecret } from './types';
 
@@ -62,17 +63,30 @@ export async function publishTool(context: IHookFunctions): Promise<void> {
 	void followGoLive(context, {
 		toolId: registration.tool.id,
 		timeoutSeconds: definition.timeout,
-		begin: isSecretReplaced ? () => goLive(context, registration.tool.id, sample) : undefined,
+		begin: isSecretReplaced
+			? async () => await goLiveIfHere(context, registration.tool.id, sample)
+			: undefined,
 	});
+}
+
+/**
+ * Ends what `create` began: removes the draft of a listening, pauses a published tool.
+ * @returns whether no tool calls this address any more
+ */
+export async function releaseTool(context: IHookFunctions): Promise<boolean> {
+	const { toolId, isDraft } = readStoredTool(context.getWorkflowStaticData('node'));
+	if (isDraft) return await removeDraft(context);
+	const isPaused = await pauseTool(context);
+	// Without an id it is not known which of both it was.
+	return toolId ? isPaused : (await removeDraft(context)) && isPaused;
 }
 
 /**
  * Pauses the tool that calls this address; id and secret are kept for the next publication. What
  * does not exist any more is fine, and a tool that calls another address by now is left alone.
  * Never throws: n8n would try again, possibly after the workflow was published anew.
- * @returns whether no tool calls this address any more
  */
-export async function pauseTool(context: IHookFunctions): Promise<boolean> {
+async function pauseTool(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
 	try {
 		const tool =
@@ -188,6 +202,24 @@ async function goLive(context: IHookFunctions, id: string, sample: IDataObject):
 	} catch (error) {
 		throw explainSample(new NodeApiError(context.getNode(), error as JsonObject));
 	}
+}
+
+/** A moment after the publication: by now another workflow may have taken the tool over. */
+async function goLiveIfHere(
+	context: IHookFunctions,
+	id: string,
+	sample: IDataObject,
+): Promise<void> {
+	const tool = await findTool(context, id);
+	if (tool && isHere(context, tool)) return await goLive(context, id, sample);
+	throw new NodeOperationError(
+		context.getNode(),
+		'The tool was given to another address meanwhile',
+		{
+			description:
+				'Another workflow with the same "Tool Name" was published, or the tool was changed at Conversation Service. Publish this workflow again if the tool belongs here.',
+		},
+	);
 }
 
 /** After a failure: nothing that was begun stays live. */

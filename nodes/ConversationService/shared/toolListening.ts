@@ -38,7 +38,7 @@ export async function listenWithDraft(
 	const isCallWanted = context.getNodeParameter('options.sendTestCall', true) as boolean;
 	await removeLeftOver(context, definition.name);
 	const { id, secret } = await registerTool(context, definition);
-	Object.assign(context.getWorkflowStaticData('node'), { toolId: id, secret });
+	Object.assign(context.getWorkflowStaticData('node'), { toolId: id, secret, isDraft: true });
 	return isCallWanted ? async () => await sendTestCallSoon(context, id, sample) : null;
 }
 
@@ -46,8 +46,7 @@ export async function listenWithDraft(
 export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
 	const { toolId } = readStoredTool(staticData);
-	delete staticData.toolId;
-	delete staticData.secret;
+	for (const key of Object.keys(staticData)) delete staticData[key];
 	try {
 		const id = toolId ?? (await findDraftHere(context))?.id;
 		if (id) await removeTool(context, id);

@@ -9,7 +9,7 @@ const parameterFields: INodeProperties[] = [
 		required: true,
 		default: '',
 		placeholder: 'e.g. order_number',
-		description: 'Under this name the value is in "arguments" of the item',
+		description: 'Under this name the workflow finds the value in "args" of the item',
 	},
 	{
 		displayName: 'Type',
@@ -62,7 +62,7 @@ const DEFAULT_SCHEMA = `{
 export const toolTriggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'When you publish the workflow, the service calls it once with the sample arguments. Only when that call is answered, the agent can use the tool. See the call under Executions; Tool → Get shows how it ended in last_test.',
+			'In expressions, read what the agent gives from "args", such as {{ $json.args.order_number }}; n8n does not let them read "arguments".<br /><br />When you publish the workflow, the service calls it once with the sample arguments. Only when that call is answered, the agent can use the tool. See the call under Executions; Tool → Get shows how it ended in last_test.',
 		name: 'goLiveNotice',
 		type: 'notice',
 		default: '',

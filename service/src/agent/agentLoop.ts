@@ -2,11 +2,12 @@ import type { Logger } from 'pino';
 import { AGENT_QUEUE } from '../domain/agentTurn.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import type { AgentModel } from './agentModel.ts';
-import { decideTurn } from './decideTurn.ts';
-import { loadTurn } from './loadTurn.ts';
+import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
+import { loadTurn, type LoadedTurn } from './loadTurn.ts';
 import { recordOutcome } from './recordOutcome.ts';
 
 export interface AgentLoopOptions {
@@ -19,6 +20,8 @@ export interface AgentLoopOptions {
 }
 
 const MOST_IN_FLIGHT = 32;
+/** A model ends itself when its time is over, and says so; this is for one that does not. */
+const GRACE_MS = 1000;
 /** What a lease has beyond the model's time, for recording the outcome. */
 const LEASE_MARGIN_MS = 30_000;
 
@@ -55,17 +58,38 @@ export class AgentLoop {
   }
 
   async #run(conversationId: string): Promise<void> {
-    const { deps, model, log, timeoutMs } = this.#options;
+    const { deps, log } = this.#options;
     try {
-      const turn = await loadTurn(deps, conversationId);
+      const turn = await persistently(() => loadTurn(deps, conversationId), LEASE_MARGIN_MS);
       if (!turn) return;
-      const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(timeoutMs)]);
-      const outcome = await decideTurn(turn, model, { now: deps.clock.now(), signal: this.#stopping.signal, modelSignal: signal });
-      if (outcome.type === 'hand_over' && outcome.reason === 'agent_error') log.warn({ conversation: conversationId, reason: outcome.note }, 'the agent failed and handed over');
-      const used = await persistently(() => recordOutcome(deps, turn, outcome), LEASE_MARGIN_MS);
+      const { outcome, used } = await this.#take(turn);
       log.debug({ conversation: conversationId, outcome: outcome.type, used }, 'agent turn');
     } catch (error) {
       if (!this.#stopping.signal.aborted) log.error({ err: error, conversation: conversationId }, 'an agent turn could not be worked out or recorded; it is taken up again');
     }
+  }
+
+  /** A turn that fails in a way nobody foresaw would fail again: a person gets the conversation. */
+  async #take(turn: LoadedTurn): Promise<{ outcome: Outcome; used: boolean }> {
+    try {
+      return await this.#record(turn, await this.#decide(turn));
+    } catch (error) {
+      if (this.#stopping.signal.aborted || error instanceof StoreUnavailable) throw error;
+      this.#options.log.error({ err: error, conversation: turn.conversation.id }, 'an agent turn failed');
+      return this.#record(turn, failedTurn(turn, 'The service failed to work out or record a reply; its log says more.'));
+    }
+  }
+
+  #decide(turn: LoadedTurn): Promise<Outcome> {
+    const { deps, model, timeoutMs } = this.#options;
+    const { signal } = this.#stopping;
+    const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
+    return decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
+  }
+
+  async #record(turn: LoadedTurn, outcome: Outcome): Promise<{ outcome: Outcome; used: boolean }> {
+    const { deps, log } = this.#options;
+    if (outcome.type === 'hand_over' && outcome.reason === 'agent_error') log.warn({ conversation: turn.conversation.id, reason: outcome.note }, 'the agent failed and handed over');
+    return { outcome, used: await persistently(() => recordOutcome(deps, turn, outcome), LEASE_MARGIN_MS) };
   }
 }

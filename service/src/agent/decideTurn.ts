@@ -1,6 +1,5 @@
 import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
 import { maskText } from '../domain/masking.ts';
-import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
 import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn } from './agentModel.ts';
@@ -10,11 +9,11 @@ import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
 
-/** What the agent does about a conversation that it took up. */
+/** What the agent does about a conversation that it took up. `notices` are the service's own sentences, said beside the text. */
 export type Outcome =
-  | { readonly type: 'reply'; readonly text: string; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
+  | { readonly type: 'reply'; readonly text: string; readonly notices: readonly string[]; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
   | { readonly type: 'tool_calls'; readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]; readonly qualify: boolean }
-  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly note: string | null };
+  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly notices: readonly string[]; readonly note: string | null };
 
 /**
  * Decides the next step. What must be told honestly is not left to the model: a customer who asks for a
@@ -29,22 +28,32 @@ export async function decideTurn(
   model: AgentModel,
   { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
 ): Promise<Outcome> {
-  const said = turn.messages.filter(({ direction }) => direction === 'inbound').map(({ text }) => text);
-  const language = detectLanguage(said, turn.settings.languages);
-  const asked = requestedPerson(turn, language);
-  if (asked) return asked;
-  if (talksInCircles(turn, now)) return handOver('agent_error', sentence('handOverAfterError', language), `More than ${MOST_REPLIES} replies in ten minutes.`);
-
+  const language = languageOf(turn);
   const notices = noticesOf(turn, language);
-  if (notices.length > 0 && !needsModelBeside(turn)) return reply(notices.join('\n\n'));
+  const asked = requestedPerson(turn, language);
+  if (asked) return withNotices(asked, notices);
+  if (talksInCircles(turn, now)) return failedTurn(turn, `More than ${MOST_REPLIES} replies in ten minutes.`);
+  if (notices.length > 0 && !needsModelBeside(turn)) return { type: 'reply', text: '', notices, qualify: false, close: null };
   try {
     const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
     return withNotices(asOutcome(step, language), notices);
   } catch (error) {
     signal.throwIfAborted();
-    const note = maskText((error as Error).message, turn.contact).slice(0, 500);
-    return handOver('agent_error', withGap([...notices, sentence('handOverAfterError', language)]), note);
+    const reason = modelSignal.aborted ? 'The model did not answer in time.' : (error as Error).message;
+    const note = maskText(reason, turn.contact).slice(0, 500);
+    return failedTurn(turn, note);
   }
+}
+
+/** What becomes of a turn that cannot be worked out. @param note for the team */
+export function failedTurn(turn: LoadedTurn, note: string): Outcome {
+  const language = languageOf(turn);
+  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), noticesOf(turn, language));
+}
+
+function languageOf({ messages, settings }: LoadedTurn): Language {
+  const said = messages.filter(({ direction }) => direction === 'inbound').map(({ text }) => text);
+  return detectLanguage(said, settings.languages);
 }
 
 /** The customer wants a person, in as many words or by a "yes" to the offer of one. */
@@ -60,14 +69,14 @@ function requestedPerson({ unanswered, messages, untold }: LoadedTurn, language:
 }
 
 /** Two machines can talk with each other for ever. */
-function talksInCircles({ messages }: LoadedTurn, now: Date): boolean {
+function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
   const since = now.getTime() - REPLY_WINDOW_MS;
-  return messages.filter(({ sender, createdAt }) => sender.type === 'agent' && Date.parse(createdAt) > since).length >= MOST_REPLIES;
+  return repliedAt.filter((time) => Date.parse(time) > since).length >= MOST_REPLIES;
 }
 
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
 
-/** What the customer has to be told in the service's own sentences, each of them once. */
+/** What the customer has to be told in the service's own sentences, each of them once; offers of a person come last. */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
   const names = untold.map((call): SentenceName | null => {
     switch (call.status) {
@@ -84,7 +93,8 @@ function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
         return null;
     }
   });
-  return [...new Set(names.filter((name) => name !== null))].map((name) => sentence(name, language));
+  const notices = [...new Set(names.filter((name) => name !== null))].map((name) => sentence(name, language));
+  return notices.toSorted((one, other) => Number(offersPerson(one)) - Number(offersPerson(other)));
 }
 
 /** Something beside the notices is left to say: a result, or an answer to what was written since. */
@@ -116,7 +126,7 @@ function asOutcome(step: Step, language: Language): Outcome {
       return handOver(step.reason, step.text ?? sentence(step.reason === 'customer_request' ? 'handOverOnRequest' : 'handOverUnknown', language), null);
     case 'reply':
       if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
-      return { type: 'reply', text: step.text, qualify: step.qualify ?? false, close: step.close ?? null };
+      return { type: 'reply', text: step.text, notices: [], qualify: step.qualify ?? false, close: step.close ?? null };
   }
 }
 
@@ -124,14 +134,9 @@ function asOutcome(step: Step, language: Language): Outcome {
 function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
   if (notices.length === 0) return outcome;
   if (outcome.type === 'tool_calls') throw new Error('The model called a tool although none could be called.');
-  const missing = notices.filter((notice) => !outcome.text.includes(notice));
-  if (outcome.type === 'hand_over') return { ...outcome, text: withGap([...missing, outcome.text]) };
+  const text = notices.reduce((words, notice) => words.replaceAll(notice, ''), outcome.text).replace(/\n{3,}/g, '\n\n').trim();
   // What was not done is not a reason to close.
-  return { ...outcome, text: withGap([outcome.text, ...missing]), close: null };
+  return outcome.type === 'hand_over' ? { ...outcome, text, notices } : { ...outcome, text, notices, close: null };
 }
 
-const withGap = (paragraphs: readonly string[]): string => [...paragraphs.join('\n\n')].slice(0, MESSAGE_TEXT_MAX).join('');
-
-const reply = (text: string): Outcome => ({ type: 'reply', text, qualify: false, close: null });
-
-const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({ type: 'hand_over', reason, text, note });
+const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({ type: 'hand_over', reason, text, notices: [], note });

@@ -1,4 +1,4 @@
-import { maskText } from '../domain/masking.ts';
+import { maskJson, maskText } from '../domain/masking.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';
@@ -40,10 +40,10 @@ export function historyOf({ messages, calls, contact }: LoadedTurn): HistoryItem
 /** @param asWaiting as it stood when its step went on: waiting for approval */
 function pastCall(call: ToolCall, contact: Contact, asWaiting: boolean): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
-  const args = JSON.parse(mask(JSON.stringify(call.arguments))) as PastToolCall['arguments'];
+  const args = maskJson(call.arguments, contact) as PastToolCall['arguments'];
   const past = { id: call.id, tool: call.tool, arguments: args };
   if (asWaiting || call.status === 'pending_approval') return { ...past, status: 'pending_approval', outcome: 'A person of the team decides whether this may run.' };
-  if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: cutToBytes(mask(JSON.stringify(call.result)), RESULT_SHOWN_BYTES) };
+  if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: cutToBytes(JSON.stringify(maskJson(call.result, contact)), RESULT_SHOWN_BYTES) };
   if (call.error?.type === 'invalid_arguments') return { ...past, status: 'invalid', outcome: mask(call.error.message) };
   const status = call.status === 'running' ? 'failed' : call.status;
   return { ...past, status, outcome: `${ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}` };

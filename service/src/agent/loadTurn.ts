@@ -1,5 +1,6 @@
 import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
 import type { Tx } from '../domain/collections.ts';
+import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Message } from '../domain/message.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
@@ -7,10 +8,13 @@ import { loadConversation, type ConversationView } from '../domain/operations/lo
 import type { Tool } from '../domain/tool.ts';
 import { TOOL_LIMIT } from '../domain/tool.ts';
 import { isFinished, type ToolCall } from '../domain/toolCall.ts';
+import type { Workspace } from '../domain/workspace.ts';
 
 /** How far back the agent reads. */
 const MESSAGES_READ = 100;
 const CALLS_READ = 100;
+/** How far back replies are counted: what a customer can write in ten minutes at the default rate limit, and the replies to it. */
+const MESSAGES_COUNTED = 640;
 
 /** A conversation as the agent takes it up: everything a step is decided from. */
 export interface LoadedTurn extends ConversationView {
@@ -19,6 +23,8 @@ export interface LoadedTurn extends ConversationView {
   readonly settings: AgentSettings;
   /** The newest ones, oldest of them first. */
   readonly messages: readonly Message[];
+  /** When the agent spoke, the newest first; from further back than `messages`. */
+  readonly repliedAt: readonly string[];
   /** The agent's calls in this conversation, oldest of them first. */
   readonly calls: readonly ToolCall[];
   /** What has ended, or begun to wait for approval, since the agent last spoke. */
@@ -42,18 +48,30 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return turn;
   });
 
-async function load(tx: Tx, { agent }: Deps, conversationId: string): Promise<LoadedTurn | null> {
+/** A conversation that the agent is in control of; null when somebody else is, or the agent is off. */
+export async function findControlled(
+  tx: Tx,
+  { agent }: Pick<Deps, 'agent'>,
+  conversationId: string,
+): Promise<{ conversation: Conversation; workspace: Workspace; settings: AgentSettings } | null> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active') return null;
   const workspace = await tx.workspaces.get(conversation.workspaceId);
   if (!workspace) return null;
   const settings = await findAgentSettings(tx, workspace.id);
-  if (!isEnabled(settings, agent.isOnByDefault)) return null;
+  return isEnabled(settings, agent.isOnByDefault) ? { conversation, workspace, settings } : null;
+}
+
+async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
+  const controlled = await findControlled(tx, deps, conversationId);
+  if (!controlled) return null;
+  const { workspace, settings } = controlled;
   const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
   if (running.length > 0) return null;
 
-  const untold = await tx.toolCalls.find({ where: { conversationId, isTold: false }, limit: CALLS_READ });
-  const newest = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_READ });
+  const recent = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
+  const newest = recent.slice(0, MESSAGES_READ);
+  const untold = await findUntold(tx, conversationId, newest);
   const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
   const unanswered = newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
   if (untold.length === 0 && unanswered.length === 0) return null;
@@ -64,22 +82,42 @@ async function load(tx: Tx, { agent }: Deps, conversationId: string): Promise<Lo
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
-    calls: calls.toReversed(),
+    repliedAt: recent.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt),
+    calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
     tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
   };
 }
 
+/** What nobody has to be told about any more is marked so. */
+async function findUntold(tx: Tx, conversationId: string, messages: readonly Message[]): Promise<readonly ToolCall[]> {
+  const untold: ToolCall[] = [];
+  for (const call of await tx.toolCalls.find({ where: { conversationId, isTold: false }, limit: CALLS_READ })) {
+    if (isSuperseded(call, messages) || isLeftToTeam(call, messages)) await tx.toolCalls.put({ ...call, isTold: true });
+    else untold.push(call);
+  }
+  return untold;
+}
+
+/** The customer wrote on before the call was sent: nothing was tried and nothing failed, the agent decides anew. */
+function isSuperseded({ status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall, messages: readonly Message[]): boolean {
+  if (status !== 'cancelled' || attempts > 0 || neededApproval || finishedAt === null) return false;
+  return messages.some(({ direction, number, createdAt }) => direction === 'inbound' && number > afterMessage && createdAt <= finishedAt);
+}
+
+/** A person wrote to the customer after the call had ended: what is to be said about it is theirs. */
+const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
+  finishedAt !== null && messages.some(({ direction, sender, createdAt }) => direction === 'outbound' && sender.type !== 'agent' && createdAt >= finishedAt);
+
 /**
- * True while what was worked out for this turn may be used: the agent is in control, nothing was
- * written since, and the conversation was not taken up again. To be asked in the very transaction
- * that uses it.
+ * True while what was worked out for this turn fits the conversation as it stands: control did not
+ * change hands, nothing was written since, and it was not taken up again. To be asked in the very
+ * transaction that uses it.
  */
-export async function isCurrent(tx: Tx, { conversation, number }: LoadedTurn): Promise<boolean> {
-  const now = await tx.conversations.get(conversation.id);
+export async function isCurrent(tx: Tx, now: Conversation, { conversation, number }: LoadedTurn): Promise<boolean> {
   const turn = await tx.agentTurns.get(conversation.id);
-  return now?.status === 'ai_active' && now.controlEpoch === conversation.controlEpoch && now.messageCount === conversation.messageCount && turn?.number === number;
+  return now.controlEpoch === conversation.controlEpoch && now.messageCount === conversation.messageCount && turn?.number === number;
 }
 
 /** What waits for approval has been spoken of once; what has ended then has to be told. */

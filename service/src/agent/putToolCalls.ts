@@ -4,7 +4,8 @@ import type { Tx } from '../domain/collections.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
-import { isJsonObject, type JsonObject } from '../domain/json.ts';
+import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
+import { brokenLimit, holdsInfinity, isJsonObject, type JsonObject } from '../domain/json.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { compileParameters } from '../domain/parametersSchema.ts';
 import type { Tool } from '../domain/tool.ts';
@@ -84,8 +85,8 @@ async function makeCall(
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
 }
 
-/** Arguments that were refused for their size are not kept either. */
-const storable = (args: JsonObject): JsonObject => (JSON.stringify(args).length > 64 * 1024 ? {} : args);
+/** Arguments that were refused for their size, or for a number that no store can hold, are not kept either. */
+const storable = (args: JsonObject): JsonObject => (brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {});
 
 /** Why the call cannot be made as it was asked for; null when it can. */
 function problemOf(tool: Tool | null, shown: Tool | undefined, given: unknown): string | null {

@@ -3,14 +3,14 @@ import { handOver, moveStage, type Actor, type Conversation } from '../domain/co
 import type { Deps } from '../domain/deps.ts';
 import { emitEvent } from '../domain/emitEvent.ts';
 import { isForward } from '../domain/funnel.ts';
-import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
 import { putClosed } from '../domain/operations/closeConversation.ts';
 import type { ConversationView } from '../domain/operations/loadConversation.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
 import { storeMessage } from '../domain/operations/storeMessage.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
+import { composeMessage } from './composeMessage.ts';
 import type { Outcome } from './decideTurn.ts';
-import { isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
+import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
 
 /**
@@ -20,10 +20,12 @@ import { putToolCalls } from './putToolCalls.ts';
  */
 export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
   deps.store.transaction(async (tx): Promise<boolean> => {
-    if (!(await isCurrent(tx, turn))) return false;
+    const controlled = await findControlled(tx, deps, turn.conversation.id);
+    if (!controlled) await tx.jobs.complete(turn.conversation.id);
+    if (!controlled || !(await isCurrent(tx, controlled.conversation, turn))) return false;
     const now = deps.clock.now();
     const actor: Actor = { type: 'agent', name: turn.settings.name };
-    const view = { workspace: turn.workspace, contact: turn.contact, conversation: await currentConversation(tx, turn) };
+    const view = { workspace: turn.workspace, contact: turn.contact, conversation: controlled.conversation };
     const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, actor, now) : view.conversation;
     if (outcome.type === 'tool_calls') {
       const someRun = await putToolCalls(tx, deps, turn, conversation, outcome.calls, now);
@@ -35,11 +37,6 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
     await nextTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
     return true;
   });
-
-/** As it stands: what waits for approval may have changed. */
-async function currentConversation(tx: Tx, { conversation }: LoadedTurn): Promise<Conversation> {
-  return (await tx.conversations.get(conversation.id)) ?? conversation;
-}
 
 /** The loop takes the conversation up again at once, or waits until something asks for it. */
 const nextTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>
@@ -56,21 +53,22 @@ async function speak(
 ): Promise<void> {
   const isGiven = outcome.type === 'hand_over';
   const conversation = isGiven ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now) : view.conversation;
-  const sent = await storeMessage(tx, { ...view, conversation }, { sender: actor, text: greeted(turn, outcome.text), channelMessageId: null }, now);
+  const sent = await storeMessage(tx, { ...view, conversation }, { sender: actor, text: wordsOf(turn, outcome), channelMessageId: null }, now);
   await emitEvent(tx, { name: 'message.sent', message: sent.message }, { ...view, conversation: sent.conversation }, now);
   if (isGiven) await tx.systemNotes.put(newSystemNote(sent.conversation, { type: 'handed_over', reason: outcome.reason, note: outcome.note }, actor, now));
-  for (const { id } of turn.untold) {
+  for (const { id, status } of turn.untold) {
     const call = await tx.toolCalls.get(id);
-    if (call) await tx.toolCalls.put({ ...call, isTold: true });
+    // What waited when the words were chosen may have ended since: that is still to be told.
+    if (call?.status === status) await tx.toolCalls.put({ ...call, isTold: true });
   }
   if (outcome.type === 'reply' && outcome.close) await putClosed(tx, { ...view, conversation: sent.conversation }, { ...outcome.close, actor }, now);
 }
 
-/** The agent's first message in a conversation begins with the greeting. */
-export function greeted({ settings, messages }: LoadedTurn, text: string): string {
+/** The agent's first message in a conversation begins with the greeting. An offer of a person stands last: a "yes" answers it. */
+export function wordsOf({ settings, messages }: LoadedTurn, { type, text, notices }: Exclude<Outcome, { type: 'tool_calls' }>): string {
   const isFirst = messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
-  const whole = isFirst && settings.greeting !== '' ? `${settings.greeting}\n\n${text}` : text;
-  return [...whole].slice(0, MESSAGE_TEXT_MAX).join('');
+  const greeting = isFirst && settings.greeting !== '' ? [settings.greeting] : [];
+  return type === 'hand_over' ? composeMessage([...greeting, ...notices], text, []) : composeMessage(greeting, text, notices);
 }
 
 /** Forward only: a customer who pays is not led back. */

@@ -11,7 +11,7 @@ import type { Workspace } from '../domain/workspace.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { greeted } from './recordOutcome.ts';
+import { wordsOf } from './recordOutcome.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
@@ -66,12 +66,13 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       calls: [],
       untold: [],
       unanswered: [message],
+      repliedAt: [],
       tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
     };
   });
 
 function asStep(turn: LoadedTurn, outcome: Outcome): TriedStep {
-  if (outcome.type !== 'tool_calls') return { ...outcome, text: greeted(turn, outcome.text) };
+  if (outcome.type !== 'tool_calls') return { ...outcome, text: wordsOf(turn, outcome) };
   return { ...outcome, calls: outcome.calls.map((call) => checked(call, turn.tools)) };
 }
 

@@ -41,6 +41,20 @@ function isDeeper(text: string, maxDepth: number): boolean {
 }
 
 /**
+ * Whether a number in it is larger than any that we can keep: `1e400` is JSON, and is read as Infinity.
+ * No recursion: any depth is fine.
+ */
+export function holdsInfinity(value: unknown): boolean {
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'number' && !Number.isFinite(next)) return true;
+    if (typeof next === 'object' && next !== null) for (const child of Object.values(next)) open.push(child);
+  }
+  return false;
+}
+
+/**
  * Reads JSON from someone we do not know. A byte order mark before it is passed over.
  * @param limits.maxDepth objects and lists inside each other; `{}` is one deep
  * @throws JsonError
@@ -49,6 +63,12 @@ export function parseJson(text: string, { maxDepth }: { maxDepth: number }): Jso
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (json.trim() === '') throw new JsonError('There is no JSON, the text is empty.');
   if (isDeeper(json, maxDepth)) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
+  const value = parseOrRefuse(json);
+  if (holdsInfinity(value)) throw new JsonError('The JSON holds a number that is too large.');
+  return value;
+}
+
+function parseOrRefuse(json: string): Json {
   try {
     return JSON.parse(json) as Json;
   } catch {
@@ -90,11 +110,13 @@ const setOwn = (target: Container, key: string, value: Json) =>
 /**
  * A copy in which every text, keys of objects too, has been through `change`. Two keys that become one
  * keep the later value. No recursion: any depth is fine.
+ * @param changeNumber what becomes of each number; it stays when left out
  */
-export function mapStrings(value: Json, change: (text: string) => string): Json {
+export function mapStrings(value: Json, change: (text: string) => string, changeNumber: (number: number) => Json = (number) => number): Json {
   const open: [from: Json, to: Container][] = [];
   const copyOf = (json: Json): Json => {
     if (typeof json === 'string') return change(json);
+    if (typeof json === 'number') return changeNumber(json);
     if (typeof json !== 'object' || json === null) return json;
     const copy: Container = Array.isArray(json) ? [] : {};
     open.push([json, copy]);

@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString, type PhoneNumber } from 'libphonenumber-js/max';
 import type { Contact } from './contact.ts';
 import { replaceFolded, type Replacement } from './foldedText.ts';
+import { mapStrings, type Json } from './json.ts';
 
 /**
  * Contact details never leave the team's own screens in the clear.
@@ -130,6 +131,14 @@ export function maskedDetails(contact: Details): MaskedDetails {
  * signs stand between the digits. Other numbers (an order, a price) and addresses stay readable.
  */
 export const maskText = (text: string, contact: Details): string => mask(text, maskedDetails(contact).patterns);
+
+/** The same in every text of a JSON value, keys too, and in its numbers: a telephone number may be one. */
+export const maskJson = (value: Json, contact: Details): Json =>
+  mapStrings(value, (text) => maskText(text, contact), (number) => {
+    const text = String(number);
+    const masked = maskText(text, contact);
+    return masked === text ? number : masked;
+  });
 
 /** What the contact is called without saying who it is: a masked number, else a masked address, else "Visitor". */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {

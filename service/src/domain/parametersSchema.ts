@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { ARGUMENT_LIMITS } from './argumentLimits.ts';
-import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
+import { brokenLimit, holdsInfinity, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { LinearPatterns, PatternBudgetError } from './linearPattern.ts';
 import { ParametersError } from './parametersError.ts';
 import { expandReferences } from './schemaDocument.ts';
@@ -90,6 +90,7 @@ function checkSize(args: unknown, weight: number): string | null {
   const broken = brokenLimit(args, ARGUMENT_LIMITS);
   if (broken === 'maxBytes') return `arguments must take at most ${ARGUMENT_LIMITS.maxBytes} bytes as JSON.`;
   if (broken === 'maxDepth') return `arguments must not be nested deeper than ${ARGUMENT_LIMITS.maxDepth} levels.`;
+  if (holdsInfinity(args)) return 'arguments must not hold a number beyond 1.8e308.';
   return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null ? null : 'arguments are too large for parameters with so many rules; send less.';
 }
 

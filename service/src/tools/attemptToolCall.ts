@@ -10,7 +10,8 @@ import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 const CONNECTION_WAIT_MS = 5000;
 
 /**
- * Calls a tool once. Whatever it answers is without the tool's secrets afterwards.
+ * Calls a tool once. Whatever it answers is without the tool's secrets afterwards, and text that can be
+ * said and stored anywhere: without half characters and NUL.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
  * @see spec sections 4 and 7
@@ -21,19 +22,26 @@ export async function attemptToolCall(
   envelope: Envelope,
   { now, timeoutMs, signal }: { now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
-  const clean = scrubber(address.kind === 'Webhook' ? [address.secret] : Object.values(address.secrets));
+  const secrets = secretsOf(address);
+  const withoutSecrets = scrubber(secrets);
+  const clean = (text: string) => withoutSecrets(text).toWellFormed().replaceAll('\0', '\ufffd');
+  const isSecret = (number: number) => secrets.includes(String(number));
   const startedAt = performance.now();
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
     const response = await outbound.request({ ...request, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
-    return scrub(readAnswer(address, response, clean), clean);
+    return scrub(readAnswer(address, response, clean), clean, isSecret);
   } catch (error) {
     signal.throwIfAborted();
     const failure = tooLate.aborted ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
-    return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), clean);
+    return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), clean, isSecret);
   }
 }
+
+/** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
+const secretsOf = (address: ToolAddress): readonly string[] =>
+  address.kind === 'Webhook' ? [address.secret, address.secret.replace(/^whsec_/, '')] : Object.values(address.secrets);
 
 const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }> = {
   timeout: { type: 'timeout', retry: 'at_once' },
@@ -59,7 +67,7 @@ function asFailure(error: unknown, durationMs: number): ToolAttemptResult {
 }
 
 /** An endpoint may echo what it was sent: secrets are cut out before anything is stored or shown. */
-function scrub(result: ToolAttemptResult, clean: (text: string) => string): ToolAttemptResult {
-  if (result.type === 'success') return { ...result, result: mapStrings(result.result, clean) };
+function scrub(result: ToolAttemptResult, clean: (text: string) => string, isSecret: (number: number) => boolean): ToolAttemptResult {
+  if (result.type === 'success') return { ...result, result: mapStrings(result.result, clean, (number) => (isSecret(number) ? clean(String(number)) : number)) };
   return { ...result, error: { ...result.error, message: clean(result.error.message) } };
 }

@@ -77,6 +77,6 @@ function decode(body: Buffer): string {
 
 /** What the endpoint said about it, for whoever mends it. */
 function excerpt({ body }: OutboundResponse, clean: Clean): string {
-  const text = clean(new TextDecoder().decode(body)).replaceAll('\0', '\ufffd').trim();
+  const text = clean(new TextDecoder().decode(body)).trim();
   return text === '' ? '.' : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
 }

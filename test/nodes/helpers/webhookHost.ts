@@ -125,8 +125,8 @@ function makeSide({ url, webhookId, isTest, sides, trigger, options, credential 
       wf,
       own,
       additionalData(credential, urls),
-      isTest ? 'manual' : 'trigger',
-      isTest ? 'manual' : 'activate',
+      method === 'delete' ? 'internal' : isTest ? 'manual' : 'trigger',
+      method === 'delete' ? 'update' : isTest ? 'manual' : 'activate',
       data,
     );
     const result = await triggerNode.webhookMethods!.default![method]!.call(context);

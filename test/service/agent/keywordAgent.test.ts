@@ -40,7 +40,7 @@ async function next(history: readonly (HistoryItem | string)[], { tools = TOOLS,
   };
   const start = performance.now();
   const step = await agent.next(turn, new AbortController().signal);
-  expect(performance.now() - start).toBeLessThan(1_000);
+  expect(performance.now() - start).toBeLessThan(10_000);
   return step;
 }
 

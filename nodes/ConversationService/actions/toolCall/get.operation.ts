@@ -1,6 +1,8 @@
+import { withArgs } from '../../shared/args';
 import { toolCallField } from '../../shared/fields';
 import { getId } from '../../shared/ids';
 import { requestService } from '../../shared/transport';
+import type { ToolCallRecord } from '../../shared/types';
 import type { Operation } from '../operation';
 
 export const get: Operation = {
@@ -12,9 +14,11 @@ export const get: Operation = {
 	},
 	fields: [toolCallField],
 	execute: async (context, itemIndex) =>
-		await requestService(context, {
-			method: 'GET',
-			path: `/api/tool-calls/${getId(context, 'toolCallId', 'tool call', itemIndex)}`,
-			itemIndex,
-		}),
+		withArgs(
+			await requestService<ToolCallRecord>(context, {
+				method: 'GET',
+				path: `/api/tool-calls/${getId(context, 'toolCallId', 'tool call', itemIndex)}`,
+				itemIndex,
+			}),
+		),
 };

@@ -1,8 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
+import { withArgs } from '../../shared/args';
 import { returnAllFields } from '../../shared/fields';
 import { getFilters, getLimit } from '../../shared/limit';
 import { TOOL_CALL_STATUSES } from '../../shared/options';
 import { requestList } from '../../shared/transport';
+import type { ToolCallRecord } from '../../shared/types';
 import type { Operation } from '../operation';
 
 export const getMany: Operation = {
@@ -45,11 +46,13 @@ export const getMany: Operation = {
 			],
 		},
 	],
-	execute: async (context, itemIndex) =>
-		await requestList<IDataObject>(context, {
+	async execute(context, itemIndex) {
+		const calls = await requestList<ToolCallRecord>(context, {
 			path: '/api/tool-calls',
 			query: getFilters(context, itemIndex),
 			limit: getLimit(context, itemIndex),
 			itemIndex,
-		}),
+		});
+		return calls.map(withArgs);
+	},
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { normalizePhone } from '../../domain/contact.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errorCatalogue.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { holdsInfinity, type JsonObject } from '../../domain/json.ts';
 
 /** Schemas that several endpoints use. Times carry a numeric offset, ids a prefix. */
 
@@ -61,4 +61,7 @@ export const phoneSchema = z
   });
 
 /** A JSON object as a caller sends it; deeper rules belong to the domain. */
-export const jsonObjectSchema = z.record(z.string(), z.unknown(), 'must be an object').transform((object) => object as JsonObject);
+export const jsonObjectSchema = z
+  .record(z.string(), z.unknown(), 'must be an object')
+  .refine((object) => !holdsInfinity(object), 'must not hold a number beyond 1.8e308')
+  .transform((object) => object as JsonObject);

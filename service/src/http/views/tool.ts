@@ -1,7 +1,6 @@
 import type { Contact } from '../../domain/contact.ts';
 import type { Json } from '../../domain/json.ts';
-import { mapStrings } from '../../domain/json.ts';
-import { maskText } from '../../domain/masking.ts';
+import { maskJson, maskText } from '../../domain/masking.ts';
 import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
 import type { Tool } from '../../domain/tool.ts';
 import { TEST_CONVERSATION_ID, type Decision } from '../../domain/toolCall.ts';
@@ -34,16 +33,17 @@ export const toolJson = (tool: Tool) => ({
 /** A tool call with its whole result; the contact's details are masked wherever they stand in it. */
 export function toolCallJson({ call, contact }: ToolCallView) {
   const mask = (text: string) => (contact === null ? text : maskText(text, contact));
+  const maskAll = (json: Json) => (contact === null ? json : maskJson(json, contact));
   return {
     tool_call_id: call.id,
     tool: call.tool,
-    arguments: mapStrings(call.arguments, mask) as Record<string, unknown>,
+    arguments: maskAll(call.arguments) as Record<string, unknown>,
     conversation_id: call.conversationId ?? TEST_CONVERSATION_ID,
     status: call.status,
     attempts: call.attempts,
     http_status: call.httpStatus,
     duration_ms: call.durationMs,
-    result: mapStrings(call.result, mask),
+    result: maskAll(call.result),
     error: call.error && { type: call.error.type, message: mask(call.error.message) },
     decision: call.decision && decisionJson(call.decision, contact),
     expires_at: call.expiresAt,

@@ -1,0 +1,57 @@
+// The moment between choosing words and writing them down, too short for a test to hit from outside.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
+import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
+import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
+import { systemClock } from '../../../service/src/domain/clock.ts';
+import { collections, type ServiceStore } from '../../../service/src/domain/collections.ts';
+import type { Deps } from '../../../service/src/domain/deps.ts';
+import { createTool } from '../../../service/src/domain/operations/createTool.ts';
+import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
+import { decideToolCall } from '../../../service/src/domain/operations/decideToolCall.ts';
+import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
+import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
+import { createSecretBox } from '../../../service/src/security/secretBox.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+
+describe('words that were chosen while an approval waited', () => {
+  let folder: string;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    store = await openLowdbStore(collections, { folder });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('do not count as telling how it ended', async () => {
+    const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
+    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, agent };
+    const workspace = await createWorkspace(deps, 'Test');
+    const { tool } = await createTool(
+      deps,
+      workspace,
+      { name: 'refund', description: 'Refunds.', kind: 'Webhook', endpoint: 'https://tools.example.com/refund', requestTemplate: null, parameters: { type: 'object' }, timeoutSeconds: 10, askBeforeRunning: true },
+      {},
+    );
+    await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
+    const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
+    const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
+    const asked = (await loadTurn(deps, conversationId))!;
+    await store.transaction((tx) => putToolCalls(tx, deps, asked, asked.conversation, [{ tool: 'refund', arguments: {} }], new Date()));
+
+    const waiting = (await loadTurn(deps, conversationId))!;
+    const [call] = waiting.untold;
+    expect(call).toMatchObject({ status: 'pending_approval' });
+    await decideToolCall(deps, workspace, call!.id, { approved: false, by: { type: 'api', name: 'test' }, note: null });
+    expect(await recordOutcome(deps, waiting, { type: 'reply', text: '', notices: ['A colleague has to confirm this first.'], qualify: false, close: null })).toBe(true);
+
+    expect((await loadTurn(deps, conversationId))?.untold).toMatchObject([{ id: call!.id, status: 'rejected' }]);
+    expect(await store.nextRunAt('agent_turns')).not.toBeNull();
+  });
+});

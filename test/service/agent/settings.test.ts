@@ -1,0 +1,211 @@
+// /api/agent: what the agent is called, when it is on, and what follows from it.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { startTestService, TEST_API_KEY } from '../../helpers/service.ts';
+import { text, toolCalls } from '../../helpers/modelServer.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { held, inTurn, startAgentService, type AgentService } from './agentService.ts';
+
+const KEYWORD_ONLY = { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined };
+
+describe("the agent's settings", () => {
+  let agent: AgentService;
+  beforeAll(async () => {
+    agent = await startAgentService();
+  });
+  afterAll(() => agent?.close());
+
+  const settings = async () => (await agent.service.api.get('/api/agent')).body;
+  const patch = (changes: unknown) => agent.service.api.patch('/api/agent', changes);
+
+  it('begin with an id, a name, all languages, and on with a model', async () => {
+    expect(await settings()).toEqual({
+      id: expect.stringMatching(/^agent_/),
+      name: 'Assistant',
+      greeting: '',
+      instructions: '',
+      languages: ['en', 'es', 'pt'],
+      enabled: true,
+      model: agent.model.model,
+      updated_at: null,
+    });
+  });
+
+  it('change field by field, and leave the rest', async () => {
+    const before = await settings();
+    const greeting = '¡Hola! 👋';
+    expect((await patch({ name: 'Ana', greeting })).body).toEqual({ ...before, name: 'Ana', greeting, updated_at: expect.stringMatching(/\+00:00$/) });
+    expect((await patch({ languages: ['pt', 'es', 'pt'], instructions: 'We sell lamps.' })).body).toMatchObject({ name: 'Ana', greeting, languages: ['pt', 'es'], instructions: 'We sell lamps.' });
+    expect((await patch({ greeting: '', instructions: '' })).body).toMatchObject({ name: 'Ana', greeting: '', instructions: '' });
+    expect(await settings()).toMatchObject({ name: 'Ana', languages: ['pt', 'es'] });
+  });
+
+  it('take each field at its limit', async () => {
+    const changes = { name: '🎉'.repeat(100), greeting: 'g'.repeat(1000), instructions: 'i'.repeat(20_000), languages: ['en'], enabled: true };
+    expect((await patch(changes)).body).toMatchObject(changes);
+    await patch({ name: 'Assistant', greeting: '', instructions: '', languages: ['en', 'es', 'pt'] });
+  });
+
+  it.each([
+    ['name', ''],
+    ['name', '   '],
+    ['name', 'n'.repeat(101)],
+    ['name', null],
+    ['name', 'a\0b'],
+    ['name', '\ud800'],
+    ['greeting', 'g'.repeat(1001)],
+    ['greeting', 7],
+    ['instructions', 'i'.repeat(20_001)],
+    ['instructions', null],
+    ['languages', []],
+    ['languages', 'en'],
+    ['languages', ['en', 'de']],
+    ['enabled', 'yes'],
+    ['enabled', null],
+    ['id', 'agent_mine'],
+    ['model', 'other'],
+  ])('refuse %s (case %#), name the field, and stay as they were', async (field, value) => {
+    const before = await settings();
+    const { status, body } = await patch({ [field]: value });
+    expect([status, body.error.code]).toEqual([400, 'invalid_request']);
+    expect(`${body.error.param} ${body.error.message}`).toContain(field);
+    expect(await settings()).toEqual(before);
+  });
+
+  it('give their name to what the agent writes, and the greeting to the first message of a conversation alone', async () => {
+    await patch({ name: 'Ana', greeting: 'Welcome to Lamps & Co.' });
+    agent.reset();
+    const talk = await agent.talk('hi');
+    expect(await talk.reply()).toBe('Welcome to Lamps & Co.\n\nHello from the model.');
+    await talk.write('and?');
+    expect(await talk.reply(2)).toBe('Hello from the model.');
+    const { messages } = await talk.record();
+    expect(messages.filter(({ sender }: { sender: { type: string } }) => sender.type === 'agent').map(({ sender }: { sender: { name: string } }) => sender.name)).toEqual(['Ana', 'Ana']);
+    await talk.act('close');
+    const next = await talk.customer.write('me again');
+    const words = await waitFor('a reply in the new conversation', async () => (await agent.service.api.get(`/api/conversations/${next.conversation_id}`)).body.messages[1]?.text);
+    expect(words).toMatch(/^Welcome to Lamps & Co\./);
+    await patch({ name: 'Assistant', greeting: '' });
+  });
+
+  it('keep a whole greeting before the longest reply', async () => {
+    const greeting = 'g'.repeat(1000);
+    await patch({ greeting });
+    agent.model.answerBy(inTurn(text('This is a sentence. '.repeat(500))));
+    const reply = await (await agent.talk('hi')).reply();
+    expect(reply.startsWith(`${greeting}\n\nThis is`)).toBe(true);
+    expect(reply).toMatch(/sentence\.$/);
+    expect(reply.length).toBeLessThanOrEqual(4096);
+    await patch({ greeting: '' });
+  });
+
+  it('are sent to the model: name, instructions and languages', async () => {
+    await patch({ name: 'Lumi', instructions: 'We sell lamps.', languages: ['es'] });
+    agent.reset();
+    const seen = agent.model.requests.length;
+    await (await agent.talk('hola')).reply();
+    const [system] = agent.model.requests[seen]!.body.messages;
+    expect(system!.content).toMatch(/^You are Lumi[\s\S]*Spanish[\s\S]*We sell lamps\.$/);
+    await patch({ name: 'Assistant', instructions: '', languages: ['en', 'es', 'pt'] });
+  });
+
+  it('drop the reply that is being worked out when the agent is switched off, and answer what is written after switching on', async () => {
+    const late = held(text('Too late.'));
+    agent.reset();
+    agent.model.answerBy(inTurn(late.reply, text('On again.')));
+    const talk = await agent.talk('one');
+    await late.asked;
+    await patch({ enabled: false });
+    await late.give();
+    expect(await talk.turns(1)).toMatchObject([{ used: false }]);
+    await talk.write('two');
+    expect(await talk.record()).toMatchObject({ status: 'ai_active', message_count: 2 });
+    await patch({ enabled: true });
+    const other = await agent.talk('somebody else');
+    await other.reply();
+    expect(await talk.replies()).toEqual([]);
+    await talk.write('three');
+    expect(await talk.reply()).toBe('On again.');
+    expect(agent.asked().at(-1)!.at(-1)!.content).toBe('one\n\ntwo\n\nthree');
+  });
+
+  it('make a tool call that ends while the agent is off nobody\'s to tell', async () => {
+    await agent.tool('slow_tool');
+    agent.reset();
+    const slow = held((res) => void res.writeHead(400).end('{}'));
+    agent.tools.on('slow_tool', slow.reply);
+    agent.model.answerBy(inTurn(toolCalls({ name: 'slow_tool' }), text('On again.')));
+    const talk = await agent.talk('do it');
+    await slow.asked;
+    await patch({ enabled: false });
+    await slow.give();
+    await talk.call(({ status }) => status === 'failed');
+    await patch({ enabled: true });
+    await talk.write('hello?');
+    expect(await talk.reply()).toBe('On again.');
+  });
+});
+
+describe('without a model', () => {
+  let agent: AgentService;
+  afterEach(() => agent?.close());
+  const enabled = async () => (await agent.service.api.get('/api/agent')).body.enabled;
+
+  it('the agent is off, conversations wait in ai_active, and the first live tool switches it on for what comes later', async () => {
+    agent = await startAgentService({ env: KEYWORD_ONLY });
+    expect((await agent.service.api.get('/api/agent')).body).toMatchObject({ enabled: false, model: 'keyword' });
+    const early = await agent.talk('hello');
+    await agent.tool('find_order', { parameters: { type: 'object', properties: { number: { type: 'string', description: 'order number' } }, required: ['number'] } });
+    expect(await enabled()).toBe(true);
+    const later = await agent.talk('hello');
+    expect(await later.reply()).toBe('Hello! What can I do for you?');
+    expect(await early.record()).toMatchObject({ status: 'ai_active', message_count: 1 });
+    await early.write('hello again');
+    await early.reply();
+  });
+
+  it('an explicit "off" stays when a tool goes live, and over a restart with a model', async () => {
+    agent = await startAgentService({ env: KEYWORD_ONLY });
+    await agent.service.api.patch('/api/agent', { enabled: false, name: 'Ana', greeting: 'Hi', instructions: 'x', languages: ['pt'] });
+    await agent.tool('find_order');
+    expect(await enabled()).toBe(false);
+    const before = (await agent.service.api.get('/api/agent')).body;
+    await agent.service.restart({ LLM_BASE_URL: agent.model.url, LLM_API_KEY: agent.model.apiKey, LLM_MODEL: agent.model.model });
+    expect((await agent.service.api.get('/api/agent')).body).toEqual({ ...before, model: agent.model.model });
+    const talk = await agent.talk('hello');
+    await agent.service.api.patch('/api/agent', { enabled: true });
+    await (await agent.talk('hello')).reply();
+    expect(await talk.replies()).toEqual([]);
+  });
+});
+
+it('are of one workspace, as are the tools that switch the agent on', async () => {
+  const service = await startTestService({ env: { AGENT_QUIET_MS: '20' } });
+  try {
+    const other = await service.addWorkspace('Other');
+    await other.patch('/api/agent', { name: 'Olga', enabled: true });
+    const [mine, theirs] = [(await service.api.get('/api/agent')).body, (await other.get('/api/agent')).body];
+    expect(mine).toMatchObject({ name: 'Assistant', enabled: false, updated_at: null });
+    expect(theirs).toMatchObject({ name: 'Olga', enabled: true });
+    expect(theirs.id).not.toBe(mine.id);
+    const [here, there] = [await chatCustomer(service.url), await chatCustomer(service.url, { workspace: 'other' })];
+    await here.write('hello');
+    await there.write('hello');
+    const replied = await waitFor('a reply in the other workspace', async () => (await there.read())[1]);
+    expect(replied).toMatchObject({ from: 'agent', name: 'Olga' });
+    expect(await here.read()).toHaveLength(1);
+  } finally {
+    await service.stop();
+  }
+});
+
+it('answers 401 without a key', async () => {
+  const service = await startTestService();
+  try {
+    expect((await apiClient(service.url, null).get('/api/agent')).status).toBe(401);
+    expect((await apiClient(service.url, `${TEST_API_KEY.slice(0, -1)}X`).patch('/api/agent', { enabled: true })).status).toBe(401);
+    expect((await apiClient(service.url, (await chatCustomer(service.url)).token).get('/api/agent')).status).toBe(401);
+  } finally {
+    await service.stop();
+  }
+});

@@ -1,0 +1,146 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { agentSays, ask, body, makeLive, newestCall, startToolEndpoint, TOOL_TEST_ENV, type Answer, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+
+const TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
+const PLAIN = 'plain-password-123456';
+const PIN = '90210733';
+
+describe("a tool's secrets", () => {
+  let service: TestService;
+  let endpoint: ToolEndpoint;
+  let log = '';
+  const answers: string[] = [];
+  const secrets: string[] = [TOKEN, PLAIN, PIN];
+
+  beforeAll(async () => {
+    endpoint = await startToolEndpoint();
+    const sink = new Writable({
+      write(chunk, _encoding, done) {
+        log += String(chunk);
+        done();
+      },
+    });
+    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, log: pino({ level: 'trace' }, sink) });
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await endpoint?.close();
+  });
+
+  const keep = <A extends { body: unknown }>(answer: A): A => {
+    answers.push(JSON.stringify(answer.body));
+    return answer;
+  };
+  const define = (name: string, timeout = 1) =>
+    endpoint.defineHttp(service.api, {
+      name,
+      timeout,
+      secrets: { TOKEN, PLAIN, PIN },
+      request_template: { method: 'GET', url: `${endpoint.url}/${name}`, headers: { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}', 'x-pin': '{{secrets.PIN}}' } },
+    });
+  const test = async (id: string, answer: Answer) => {
+    endpoint.answer('/find_order', answer, answer, answer);
+    return keep(await service.api.post(`/api/tools/${id}/test`, {})).body;
+  };
+  const basic = Buffer.from(`user:${PLAIN}`).toString('base64');
+  const all = `${TOKEN} ${PLAIN} ${encodeURIComponent(TOKEN)} ${basic}`;
+
+  it('reach the endpoint', async () => {
+    const { id } = await define('find_order');
+    expect((await test(id, 200)).status).toBe('succeeded');
+    expect(endpoint.at('/find_order')[0]!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': PLAIN });
+  });
+
+  it('are cut out of results, keys and numbers too, and of errors', async () => {
+    const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
+    const echoed = await test(tool.id, { json: { headers: { authorization: `Bearer ${TOKEN}` }, [PLAIN]: all, list: [[PLAIN]], pin: Number(PIN), order: 77001122 } });
+    expect(echoed.result).toMatchObject({ headers: { authorization: 'Bearer [secret]' }, '[secret]': expect.any(String), list: [['[secret]']], pin: '[secret]', order: 77001122 });
+    await test(tool.id, { json: { error: all }, status: 401 });
+    await test(tool.id, { json: all, status: 500 });
+    await test(tool.id, body(all, { 'content-type': 'text/plain' }));
+    await test(tool.id, body('x', { 'content-type': `image/${PLAIN}` }));
+    await test(tool.id, body(`{"a":"${PLAIN}`, { 'content-type': 'application/json' }));
+    expect((await service.api.get(`/api/tools/${tool.id}`)).body.last_test.succeeded).toBe(false);
+  });
+
+  it('are cut out of an error that is itself cut, at any place', async () => {
+    const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
+    for (let before = 300 - PLAIN.length - 1; before <= 300; before += 3) {
+      const { error } = await test(tool.id, body(`${'.'.repeat(before)}${PLAIN} and more`, { 'content-type': 'text/plain' }, 400));
+      expect(error.message).not.toMatch(/plai|pass|1234/);
+    }
+    const { error } = await test(tool.id, body('x', { 'content-type': `${'a'.repeat(90)}${PLAIN}` }));
+    expect(error.message).not.toMatch(/plai|pass|1234/);
+    await service.api.delete(`/api/tools/${tool.id}`);
+  });
+
+  it('are not what the agent says', async () => {
+    const tool = await define('check_stock');
+    await makeLive(service.api, tool);
+    endpoint.answerAlways(tool.path, { json: { message: `Your key is ${PLAIN} or ${TOKEN}.` } });
+    const { customer, conversationId } = await ask(service.url, tool);
+    expect(await agentSays(customer)).toBe('Your key is [secret] or [secret].');
+    keep({ body: await newestCall(service.api, `conversation_id=${conversationId}`) });
+    keep(await service.api.get(`/api/conversations/${conversationId}`));
+    answers.push(JSON.stringify(await customer.read()));
+  });
+
+  it('are cut out of what a Webhook tool answers, the signing secret and its bytes', async () => {
+    const tool = await endpoint.define(service.api, { name: 'book_table' });
+    secrets.push(tool.secret!, tool.secret!.slice('whsec_'.length));
+    endpoint.answer(tool.path, { json: { a: tool.secret, b: tool.secret!.slice('whsec_'.length) } }, { json: `no: ${tool.secret}`, status: 400 });
+    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.result.a).toBe('[secret]');
+    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.error.message).toContain('no: [secret]');
+    const rotated = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
+    secrets.push(rotated.body.secret);
+    keep(await service.api.get(`/api/tools/${tool.id}`));
+  });
+
+  it('can be replaced one by one, the others stay; each change makes a draft', async () => {
+    const tool = await define('rent_bicycle');
+    await makeLive(service.api, tool);
+    const patched = keep(await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PLAIN: 'another-password' } })).body;
+    secrets.push('another-password');
+    expect(patched).toMatchObject({ status: 'draft', tested_at: null, secret_names: ['TOKEN', 'PLAIN', 'PIN'] });
+    await service.api.post(`/api/tools/${tool.id}/test`, {});
+    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
+    await service.restart();
+    await service.api.post(`/api/tools/${tool.id}/test`, {});
+    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
+  });
+
+  it('are said in no error about a request that cannot be made', async () => {
+    secrets.push('sècret\r\nX-Evil: 1');
+    const { body: refused } = keep(await service.api.post('/api/tools', { name: 'odd', description: 'x', kind: 'HTTP', secrets: { BAD: 'sècret\r\nX-Evil: 1' }, request_template: { method: 'GET', url: `${endpoint.url}/odd`, headers: { 'x-key': '{{secrets.BAD}}' } } }));
+    const { body: failed } = keep(await service.api.post(`/api/tools/${refused.id}/test`, {}));
+    expect(failed).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
+    expect(JSON.stringify(failed)).not.toContain('Evil');
+    expect(endpoint.at('/odd')).toHaveLength(0);
+  });
+
+  it('stand in no answer of the API and no chat message', async () => {
+    keep(await service.api.get('/api/tools?limit=200'));
+    keep(await service.api.get('/api/tool-calls?limit=200'));
+    expect(answers.length).toBeGreaterThan(15);
+    for (const secret of secrets) for (const answer of answers) expect(answer).not.toContain(JSON.stringify(secret).slice(1, -1));
+    for (const answer of answers) expect(answer).not.toContain(basic);
+  });
+
+  it('stand in no log line and no file of the store', async () => {
+    await service.restart();
+    let files = '';
+    for (const name of await readdir(service.folder)) files += await readFile(join(service.folder, name), 'latin1');
+    expect(log).toContain('tool call');
+    expect(files).toContain('rent_bicycle');
+    for (const secret of secrets) {
+      for (const spelling of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
+        expect([spelling, log.includes(spelling), files.includes(Buffer.from(spelling).toString('latin1'))]).toEqual([spelling, false, false]);
+      }
+    }
+  });
+});
