@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from './domain/clock.ts';
-import type { ServiceStore } from './domain/collections.ts';
+import type { IdempotentAnswer, ServiceStore } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
+import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Query } from './store/store.ts';
 
@@ -10,7 +11,7 @@ const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what has had its time: kept answers after a day, events, finished deliveries and finished tool calls after RETENTION_DAYS. */
+/** Removes what has had its time: kept answers after a day, sessions when they have expired, events, finished deliveries and finished tool calls after RETENTION_DAYS. */
 export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
@@ -32,19 +33,24 @@ export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDa
 /** One whole sweep, in small transactions. */
 export async function sweepAll(store: ServiceStore, now: Date, retentionDays: number): Promise<void> {
   const before = timestamp(new Date(now.getTime() - retentionDays * DAY_MS));
-  await sweepAnswers(store, timestamp(now));
+  await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
+  await sweepExpired(store, 'sessions', 'session', timestamp(now));
   await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
   await sweepOlder(store, 'events', before, () => true);
   await sweepOlder(store, 'toolCalls', before, isFinished);
 }
 
-async function sweepAnswers(store: ServiceStore, now: string): Promise<void> {
+type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
+
+/** Removes what has expired, the oldest first. */
+async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, name: Name, kind: Expiring[Name]['kind'], now: string): Promise<void> {
   let expired: readonly unknown[];
   do {
     expired = await store.transaction(async (tx) => {
-      const oldest = await tx.idempotentAnswers.find({ where: { kind: 'idempotent_answer' }, orderBy: 'expiresAt', limit: BATCH });
+      const collection = tx[name] as Collection<Expiring[Name]>;
+      const oldest = await collection.find({ where: { kind }, orderBy: 'expiresAt', limit: BATCH } as unknown as Query<Expiring[Name]>);
       const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
-      for (const { id } of past) await tx.idempotentAnswers.delete(id);
+      for (const { id } of past) await collection.delete(id);
       return past;
     });
   } while (expired.length === BATCH);

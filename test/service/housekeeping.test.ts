@@ -6,6 +6,7 @@ import { timestamp } from '../../service/src/domain/clock.ts';
 import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Delivery } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
+import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 
@@ -24,7 +25,7 @@ describe('housekeeping', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('removes old events, finished deliveries and expired answers, and nothing else', async () => {
+  it('removes old events, finished deliveries and expired answers and sessions, and nothing else', async () => {
     const delivery = (createdAt: string, status: Delivery['status']): Delivery => ({
       id: newId('dlv'), workspaceId: 'w', subscriptionId: 's', eventId: newId('evt'), event: 'message.sent', status, attempts: [],
       roundStart: 0, trigger: 'automatic', everDelivered: false, nextAttemptAt: null, createdAt,
@@ -34,8 +35,12 @@ describe('housekeeping', () => {
       await tx.deliveries.put(delivery(daysAgo(31), 'pending'));
       await tx.deliveries.put(delivery(daysAgo(29), 'failed'));
       for (const days of [31, 29]) await tx.events.put({ id: newId('evt'), workspaceId: 'w', name: 'message.sent', conversationId: null, body: '{}', createdAt: daysAgo(days) });
+      for (const [status, days] of [['succeeded', 31], ['pending_approval', 31], ['failed', 29]] as const) {
+        await tx.toolCalls.put({ id: newId('call'), workspaceId: 'w', status, createdAt: daysAgo(days) } as ToolCall);
+      }
       for (const [id, days] of [['old', 0.1], ['new', -0.1]] as const) {
         await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: '', status: 200, body: '', expiresAt: daysAgo(days) });
+        await tx.sessions.put({ id, kind: 'session', memberId: 'm', workspaceId: 'w', csrfToken: '', createdAt: daysAgo(8), expiresAt: daysAgo(days) });
       }
     });
     await sweepAll(store, NOW, 30);
@@ -45,6 +50,10 @@ describe('housekeeping', () => {
       expect((await tx.events.find({ where: {}, limit: 10 })).map(({ createdAt }) => createdAt)).toEqual([daysAgo(29)]);
       expect(await tx.idempotentAnswers.get('old')).toBeNull();
       expect(await tx.idempotentAnswers.get('new')).not.toBeNull();
+      expect(await tx.sessions.get('old')).toBeNull();
+      expect(await tx.sessions.get('new')).not.toBeNull();
+      const calls = await tx.toolCalls.find({ where: {}, limit: 10 });
+      expect(calls.map(({ status, createdAt }) => [status, createdAt])).toEqual([['pending_approval', daysAgo(31)], ['failed', daysAgo(29)]]);
     });
   });
 });

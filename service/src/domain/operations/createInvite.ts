@@ -11,6 +11,9 @@ export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
     const invite = { id: hashToken(token), workspaceId: by.workspaceId, note, createdBy: by.name, createdAt: timestamp(now), expiresAt };
+    for (const old of await tx.invites.find({ where: { workspaceId: by.workspaceId }, limit: 1000 })) {
+      if (Date.parse(old.expiresAt) <= now.getTime()) await tx.invites.delete(old.id);
+    }
     await tx.invites.put(invite);
     return { token, invite };
   });

@@ -15,5 +15,6 @@ export const removeMember = ({ store }: Pick<Deps, 'store'>, workspace: Workspac
     const others = await tx.members.find({ where: { workspaceId: workspace.id }, limit: 2 });
     if (others.length < 2) throw new AppError('invalid_request', 'The last member cannot be removed: nobody could sign in any more. Invite somebody first.');
     await deleteSessionsOf(tx, id);
+    for (const mark of await tx.readMarks.find({ where: { memberId: id }, limit: 1_000_000 })) await tx.readMarks.delete(mark.id);
     await tx.members.delete(id);
   });
