@@ -1,7 +1,8 @@
 // Windows of a real browser that notice every error a page makes.
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Frame, type Page } from 'playwright-core';
 
@@ -16,6 +17,9 @@ export async function launchBrowser(): Promise<Browser> {
   if (!existsSync(EXECUTABLE)) throw new Error(`There is no ${EXECUTABLE}: apt-get install -y chromium, or name another one in CHROMIUM.`);
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 }
+
+/** What has not come by then comes no more. */
+const WAIT_MS = 15_000;
 
 export interface WindowOptions {
   /** Default 1440 × 900. */
@@ -36,6 +40,8 @@ export interface BrowserWindow {
   readonly problems: readonly string[];
   /** axe-core's findings in the page and its frames; empty when all is well. */
   axe(): Promise<readonly string[]>;
+  /** What reaches beyond the page's right edge, so that the page itself could be scrolled sideways; empty when nothing does. */
+  overflow(): Promise<readonly string[]>;
   /** Writes `<SCREENSHOTS>/<name>.png`; does nothing where the variable is not set. */
   screenshot(name: string): Promise<void>;
   /** @throws Error when the page did something wrong */
@@ -44,6 +50,8 @@ export interface BrowserWindow {
 
 export async function openWindow(browser: Browser, { width = 1440, height = 900, dark = false, context: more = {} }: WindowOptions = {}): Promise<BrowserWindow> {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', locale: 'en-GB', ...more });
+  contexts.add(context);
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const allowed: RegExp[] = [];
   const seen: string[] = [];
@@ -61,11 +69,35 @@ export async function openWindow(browser: Browser, { width = 1440, height = 900,
     },
     axe: () => axeFindings(page),
     screenshot: (name) => screenshot(page, name),
+    overflow: () => page.evaluate(beyondTheEdge),
     async close() {
+      contexts.delete(context);
       await context.close();
       if (problems().length > 0) throw new Error(`The page did something wrong:\n${problems().join('\n')}`);
     },
   };
+}
+
+const contexts = new Set<BrowserContext>();
+
+/** Called by environment.mjs: a picture of every open page goes to the temporary folder. */
+async function keepPictures(name: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'browser-test-'));
+  const pages = [...contexts].flatMap((context) => context.pages());
+  for (const [number, page] of pages.entries()) {
+    const path = join(folder, `${number + 1}.png`);
+    // A page that is gone or hangs has no picture.
+    const isKept = await page.screenshot({ path, timeout: 5000 }).then(() => true, () => false);
+    if (isKept) process.stderr.write(`“${name}” failed at ${page.url()}: ${path}\n`);
+  }
+}
+Object.assign(globalThis, { keepPictures });
+
+function beyondTheEdge(): readonly string[] {
+  const edge = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= edge) return [];
+  const wide = [...document.body.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > edge + 0.5);
+  return [`${document.documentElement.scrollWidth} px instead of ${edge}`, ...wide.slice(-5).map((element) => element.outerHTML.slice(0, 200))];
 }
 
 async function axeFindings(page: Page): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/browser/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
+  testEnvironment: '<rootDir>/test/browser/environment.mjs',
   maxWorkers: 1,
   testTimeout: 120_000,
 };

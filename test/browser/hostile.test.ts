@@ -1,0 +1,225 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { agentSays, ask, body, callIn, makeLive } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+const MARKUP = '<script>window.__pwned = 1; alert(1)</script><img src=x onerror="window.__pwned = 1"><svg onload=alert(1)>';
+const BREAKER = `"><b onmouseover='window.__pwned = 1'>' autofocus onfocus=alert(1) x="</textarea></title></style><script>window.__pwned = 1</script>`;
+const ATTRIBUTES = '" hx-get="/account" hx-trigger="load" hx-on::load="window.__pwned = 1" {{constructor}} ${7*7} &lt;b&gt;';
+const TURNED = '\u202egnp.exe \u2066تجربة\u2069 👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓a̴l̵g̶o̷';
+const ENDLESS = 'W'.repeat(10_000);
+const SHORT = `${MARKUP.slice(0, 60)}"'>`;
+const ALL = [MARKUP, BREAKER, ATTRIBUTES, TURNED].join('\n');
+
+describe('hostile texts', () => {
+  let team: Team;
+  let url: string;
+  /** Where something hostile stands, by what the page is. */
+  const pages: Record<string, string> = {};
+  let failing: { id: string };
+
+  beforeAll(async () => {
+    team = await startTeam({ env: { BOOTSTRAP_WORKSPACE: SHORT } });
+    url = team.service.url;
+    await fill();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  /** Each text that a customer, a tool, a receiver or a holder of a key can write. */
+  async function fill() {
+    const { service: { api }, endpoint } = team;
+    await api.patch('/api/agent', { name: SHORT, greeting: ALL.slice(0, 1000), instructions: ALL });
+    const parameters = { type: 'object', properties: { order: { type: 'string', title: MARKUP, description: BREAKER }, more: { type: 'string', description: 'W'.repeat(2000), enum: [MARKUP, BREAKER, ENDLESS] } } };
+    const asking = await endpoint.define(api, { name: 'cancel_order', description: ALL, parameters, ask_before_running: true });
+    const plain = await endpoint.define(api, { name: `a${'w'.repeat(63)}`, description: 'W'.repeat(1024), parameters: { type: 'object', properties: {} } }, '/plain');
+    const hostileResult = { [MARKUP]: BREAKER, message: ALL, nested: { [BREAKER]: [MARKUP, { [ATTRIBUTES]: TURNED }], long: ENDLESS }, ['W'.repeat(300)]: 1 };
+    endpoint.answerAlways('/cancel_order', { json: hostileResult });
+    endpoint.answerAlways('/plain', { json: hostileResult });
+    await makeLive(api, asking, { order: MARKUP });
+    await makeLive(api, plain);
+    const http = await api.post('/api/tools', { name: 'http_tool', description: BREAKER, kind: 'HTTP', parameters: { type: 'object', properties: { x: { type: 'string' } } }, request_template: { method: 'POST', url: `${endpoint.url}/h?q={{args.x}}&${'w'.repeat(1000)}`, headers: { 'x-h': '</textarea><script>window.__pwned=1</script>' }, body: { [MARKUP]: BREAKER, x: '{{args.x}}' }, response_fields: [] } });
+    expect([http.status, http.body]).toEqual([201, expect.anything()]);
+    endpoint.answerAlways('/h', body(ALL + ENDLESS, { 'content-type': 'text/html' }, 500));
+    await api.post(`/api/tools/${http.body.id}/test`, { arguments: { x: `${MARKUP}../..` } });
+
+    const customer = await chatCustomer(url, { name: `${BREAKER}${'W'.repeat(200 - BREAKER.length)}`, email: `${'w'.repeat(60)}@example.com` });
+    const { conversation_id: id } = await customer.write(ALL);
+    await customer.write(ENDLESS.slice(0, 4096));
+    await api.post(`/api/conversations/${id}/messages`, { text: ALL });
+    const { conversationId: asked } = await ask(url, asking, '20481', { name: MARKUP });
+    await callIn(api, `conversation_id=${asked}`, 'pending_approval');
+    const done = await ask(url, asking, '20482', { name: TURNED });
+    const call = await callIn(api, `conversation_id=${done.conversationId}`, 'pending_approval');
+    await agentSays(done.customer);
+    await api.post(`/api/tool-calls/${call.tool_call_id}/approve`, { note: ALL });
+    await callIn(api, `conversation_id=${done.conversationId}`, 'succeeded');
+    const closed = await chatCustomer(url, { name: 'W'.repeat(200) });
+    const { conversation_id: closedId } = await closed.write(BREAKER);
+    await api.post(`/api/conversations/${closedId}/close`, { summary: `${ALL}\n${ENDLESS.slice(0, 3000)}`, verdict: 'unknown' });
+
+    endpoint.answerAlways('/events', body(`${ALL}${ENDLESS}`, { 'content-type': 'text/html' }, 500));
+    const hook = await api.post('/api/hooks', { event: 'message.received', target_url: `${endpoint.url}/events?${'w'.repeat(1000)}=%3Cscript%3E'onmouseover=alert(1)`, source: SHORT });
+    failing = hook.body;
+    await api.post(`/api/hooks/${failing.id}/test`, {});
+    await waitFor('a failed delivery', async () => (await api.get(`/api/hooks/${failing.id}/deliveries`)).body.data[0]?.status === 'failed');
+    Object.assign(pages, {
+      list: '/conversations', search: `/conversations?q=${encodeURIComponent(BREAKER)}`, conversation: `/conversations/${id}`, approval: `/conversations/${asked}`, decided: `/conversations/${done.conversationId}`, closed: `/conversations/${closedId}`,
+      tools: '/tools', tool: `/tools/${asking.id}`, plain: `/tools/${plain.id}`, 'HTTP tool': `/tools/${http.body.id}`, edit: `/tools/${asking.id}/edit`, 'edit HTTP': `/tools/${http.body.id}/edit`,
+      agent: '/agent', keys: '/keys', subscription: `/keys/subscriptions/${failing.id}`, team: '/team', account: '/account',
+    });
+  }
+
+  /** A window that tells of every dialog. */
+  async function watched(options?: { width: number }): Promise<{ window: BrowserWindow; page: Page; dialogs: string[] }> {
+    const window = await team.openSignedIn('/account', options);
+    const dialogs: string[] = [];
+    window.page.on('dialog', (dialog) => {
+      dialogs.push(dialog.message());
+      void dialog.accept();
+    });
+    return { window, page: window.page, dialogs };
+  }
+
+  const openAll = (page: Page) => page.evaluate(() => document.querySelectorAll('details').forEach((each) => (each.open = true)));
+  /** Elements and attributes that only a hostile text could have made. */
+  const madeByTexts = (page: Page) => page.evaluate(() => document.querySelectorAll('script:not([src]), img, svg, style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]').length);
+
+  async function expectHarmless({ window, page }: { window: BrowserWindow; page: Page }, name: string) {
+    expect([name, await page.evaluate('window.__pwned'), await madeByTexts(page), await window.overflow()]).toEqual([name, undefined, 0, []]);
+  }
+
+  it.each([360, 1440])('are shown as text on every screen, and stay inside of it, at %i px', async (width) => {
+    const watching = await watched({ width });
+    const { page, dialogs, window } = watching;
+    for (const [name, path] of Object.entries(pages)) {
+      await page.goto(url + path);
+      await openAll(page);
+      await expectHarmless(watching, name);
+    }
+    expect(dialogs).toEqual([]);
+    expect(window.problems).toEqual([]);
+  });
+
+  it('stand in the page as they were written', async () => {
+    const { page } = await watched();
+    const has = async (path: string, ...texts: string[]) => {
+      await page.goto(url + path);
+      const shown = await page.evaluate(() => [document.body.textContent, ...[...document.querySelectorAll<HTMLInputElement>('input, textarea')].map(({ value }) => value)].join('\n'));
+      for (const text of texts) expect(shown).toContain(text);
+    };
+    await has(pages.conversation!, ALL, ENDLESS.slice(0, 4096), BREAKER);
+    await has(pages.approval!, MARKUP);
+    await has(pages.decided!, ALL, BREAKER, MARKUP, TURNED);
+    await has(pages.closed!, BREAKER, ALL);
+    await has(pages.tool!, ALL);
+    await has(pages.edit!, ALL, MARKUP);
+    await has(pages['edit HTTP']!, '</textarea><script>');
+    await has('/agent', ALL, SHORT);
+    await has(pages.subscription!, MARKUP, BREAKER);
+    await has('/keys', SHORT);
+    await has(pages.search!, BREAKER);
+  });
+
+  it('arrive live as text, too', async () => {
+    const watching = await watched({ width: 360 });
+    const { page, dialogs } = watching;
+    const customer = await chatCustomer(url, { name: BREAKER });
+    const { conversation_id: id } = await customer.write('first');
+    await page.goto(`${url}/conversations/${id}`);
+    await page.getByRole('article').getByText('first').waitFor();
+    for (const text of [MARKUP, BREAKER, ATTRIBUTES, TURNED, ENDLESS.slice(0, 4096)]) {
+      await customer.write(text);
+      await page.getByRole('article').getByText(text, { exact: true }).first().waitFor();
+    }
+    await expectHarmless(watching, 'live');
+    expect(dialogs).toEqual([]);
+  });
+
+  it('that a member writes are shown as text, and a form that is refused brings them back unharmed', async () => {
+    const watching = await watched({ width: 360 });
+    const { page, window, dialogs } = watching;
+    window.allowErrors(/400|409|422/);
+    const button = (name: string | RegExp) => page.getByRole('button', { name });
+    await page.goto(url + pages.approval!);
+    await page.getByText('Reject…').click();
+    await page.getByLabel('Reason, for your team and the agent').fill(BREAKER);
+    await button(/^Reject Cancel order$/).click();
+    await page.getByText(`Reason: ${BREAKER}`).waitFor();
+    await page.getByLabel('Your reply').fill(ALL);
+    await button('Send').click();
+    await page.getByRole('article').getByText(BREAKER).first().waitFor();
+    await expectHarmless(watching, 'reply');
+
+    await page.goto(`${url}/keys`);
+    await page.getByText('Create an API key').click();
+    await page.getByLabel('Name').first().fill(BREAKER.slice(0, 100));
+    await button('Create the key').click();
+    await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
+    await expectHarmless(watching, 'key');
+    // The question before revoking quotes the name.
+    await button(/^Revoke the key ">/).click();
+    await page.getByText('The key is revoked').waitFor();
+    expect(dialogs.splice(0)).toEqual([expect.stringContaining(BREAKER.slice(0, 100))]);
+    await page.getByText('Create a subscription by hand').click();
+    await page.getByLabel('Target address').fill(`https://x.invalid/${BREAKER.replace(/\s/g, '')}`);
+    await page.getByLabel('Source').fill(BREAKER.slice(0, 64));
+    await button('Create the subscription').click();
+    await page.getByText('The subscription was not created.').waitFor();
+    expect(await page.getByLabel('Source').inputValue()).toBe(BREAKER.slice(0, 64));
+    await expectHarmless(watching, 'refused subscription');
+
+    await page.goto(`${url}/team`);
+    await page.getByLabel('Who is it for?').fill(MARKUP.slice(0, 100));
+    await button('Make a link').click();
+    await page.getByText(`${MARKUP.slice(0, 100)}, invited by`).waitFor();
+    await expectHarmless(watching, 'invitation');
+
+    await page.goto(`${url}/tools/new`);
+    await page.getByLabel('Name', { exact: true }).first().fill(BREAKER.slice(0, 64));
+    await page.getByLabel('Description').first().fill(ALL);
+    await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Description').fill(BREAKER);
+    await button('Create the tool').click();
+    await page.getByText('Correct what is marked below.').waitFor();
+    expect(await page.getByLabel('Description').first().inputValue()).toBe(ALL);
+    await expectHarmless(watching, 'refused tool');
+    await page.goto(`${url}/agent`);
+    await page.getByLabel('Message of a customer').fill(ALL);
+    await button('Try it').click();
+    await page.getByRole('heading', { name: /^It would/ }).waitFor();
+    await expectHarmless(watching, 'tried');
+    expect(dialogs).toEqual([]);
+  });
+
+  it('are text in the customer’s chat, whoever wrote them', async () => {
+    const window = await team.open({ width: 360 });
+    const { page } = window;
+    await page.goto(`${url}/chat`);
+    await page.getByRole('heading', { level: 1 }).getByText(SHORT).waitFor();
+    await page.getByLabel('Your message').fill(BREAKER);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('article').getByText(MARKUP).first().waitFor();
+    await expectHarmless({ window, page }, 'chat');
+  });
+
+  it('with NUL are refused, and the page says so', async () => {
+    const api = apiClient(url, null);
+    expect((await api.post('/api/chat/sessions', { name: 'a\0b' })).status).toBe(400);
+    const { window, page } = await watched();
+    window.allowErrors(/400/);
+    await page.goto(`${url}/keys`);
+    await page.getByText('Create an API key').click();
+    await page.getByLabel('Name').first().evaluate((field: HTMLInputElement) => (field.value = 'a\0b'));
+    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByText('Must be well-formed Unicode without NUL.').waitFor();
+    await expectHarmless({ window, page }, 'NUL');
+    for (const path of ['/conversations?q=%00%3Cscript%3E', '/conversations/%00', '/tools/%3Cscript%3E', '/keys?notice=%3Cscript%3E', '/sign-in?next=%22%3E%3Cscript%3E', '/join?token=%22%3E%3Cscript%3E', '/setup?token=%3Cscript%3E', '/chat?workspace=%3Cscript%3E']) {
+      window.allowErrors(/404/);
+      await page.goto(url + path);
+      await expectHarmless({ window, page }, path);
+    }
+  });
+});

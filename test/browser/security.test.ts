@@ -1,0 +1,207 @@
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { MEMBER } from '../helpers/browserless.ts';
+import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
+import { BEN, fillSignIn, join, signIn, startTeam, type Team } from './team.ts';
+
+const PAGES = ['/conversations', '/tools', '/tools/new', '/agent', '/keys', '/team', '/account'];
+
+describe('the screens’ defences in a browser', () => {
+  let team: Team;
+  let url: string;
+  let stranger: TrackedServer;
+  /** What the stranger's page holds. */
+  let trap = '';
+
+  beforeAll(async () => {
+    team = await startTeam();
+    url = team.service.url;
+    const server = createServer((_request, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html><title>Trap</title><link rel="icon" href="data:,">${trap}`));
+    stranger = await listenTracked(server, 0, '127.0.0.1');
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(async () => {
+    await stranger?.close();
+    await team?.close();
+  });
+
+  const keyNames = async (page: Page) => {
+    await page.goto(`${url}/keys`);
+    return page.getByRole('button', { name: /^Revoke the key/ }).count();
+  };
+
+  it('sends every page with a policy that allows nothing inline and nothing from elsewhere', async () => {
+    const { page } = await team.openSignedIn();
+    const stranger = await team.open();
+    for (const path of [...PAGES, '/sign-in', '/chat']) {
+      const reader = path === '/sign-in' ? stranger.page : page;
+      const answer = await reader.request.get(url + path, { maxRedirects: 0 });
+      const policy = answer.headers()['content-security-policy']!.split('; ');
+      expect([path, answer.status()]).toEqual([path, 200]);
+      expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"]));
+      expect(policy.join()).not.toMatch(/unsafe|\*|http/);
+      expect(answer.headers()).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+    }
+  });
+
+  it('runs no injected script, style or eval', async () => {
+    const window = await team.openSignedIn('/keys');
+    window.allowErrors(/Content Security Policy/);
+    const { page } = window;
+    await page.evaluate(() => {
+      const script = Object.assign(document.createElement('script'), { textContent: 'window.__pwned = "script"' });
+      document.body.append(script);
+      document.querySelector('h1')!.setAttribute('onclick', 'window.__pwned = "handler"');
+      document.querySelector('h1')!.insertAdjacentHTML('beforeend', '<img src="data:,x" onerror="window.__pwned = 1"><style>h1 { position: fixed }</style>');
+    });
+    await page.getByRole('heading', { level: 1 }).click();
+    const evalEnd = await page.evaluate(() => new Promise((resolve) => {
+      addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI), { once: false });
+      setTimeout('window.__pwned = "eval"'); // eslint-disable-line @typescript-eslint/no-implied-eval
+    }));
+    expect(evalEnd).toBe('eval');
+    expect(await page.evaluate('window.__pwned')).toBeUndefined();
+    expect(await page.getByRole('heading', { level: 1 }).evaluate((heading) => getComputedStyle(heading).position)).toBe('static');
+    expect(window.problems).toEqual([]);
+  });
+
+  it('is shown in nobody’s frame', async () => {
+    const window = await team.openSignedIn();
+    window.allowErrors(/frame-ancestors|X-Frame-Options|ERR_BLOCKED_BY_RESPONSE|chrome-error/i);
+    for (const path of PAGES) {
+      trap = `<iframe src="${url}${path}"></iframe>`;
+      await window.page.goto(`http://127.0.0.1:${stranger.port}/`);
+      expect(window.page.frames().map((frame) => frame.url()).filter((each) => each.startsWith(url))).toEqual([]);
+    }
+  });
+
+  it('keeps its session in a cookie that scripts and other sites do not get', async () => {
+    const { context, page } = await team.openSignedIn();
+    const [cookie, ...others] = await context.cookies();
+    expect(others).toEqual([]);
+    expect(cookie).toMatchObject({ name: 'cs_session', httpOnly: true, sameSite: 'Lax', path: '/', domain: '127.0.0.1' });
+    expect(await page.evaluate(() => document.cookie)).toBe('');
+    // Nothing but the path that htmx came from.
+    expect(await page.evaluate(() => [...Object.keys(localStorage), ...Object.values(sessionStorage)])).toEqual(['/conversations']);
+  });
+
+  it('gives every session a new token, so that one from before the sign-in is worth nothing', async () => {
+    const { context, page } = await team.open();
+    await context.addCookies([{ name: 'cs_session', value: 'A'.repeat(43), url }]);
+    await signIn(page, url);
+    expect((await context.cookies())[0]!.value).not.toBe('A'.repeat(43));
+  });
+
+  it.each([
+    ['another origin of the same site', 'http://127.0.0.1'],
+    ['another site', 'http://localhost'],
+  ])('refuses a form that %s posts', async (_, host) => {
+    const window = await team.openSignedIn();
+    window.allowErrors(/403|401|Cross-Origin|net::ERR/);
+    const { page } = window;
+    const before = await keyNames(page);
+    const csrf = await page.locator('input[name=csrf]').first().inputValue();
+    // Even one that knows the token.
+    trap = `<form method="post" action="${url}/keys"><input name="name" value="Trap"><input name="csrf" value="${csrf}"><button>Win a prize</button></form>`;
+    const server = host.includes('localhost') ? `http://localhost:${stranger.port}/` : `${host}:${stranger.port}/`;
+    await page.goto(server);
+    await page.getByRole('button', { name: 'Win a prize' }).click();
+    await page.getByRole('heading', { name: /That did not work|Sign in/ }).waitFor();
+    expect(await keyNames(page)).toBe(before);
+  });
+
+  it.each(['', 'A'.repeat(43)])('refuses a form of its own with the token “%s”', async (token) => {
+    const window = await team.openSignedIn('/keys');
+    window.allowErrors(/403/);
+    const { page } = window;
+    const before = await keyNames(page);
+    await page.evaluate((value) => {
+      document.body.removeAttribute('hx-headers');
+      document.body.removeAttribute('hx-boost');
+      for (const field of document.querySelectorAll<HTMLInputElement>('input[name=csrf]')) field.value = value;
+    }, token);
+    await page.getByText('Create an API key').click();
+    await page.getByLabel('Name').first().fill('No');
+    // Without htmx: its boosted forms send the page's header.
+    await page.locator('form[action="/keys"]').evaluate((form: HTMLFormElement) => HTMLFormElement.prototype.submit.call(form));
+    await page.getByText('This form is too old or was not made here.').waitFor();
+    expect(await keyNames(page)).toBe(before);
+  });
+
+  it('locks an e-mail after five wrong passwords, the right one too, and nobody else', async () => {
+    const window = await team.open();
+    window.allowErrors(/401|429/);
+    const { page } = window;
+    await page.goto(`${url}/sign-in`);
+    for (let time = 1; time <= 5; time++) {
+      await fillSignIn(page, { email: 'carla@example.com', password: `wrong number ${time}` });
+      await page.getByText('E-mail or password is wrong.').waitFor();
+    }
+    await fillSignIn(page, { email: 'Carla@example.com ', password: 'wrong number 6' });
+    await page.getByText('Too many wrong passwords. Wait for 15 minutes and try again.').waitFor();
+    expect(await page.getByLabel('Password').inputValue()).toBe('');
+    await signIn(page, url);
+  });
+
+  it('ends at once what is done after a sign-out, and in every browser after a sign-out everywhere', async () => {
+    const [one, two, three] = [await team.openSignedIn('/account'), await team.openSignedIn('/keys'), await team.openSignedIn('/conversations')];
+    for (const window of [one, two, three]) window.allowErrors(/401/);
+    const [cookie] = await one.context.cookies();
+    await one.page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await one.page.getByText('You are signed out.').waitFor();
+    // What a thief kept of it.
+    await one.context.addCookies([{ name: cookie!.name, value: cookie!.value, url }]);
+    await one.page.goto(`${url}/keys`);
+    await one.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await three.page.goto(`${url}/account`);
+    await three.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+    await three.page.getByText('You are signed out in every browser.').waitFor();
+    await two.page.getByText('Create an API key').click();
+    await two.page.getByLabel('Name').first().fill('Too late');
+    await two.page.getByRole('button', { name: 'Create the key' }).click();
+    await two.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const { page } = await team.openSignedIn('/keys');
+    expect(await page.getByText('Too late').count()).toBe(0);
+  });
+
+  it('shows a member nothing more from the moment of their removal, live parts included', async () => {
+    const ana = await team.openSignedIn();
+    const ben = await team.open();
+    ben.allowErrors(/401/);
+    ana.page.on('dialog', (dialog) => void dialog.accept());
+    await join(ana.page, ben.page, url);
+    await ana.page.goto(`${url}/team`);
+    await ana.page.getByRole('button', { name: 'Remove Ben' }).click();
+    await ana.page.getByText('Removed.').waitFor();
+    const customer = await chatCustomer(url, { name: 'Secret Customer' });
+    await customer.write('Hello, this is between us.');
+    // What happens next leads him out: the list wants to load again.
+    await ben.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await fillSignIn(ben.page, BEN);
+    await ben.page.getByText('E-mail or password is wrong.').waitFor();
+  });
+
+  it.each([
+    'https://evil.example/', '//evil.example/', '/\\evil.example/', '\\\\evil.example', 'javascript:alert(1)', 'data:text/html,x', '/%09/evil.example', '/\t/evil.example', 'https:evil.example', '/sign-in', ' //evil.example', '/@evil.example',
+  ])('leads to nobody else’s page after the sign-in: %s', async (next) => {
+    const window = await team.open();
+    // Some are paths of ours, at which there is nothing.
+    window.allowErrors(/404/);
+    const { page } = window;
+    await page.goto(`${url}/sign-in?next=${encodeURIComponent(next)}`);
+    const reached: string[] = [];
+    page.on('request', (request) => reached.push(new URL(request.url()).origin));
+    await fillSignIn(page, MEMBER);
+    await page.waitForURL(({ pathname }) => pathname !== '/sign-in');
+    expect(new URL(page.url()).origin).toBe(url);
+    expect([...new Set(reached)]).toEqual([url]);
+  });
+
+  it('comes back to the page that was asked for', async () => {
+    const { page } = await team.open();
+    await signIn(page, url, '/keys?notice=revoked');
+    expect(page.url()).toBe(`${url}/keys?notice=revoked`);
+  });
+});

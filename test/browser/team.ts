@@ -1,0 +1,90 @@
+// A service with its first member, an endpoint for tools and events, and browsers for whoever comes.
+import type { Browser, Page } from 'playwright-core';
+import type { Clock } from '../../service/src/domain/clock.ts';
+import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';
+import { freePort } from '../helpers/program.ts';
+import { startTestService, type TestService } from '../helpers/service.ts';
+import { TOOL_TEST_ENV, startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
+import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } from './browser.ts';
+
+export interface Team {
+  readonly service: TestService;
+  readonly endpoint: ToolEndpoint;
+  readonly browser: Browser;
+  /** A window of somebody; `closeWindows` closes it. */
+  open(options?: WindowOptions): Promise<BrowserWindow>;
+  /** A window in which the first member, ana, is signed in and reads a page. */
+  openSignedIn(path?: string, options?: WindowOptions): Promise<BrowserWindow>;
+  /** @throws Error when one of their pages did something wrong */
+  closeWindows(): Promise<void>;
+  /** Closes browser, service and endpoint. */
+  close(): Promise<void>;
+}
+
+export async function startTeam({ env = {}, clock }: { env?: Record<string, string>; clock?: Clock } = {}): Promise<Team> {
+  const [browser, endpoint, port] = await Promise.all([launchBrowser(), startToolEndpoint(), freePort()]);
+  const service = await startTestService({ clock, ca: endpoint.ca, env: { PORT: String(port), ...MEMBER_ENV, ...TOOL_TEST_ENV, ...env } });
+  const windows = new Set<BrowserWindow>();
+  const open = async (options?: WindowOptions) => {
+    const window = await openWindow(browser, options);
+    windows.add(window);
+    return window;
+  };
+  return {
+    service,
+    endpoint,
+    browser,
+    open,
+    async openSignedIn(path = '/conversations', options) {
+      const window = await open(options);
+      await signIn(window.page, service.url, path);
+      return window;
+    },
+    async closeWindows() {
+      const all = [...windows];
+      windows.clear();
+      const closings = await Promise.allSettled(all.map((window) => window.close()));
+      for (const closing of closings) if (closing.status === 'rejected') throw closing.reason;
+    },
+    async close() {
+      await browser.close();
+      await service.stop();
+      await endpoint.close();
+    },
+  };
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** Signs a member in by the form, on the way to a page. */
+export async function signIn(page: Page, url: string, path = '/conversations', member: Credentials = MEMBER): Promise<void> {
+  await page.goto(url + path);
+  await fillSignIn(page, member);
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+}
+
+/** Fills in the sign-in form that is shown, and sends it. */
+export async function fillSignIn(page: Page, { email, password }: Credentials): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+export const BEN = { name: 'Ben', email: 'ben@example.com', password: 'a second good password' };
+
+/** Joins the team by a link that a member makes on the team's screen. */
+export async function join(member: Page, newcomer: Page, url: string, { name, email, password } = BEN): Promise<void> {
+  await member.goto(`${url}/team`);
+  await member.getByLabel('Who is it for?').fill(name);
+  await member.getByRole('button', { name: 'Make a link' }).click();
+  const link = await member.getByText('/join?token=').innerText();
+  await newcomer.goto(link);
+  await newcomer.getByLabel('Your name').fill(name);
+  await newcomer.getByLabel('Your e-mail').fill(email);
+  await newcomer.getByLabel('A password').fill(password);
+  await newcomer.getByRole('button', { name: 'Join' }).click();
+  await newcomer.getByRole('heading', { name: 'Conversations' }).waitFor();
+}

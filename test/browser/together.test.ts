@@ -1,0 +1,182 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+
+describe('two members in two browsers', () => {
+  let team: Team;
+  let ana: Page;
+  let ben: Page;
+  let tool: DefinedTool;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    const { page } = await team.openSignedIn();
+    await join(page, (await team.open()).page, team.service.url);
+    await team.closeWindows();
+    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    await makeLive(team.service.api, tool);
+  });
+  beforeEach(async () => {
+    [ana, ben] = [(await team.open()).page, (await team.open()).page];
+    await Promise.all([signIn(ana, team.service.url), signIn(ben, team.service.url, '/conversations', BEN)]);
+    for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const item = (page: Page, name: RegExp) => page.getByRole('link', { name });
+  const both = (act: (page: Page) => Promise<unknown>) => Promise.all([ana, ben].map(act));
+  /** A reload would forget this mark. */
+  const mark = () => both((page) => page.evaluate(() => Object.assign(window, { isSamePage: true })));
+  const expectNoReload = async (...pages: Page[]) => {
+    for (const page of pages) expect(await page.evaluate('window.isSamePage')).toBe(true);
+  };
+
+  /** Both read a conversation that a customer has just begun. */
+  async function reading(name: string, text = 'Hello, is anybody there?') {
+    const customer = await chatCustomer(team.service.url, { name });
+    const { conversation_id: id } = await customer.write(text);
+    await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
+    await both((page) => page.getByRole('article').getByText(text).waitFor());
+    await mark();
+    return { customer, id };
+  }
+
+  it('see a new conversation, and lose its unread mark in the window of who has read it', async () => {
+    await mark();
+    const customer = await chatCustomer(team.service.url, { name: 'Aisha' });
+    await customer.write('Which maps do you have?');
+    await both((page) => item(page, /Aisha.*1 unread/).waitFor());
+    await expectNoReload(ana, ben);
+    await item(ana, /Aisha/).click();
+    await ana.getByRole('article').getByText('Which maps').waitFor();
+    await ana.getByRole('link', { name: /Aisha/ }).and(ana.locator(':not(:has-text("unread"))')).waitFor();
+    // Read by Ana is not read by Ben.
+    await item(ben, /Aisha.*unread/).waitFor();
+    await customer.write('Still there?');
+    await item(ben, /Aisha.*Still there\?/).waitFor();
+    await item(ben, /Aisha.*[23] unread/).waitFor();
+    await expectNoReload(ben);
+  });
+
+  it('see each other take over, reply, set the stage, hand back and close', async () => {
+    const { customer } = await reading('Clara');
+    await button(ana, 'Take over').click();
+    await ben.getByText('ana took over').waitFor();
+    await button(ben, 'Take over from ana').waitFor();
+    await ben.getByText('ana has this conversation. Your reply takes it from them.').waitFor();
+    await ana.getByLabel('Your reply').fill('Good morning, how can I help?');
+    await button(ana, 'Send').click();
+    await ben.getByRole('article').getByText('how can I help?').waitFor();
+    await customer.write('My tent leaks.');
+    await both((page) => page.getByRole('article').getByText('My tent leaks.').waitFor());
+    await ana.getByRole('combobox', { name: 'Stage' }).selectOption('Qualified');
+    await button(ana, 'Set the stage').click();
+    await ben.getByText('ana set the stage from Engaged to Qualified').waitFor();
+    expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('qualified');
+    await button(ben, 'Take over from ana').click();
+    await ana.getByText('Ben took over').waitFor();
+    await button(ben, 'Hand back to the agent').click();
+    await ana.getByText('Ben handed back to the agent').waitFor();
+    await button(ana, 'Close…').click();
+    await ana.getByLabel('What came of it').selectOption('Goal reached');
+    await ana.getByLabel('Summary').fill('Repaired.');
+    await button(ana, 'Close the conversation').click();
+    await ben.getByText('This conversation is closed').waitFor();
+    await ben.getByText('ana closed the conversation').waitFor();
+  });
+
+  it('keep what they are typing while the other one acts, and are told when it comes too late', async () => {
+    await reading('Delia');
+    const draft = ben.getByLabel('Your reply');
+    await draft.pressSequentially('I think the');
+    await button(ana, 'Take over').click();
+    await ben.getByText('ana has this conversation.').waitFor();
+    await draft.pressSequentially(' tent is fine');
+    expect(await draft.inputValue()).toBe('I think the tent is fine');
+    await button(ana, 'Close…').click();
+    await ana.getByLabel('What came of it').selectOption('Unknown');
+    await ana.getByLabel('Summary').fill('Nothing came of it.');
+    await button(ana, 'Close the conversation').click();
+    await ben.getByText('This conversation is closed').waitFor();
+    expect(await draft.inputValue()).toBe('I think the tent is fine');
+    await expectNoReload(ben);
+  });
+
+  it('see at once how the other one has decided an approval', async () => {
+    const { customer, conversationId: id } = await ask(team.service.url, tool, '20481', { name: 'Ewa' });
+    await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
+    await agentSays(customer);
+    await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
+    await both((page) => page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor());
+    await mark();
+    await button(ana, 'Reject Cancel order, with a reason').click();
+    await ana.getByLabel('Reason, for your team and the agent').fill('It was sent this morning.');
+    await button(ana, /^Reject Cancel order$/).click();
+    await ben.getByText('Rejected by ana').waitFor();
+    await ben.getByText('Reason: It was sent this morning.').waitFor();
+    expect(await button(ben, 'Approve Cancel order').count()).toBe(0);
+    await ben.getByText('waits for your decision').waitFor({ state: 'detached' });
+    await expectNoReload(ben);
+  });
+
+  it('decide at once: one counts, the other one is told in words', async () => {
+    const { customer, conversationId: id } = await ask(team.service.url, tool, '20482', { name: 'Femi' });
+    await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
+    await agentSays(customer);
+    // The decision of whoever is second is on its way already when the first one's arrives.
+    await both((page) => page.route('**/live?**', () => {}));
+    await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
+    await both((page) => button(page, 'Approve Cancel order').waitFor());
+    await both((page) => button(page, 'Approve Cancel order').click());
+    await both((page) => page.getByText('Approved by').waitFor());
+    const told = await Promise.all([ana, ben].map((page) => page.getByText('Your decision was not used.').count()));
+    expect(told.toSorted()).toEqual([0, 1]);
+    await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
+    expect(team.endpoint.envelopes('/cancel_order').filter(({ conversation_id }) => conversation_id === id)).toHaveLength(1);
+  });
+
+  it('see new and revoked keys, and tools that go live and pause', async () => {
+    await both((page) => page.goto(`${team.service.url}/keys`));
+    await mark();
+    await ana.getByText('Create an API key').click();
+    await ana.getByLabel('Name').first().fill('Website');
+    await button(ana, 'Create the key').click();
+    await ana.getByText('This is the key “Website”.').waitFor();
+    await button(ben, /^Revoke the key Website/).waitFor();
+    await expectNoReload(ben);
+    await button(ben, /^Revoke the key Website/).click();
+    await button(ana, /^Revoke the key Website/).waitFor({ state: 'detached' });
+    await both((page) => page.goto(`${team.service.url}/tools/${tool.id}`));
+    await mark();
+    await button(ana, 'Pause').click();
+    await button(ben, 'Go live').waitFor();
+    await button(ben, 'Go live').click();
+    await button(ana, 'Pause').waitFor();
+  });
+
+  it('see deliveries arrive, and a subscription’s flag rise and go', async () => {
+    const { endpoint, service } = team;
+    endpoint.answerAlways('/events', 404);
+    const { body: subscription } = await service.api.post('/api/hooks', { event: 'conversation.closed', target_url: `${endpoint.url}/events`, source: 'n8n' });
+    await ana.goto(`${service.url}/keys/subscriptions/${subscription.id}`);
+    await ben.goto(`${service.url}/keys`);
+    await mark();
+    const failed = () => ana.getByRole('group').filter({ hasText: 'Failed' }).filter({ has: ana.locator('summary') });
+    for (let number = 1; number <= 5; number++) {
+      await service.api.post(`/api/hooks/${subscription.id}/test`, {});
+      await failed().nth(number - 1).waitFor();
+    }
+    await both((page) => page.getByText('Failing', { exact: true }).waitFor());
+    await both((page) => page.getByText('The last five deliveries failed').waitFor());
+    await expectNoReload(ana, ben);
+    endpoint.answerAlways('/events', 200);
+    await service.api.post(`/api/hooks/${subscription.id}/test`, {});
+    await ben.getByText('Failing', { exact: true }).waitFor({ state: 'detached' });
+    await ana.getByText('Delivered', { exact: true }).first().waitFor();
+    await expectNoReload(ana, ben);
+  });
+});
