@@ -5,6 +5,8 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest?.('[data-copy]');
   if (!button) return;
   const source = document.querySelector(button.dataset.copy);
+  // Without https, and by a name other than localhost, a page has no clipboard: what is to be copied is selected.
+  if (!navigator.clipboard) return void getSelection().selectAllChildren(source);
   await navigator.clipboard.writeText(source.value ?? source.textContent);
   const label = button.textContent;
   button.textContent = 'Copied';
@@ -58,6 +60,11 @@ document.addEventListener('htmx:beforeSwap', (event) => {
 document.addEventListener('htmx:afterSwap', () => {
   for (const [id, open] of folds) document.getElementById(id)?.toggleAttribute('open', open);
   if (focusedId && document.activeElement === document.body) document.getElementById(focusedId)?.focus({ preventScroll: true });
+});
+
+/** Who goes to another page by keyboard or hears it read goes on at its content; what has the focus there already keeps it. */
+document.addEventListener('htmx:afterSettle', ({ detail }) => {
+  if (detail.target === document.body && document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
 });
 
 /** [data-shown-once] is taken off a page that is left, so that going back does not show it again. */
