@@ -64,6 +64,10 @@ export function teamRouter(deps: Deps, publicUrl: () => string): Router {
     response.redirect(303, '/account?notice=password');
   });
 
+  // A form's answer is shown under the form's address: loading that again leads back.
+  router.get('/team/*action', (_request, response) => response.redirect(303, '/team'));
+  router.get('/account/password', (_request, response) => response.redirect(303, '/account'));
+
   return router;
 }
 
