@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { MEMBER } from '../helpers/browserless.ts';
+import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+const MOST_TABS = 120;
+
+describe('by keyboard alone', () => {
+  let team: Team;
+  let window: BrowserWindow;
+  let page: Page;
+  let tool: DefinedTool;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    await makeLive(team.service.api, tool);
+  });
+  beforeEach(async () => {
+    window = await team.open();
+    page = window.page;
+    await page.goto(`${team.service.url}/conversations`);
+    await page.getByLabel('E-mail').waitFor();
+    // The cursor is there already.
+    await page.keyboard.type(MEMBER.email);
+    await tab();
+    await page.keyboard.type(MEMBER.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Conversations' }).waitFor();
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const press = (key: string) => page.keyboard.press(key);
+
+  /** What has the focus, as somebody would name it. */
+  const focused = () =>
+    page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      if (element === document.body) return 'nothing';
+      const label = (element as HTMLInputElement).labels?.[0]?.textContent;
+      return (element.getAttribute('aria-label') ?? label ?? element.textContent ?? '').replace(/\s+/g, ' ').trim();
+    });
+
+  /** To the next stop; each must be seen to have the focus. */
+  async function tab(key = 'Tab') {
+    await press(key);
+    const seen = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement;
+      if (element === document.body) return 'the page as a whole';
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+      const { width, height, right, bottom } = element.getBoundingClientRect();
+      const isMarked = (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
+      const isInView = width > 0 && height > 0 && right > 0 && bottom > 0;
+      return isMarked && isInView ? null : `${element.outerHTML.slice(0, 200)} ${JSON.stringify({ outlineStyle, outlineWidth, boxShadow, width, height, right, bottom })}`;
+    });
+    if (seen !== null && seen !== 'the page as a whole') throw new Error(`The focus cannot be seen on ${seen}`);
+  }
+
+  /** Goes on by Tab until what is named has the focus. */
+  async function tabTo(name: string | RegExp, key = 'Tab') {
+    const passed: string[] = [];
+    for (let n = 0; n < MOST_TABS; n++) {
+      await tab(key);
+      const now = await focused();
+      if (typeof name === 'string' ? now === name : name.test(now)) return;
+      passed.push(now);
+    }
+    throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
+  }
+
+  const isFocused = (name: string | RegExp) => waitFor(`the focus on ${String(name)}`, async () => (typeof name === 'string' ? (await focused()) === name : name.test(await focused())));
+
+  it('a conversation is opened, taken over, answered with Ctrl+Enter and closed', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
+    await customer.write('Do you repair tents?');
+    await page.getByRole('link', { name: /Clara/ }).waitFor();
+    await tabTo(/^Clara/);
+    await press('Enter');
+    await page.getByRole('article').getByText('Do you repair tents?').waitFor();
+    await tabTo('Take over');
+    await press('Enter');
+    await page.getByText('ana took over').waitFor();
+    await tabTo('Your reply');
+    await page.keyboard.type('Yes, we do.');
+    await press('Enter');
+    await page.keyboard.type('Bring it by.');
+    await press('Control+Enter');
+    await page.getByRole('article').getByText('Bring it by.').waitFor();
+    expect((await customer.read()).at(-1).text).toBe('Yes, we do.\nBring it by.');
+    await tabTo('Close…');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Close this conversation' }).waitFor();
+    await tabTo('What came of it');
+    await page.keyboard.type('Goal r');
+    await tabTo('Summary');
+    await page.keyboard.type('Will be repaired.');
+    await tabTo('Close the conversation');
+    await press('Enter');
+    await page.getByText('The conversation is closed.').waitFor();
+    await page.getByText('Goal reached').first().waitFor();
+  });
+
+  it('an approval is decided', async () => {
+    const { customer, conversationId } = await ask(team.service.url, tool, '20481', { name: 'Tom' });
+    await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
+    await agentSays(customer);
+    await page.getByRole('link', { name: '1 approval waits for your decision' }).waitFor();
+    await tabTo('1 approval waits for your decision');
+    await press('Enter');
+    await page.getByRole('region', { name: 'Approvals' }).waitFor();
+    await tabTo(/^Tom/);
+    await press('Enter');
+    await page.getByRole('article', { name: 'Approval of Cancel order' }).waitFor();
+    await tabTo('Reject Cancel order, with a reason');
+    await press('Enter');
+    await tabTo('Reason, for your team and the agent');
+    await tabTo('Approve Cancel order', 'Shift+Tab');
+    await press('Enter');
+    await page.getByText('Approved by ana').waitFor();
+    await callIn(team.service.api, `conversation_id=${conversationId}`, 'succeeded');
+  });
+
+  it('a key is created and revoked', async () => {
+    page.on('dialog', (dialog) => void dialog.accept());
+    await tabTo('API keys');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'API keys and subscriptions' }).waitFor();
+    await tabTo('Create an API key');
+    await press('Enter');
+    await tabTo('Name');
+    await page.keyboard.type('Website');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
+    await tabTo('Copy');
+    await tabTo(/^Revoke the key Website/);
+    await press('Enter');
+    await page.getByText('The key is revoked').waitFor();
+  });
+
+  it('the way past the navigation is short', async () => {
+    await tab();
+    expect(await focused()).toBe('Skip to the content');
+    await press('Enter');
+    await tab();
+    expect(await focused()).toMatch(/^Search by name/);
+  });
+
+  it('the focus goes on from where it was after a page has come by htmx', async () => {
+    await tabTo('Tools');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'Tools' }).waitFor();
+    await waitFor('the focus', async () => (await focused()) !== 'nothing');
+    await tabTo('New tool');
+    await press('Enter');
+    await page.getByRole('heading', { name: 'New tool' }).waitFor();
+    await waitFor('the focus', async () => (await focused()) !== 'nothing');
+  });
+
+  it('the focus stays in what is loaded again', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Delia' });
+    const { conversation_id: id } = await customer.write('One');
+    await agentSays(customer);
+    await page.getByRole('link', { name: /Delia/ }).waitFor();
+    await tabTo(/^Delia/);
+    await customer.write('Two');
+    await page.getByRole('link', { name: /Delia/ }).getByText('2 unread').waitFor();
+    expect(await focused()).toMatch(/^Delia/);
+    await page.goto(`${team.service.url}/conversations/${id}`);
+    await tabTo('Take over');
+    await customer.write('Three');
+    await page.getByRole('article').getByText('Three').waitFor();
+    expect(await focused()).toBe('Take over');
+    await page.goto(`${team.service.url}/keys`);
+    await tabTo(/^Revoke the key/);
+    const before = await focused();
+    await team.service.api.post('/api/hooks', { event: 'message.sent', target_url: `${team.endpoint.url}/live`, source: 'n8n' });
+    await page.getByText('1 of 25').waitFor();
+    expect(await focused()).toBe(before);
+    await page.goto(`${team.service.url}/tools`);
+    await tabTo('cancel_order');
+    await team.endpoint.define(team.service.api, { name: 'another_tool' });
+    await page.getByRole('link', { name: 'another_tool' }).waitFor();
+    expect(await focused()).toBe('cancel_order');
+  });
+
+  it('what has to be corrected has the focus', async () => {
+    window.allowErrors(/400/);
+    await page.goto(`${team.service.url}/tools/new`);
+    await page.getByLabel('Name', { exact: true }).first().fill('Not A Name');
+    await page.getByLabel('Description').first().fill('x');
+    await page.getByLabel('Name', { exact: true }).first().press('Enter');
+    await isFocused('Name');
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { agentSays, ask, callIn, makeLive, type DefinedTool } from '../helpers/toolEndpoint.ts';
+import { startTeam, type Team } from './team.ts';
+
+describe('without JavaScript', () => {
+  let team: Team;
+  let page: Page;
+  let tool: DefinedTool;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    await makeLive(team.service.api, tool);
+  });
+  beforeEach(async () => {
+    ({ page } = await team.openSignedIn('/conversations', { context: { javaScriptEnabled: false } }));
+  });
+  afterEach(() => team.closeWindows());
+  afterAll(() => team?.close());
+
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  const reload = () => page.reload();
+
+  it('a member reads, takes over, replies, hands back, sets the stage and closes', async () => {
+    const customer = await chatCustomer(team.service.url, { name: 'Clara' });
+    await customer.write('Do you repair tents?');
+    await reload();
+    await page.getByRole('link', { name: /Clara.*unread/ }).click();
+    await page.getByRole('article').getByText('Do you repair tents?').waitFor();
+    await button('Take over').click();
+    await page.getByText('ana took over').waitFor();
+    await page.getByLabel('Your reply').fill('Yes.\nBring it by.');
+    await button('Send').click();
+    await page.getByRole('article').getByText('Bring it by.').waitFor();
+    expect((await customer.read()).at(-1).text).toBe('Yes.\nBring it by.');
+    await page.getByRole('combobox', { name: 'Stage' }).selectOption('Qualified');
+    await button('Set the stage').click();
+    await page.getByText('ana set the stage from').waitFor();
+    await button('Hand back to the agent').click();
+    await page.getByText('ana handed back to the agent').waitFor();
+    await button('Close…').click();
+    await page.getByLabel('What came of it').selectOption('Goal reached');
+    await page.getByLabel('Summary').fill('Repaired.');
+    await button('Close the conversation').click();
+    await page.getByText('The conversation is closed.').waitFor();
+    await page.getByRole('link', { name: 'Closed', exact: true }).click();
+    await page.getByRole('link', { name: /Clara/ }).waitFor();
+    await page.getByRole('searchbox').fill('nobody of this name');
+    await button('Search').click();
+    await page.getByText('Nothing is found for “nobody of this name”').waitFor();
+  });
+
+  it.each([
+    ['approves', async () => void (await button('Approve Cancel order').click()), 'Approved by ana'],
+    [
+      'rejects',
+      async () => {
+        await button('Reject Cancel order, with a reason').click();
+        await page.getByLabel('Reason, for your team and the agent').fill('It was sent.');
+        await button(/^Reject Cancel order$/).click();
+      },
+      'Rejected by ana',
+    ],
+  ])('a member %s a tool call', async (_, decide, wanted) => {
+    const { customer, conversationId } = await ask(team.service.url, tool, '20481', { name: 'Tom' });
+    await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
+    await agentSays(customer);
+    await reload();
+    await page.getByRole('link', { name: '1 approval waits for your decision' }).click();
+    await page.getByRole('link', { name: /^Tom/ }).first().click();
+    await decide();
+    await page.getByText(wanted).waitFor();
+  });
+
+  it('a member creates a key and revokes it', async () => {
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('Create an API key').click();
+    await page.getByLabel('Name').first().fill('Website');
+    await button('Create the key').click();
+    const key = await page.getByText(/^cs_live_\w{32}$/).innerText();
+    const call = () => fetch(`${team.service.url}/api/conversations`, { headers: { Authorization: `Bearer ${key}` } });
+    expect((await call()).status).toBe(200);
+    await button(/^Revoke the key Website/).click();
+    await page.getByText('The key is revoked').waitFor();
+    expect((await call()).status).toBe(401);
+  });
+
+  it('a member defines a tool, tests it and lets it go live', async () => {
+    await page.goto(`${team.service.url}/tools/new`);
+    await page.getByLabel('Name', { exact: true }).first().fill('find_order');
+    await page.getByLabel('Description').first().fill('Finds an order.');
+    await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Name').fill('order_number');
+    await button('Add a parameter').click();
+    await page.getByRole('group', { name: 'Parameter 2' }).getByLabel('Name').fill('postcode');
+    await page.getByRole('group', { name: 'Parameter 1' }).getByLabel('Required').uncheck();
+    await page.getByLabel('Address', { exact: true }).first().fill(`${team.endpoint.url}/find`);
+    await button('Create the tool').click();
+    await page.getByRole('heading', { name: 'find_order is created' }).waitFor();
+    await button('Go on to the tool').click();
+    await page.getByLabel('postcode').fill('1010');
+    await button('Run a test call').click();
+    await page.getByText('Last test call succeeded').waitFor();
+    await button('Go live').click();
+    await page.getByText('The tool is live').waitFor();
+    expect(team.endpoint.envelopes('/find')[0].arguments).toEqual({ postcode: '1010' });
+  });
+
+  it('a member signs out', async () => {
+    await page.getByRole('link', { name: 'ana', exact: true }).click();
+    await button('Sign out').first().click();
+    await page.getByText('You are signed out.').waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('a customer is told that the chat needs it', async () => {
+    await page.goto(`${team.service.url}/chat`);
+    expect(await page.locator('noscript').innerText()).toContain('This chat needs JavaScript.');
+  });
+});
