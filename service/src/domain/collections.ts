@@ -75,6 +75,7 @@ export const collections = {
       { on: ['conversationId', 'status'] },
       { on: ['conversationId', 'isTold'] },
       { on: ['toolId', 'status'] },
+      { on: ['hasLargeResult'] },
     ],
   }),
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
