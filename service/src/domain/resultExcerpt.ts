@@ -18,7 +18,7 @@ export function resultExcerpt(call: Pick<ToolCall, 'resultJson'>, contact: Conta
     const start = json.slice(0, mostBytes + MARGIN).replace(/\\[nrt]/g, ' ').toWellFormed();
     return { text: cutToBytes(contact === null ? start : maskText(start, contact), mostBytes), isCut: true };
   }
-  const whole = contact === null ? json : JSON.stringify(maskJson(resultOf(call as ToolCall), contact));
+  const whole = contact === null ? json : JSON.stringify(maskJson(resultOf(call), contact));
   const text = cutToBytes(whole, mostBytes);
   return { text, isCut: text.length < whole.length };
 }

@@ -99,7 +99,7 @@ export const dropResult = (call: ToolCall): ToolCall => ({
   hasLargeResult: false,
 });
 
-export const resultOf = ({ resultJson }: ToolCall): Json => (resultJson === null ? null : (JSON.parse(resultJson) as Json));
+export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json => (resultJson === null ? null : (JSON.parse(resultJson) as Json));
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** What a test call carries as its conversation. */
