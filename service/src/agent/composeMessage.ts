@@ -1,5 +1,5 @@
 import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
-import { cutText } from './openai/modelText.ts';
+import { cutText } from './cutText.ts';
 
 const GAP = '\n\n';
 

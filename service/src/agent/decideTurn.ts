@@ -1,10 +1,11 @@
 import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
 import { maskText } from '../domain/masking.ts';
 import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
-import type { ToolCall } from '../domain/toolCall.ts';
+import { isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn } from './agentModel.ts';
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
-import { historyOf } from './history.ts';
+import { historyOf, pastCall } from './history.ts';
+import { callInWords } from './keyword/resultWording.ts';
 import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
@@ -29,14 +30,16 @@ export async function decideTurn(
   { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
 ): Promise<Outcome> {
   const language = languageOf(turn);
+  if (!turn.mayAnswer) return { type: 'reply', text: '', notices: toldAfterwards(turn, language), qualify: false, close: null };
   const notices = noticesOf(turn, language);
   const asked = requestedPerson(turn, language);
-  if (asked) return withNotices(asked, notices);
+  if (asked) return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
   if (talksInCircles(turn, now)) return failedTurn(turn, `More than ${MOST_REPLIES} replies in ten minutes.`);
-  if (notices.length > 0 && !needsModelBeside(turn)) return { type: 'reply', text: '', notices, qualify: false, close: null };
+  if (notices.length > 0 && !needsModelBeside(turn)) return { type: 'reply', text: '', notices: allNotices(turn, language), qualify: false, close: null };
   try {
     const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
-    return withNotices(asOutcome(step, language), notices);
+    const outcome = asOutcome(step, language);
+    return withNotices(outcome, outcome.type === 'tool_calls' ? notices : allNotices(turn, language));
   } catch (error) {
     signal.throwIfAborted();
     const reason = modelSignal.aborted ? 'The model did not answer in time.' : (error as Error).message;
@@ -48,7 +51,7 @@ export async function decideTurn(
 /** What becomes of a turn that cannot be worked out. @param note for the team */
 export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   const language = languageOf(turn);
-  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), noticesOf(turn, language));
+  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [...resultsInWords(turn, language), ...allNotices(turn, language)]);
 }
 
 function languageOf({ messages, settings }: LoadedTurn): Language {
@@ -75,6 +78,32 @@ function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
 }
 
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
+
+/**
+ * What the customer has to be told when the turn ends: also of calls that were refused before anything
+ * was sent, unless the model has corrected them by a call that was made.
+ */
+function allNotices(turn: LoadedTurn, language: Language): string[] {
+  const failed = sentence('toolFailed', language);
+  const notices = noticesOf(turn, language);
+  const isCorrected = (call: ToolCall) =>
+    turn.calls.some((later) => later.id > call.id && !isInvalid(later) && (call.toolId === null || later.tool === call.tool));
+  if (notices.includes(failed) || !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))) return notices;
+  return [...notices, failed];
+}
+
+/** Results that the customer has not heard of, in words that no model has chosen. */
+function resultsInWords({ untold, contact }: LoadedTurn, language: Language): string[] {
+  const succeeded = untold.filter(({ status }) => status === 'succeeded');
+  const words = succeeded.map((call) => callInWords(pastCall(call, contact, false), language));
+  return [...new Set(words.filter((each) => each !== null))];
+}
+
+/** How calls ended whose conversation waits for a person meanwhile. */
+function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
+  const isUndone = turn.untold.some((call) => isFinished(call) && call.status !== 'succeeded');
+  return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
+}
 
 /** What the customer has to be told in the service's own sentences, each of them once; offers of a person come last. */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {

@@ -1,11 +1,14 @@
 import { maskJson, maskText } from '../domain/masking.ts';
+import { resultExcerpt } from '../domain/resultExcerpt.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { HistoryItem, PastToolCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
-/** How much of a tool's result a model is shown. */
+/** How much of a tool's result a model is shown; of those further back it needs less. */
 export const RESULT_SHOWN_BYTES = 8 * 1024;
+const OLDER_SHOWN_BYTES = 512;
+const SHOWN_WHOLE = 8;
 
 /**
  * What happened, as the model may see it: contact details masked, results cut. Messages and tool calls
@@ -13,16 +16,18 @@ export const RESULT_SHOWN_BYTES = 8 * 1024;
  */
 export function historyOf({ messages, calls, contact }: LoadedTurn): HistoryItem[] {
   const first = messages[0]?.number ?? 1;
+  const recent = new Set(calls.slice(-SHOWN_WHOLE));
+  const past = (call: ToolCall, asWaiting: boolean) => pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
   const placed: { after: number; item: HistoryItem }[] = [];
   for (const step of Map.groupBy(calls, ({ stepId }) => stepId).values()) {
     const after = step[0]!.afterMessage;
     if (after < first) continue;
     const spokeOn = messages.some(({ number, sender }) => number > after && sender.type === 'agent');
-    placed.push({ after, item: { type: 'tool_calls', calls: step.map((call) => pastCall(call, contact, call.neededApproval && spokeOn)) } });
+    placed.push({ after, item: { type: 'tool_calls', calls: step.map((call) => past(call, call.neededApproval && spokeOn)) } });
     if (!spokeOn) continue;
     for (const call of step) {
       if (!call.neededApproval || call.finishedAt === null) continue;
-      placed.push({ after: lastBefore(call.finishedAt), item: { type: 'late_result', call: pastCall(call, contact, false) } });
+      placed.push({ after: lastBefore(call.finishedAt), item: { type: 'late_result', call: past(call, false) } });
     }
   }
   return messages.flatMap((message) => {
@@ -37,16 +42,21 @@ export function historyOf({ messages, calls, contact }: LoadedTurn): HistoryItem
   }
 }
 
+function shownResult(call: ToolCall, contact: Contact, mostBytes: number): string {
+  const { text, isCut } = resultExcerpt(call, contact, mostBytes);
+  return isCut ? `${text}… (cut)` : text;
+}
+
 /** @param asWaiting as it stood when its step went on: waiting for approval */
-function pastCall(call: ToolCall, contact: Contact, asWaiting: boolean): PastToolCall {
+export function pastCall(call: ToolCall, contact: Contact, asWaiting: boolean, mostBytes = RESULT_SHOWN_BYTES): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
   const args = maskJson(call.arguments, contact) as PastToolCall['arguments'];
   const past = { id: call.id, tool: call.tool, arguments: args };
   if (asWaiting || call.status === 'pending_approval') return { ...past, status: 'pending_approval', outcome: 'A person of the team decides whether this may run.' };
-  if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: cutToBytes(JSON.stringify(maskJson(call.result, contact)), RESULT_SHOWN_BYTES) };
+  if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };
   if (call.error?.type === 'invalid_arguments') return { ...past, status: 'invalid', outcome: mask(call.error.message) };
   const status = call.status === 'running' ? 'failed' : call.status;
-  return { ...past, status, outcome: `${ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}` };
+  return { ...past, status, outcome: `${mayHaveBeenDone(call) ? UNKNOWN : ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}` };
 }
 
 const ENDED = {
@@ -56,8 +66,8 @@ const ENDED = {
   cancelled: 'It was cancelled: it was not done.',
 } as const;
 
-/** The beginning of a text, at most so many bytes of UTF-8, without half a character at its end. */
-export function cutToBytes(text: string, most: number): string {
-  const bytes = Buffer.from(text);
-  return bytes.length <= most ? text : `${new TextDecoder().decode(bytes.subarray(0, most), { stream: true })}… (cut)`;
-}
+const UNKNOWN = 'The call failed, and it is not known whether it was done.';
+
+/** Something was sent, and no answer says that it was refused. */
+const mayHaveBeenDone = ({ status, attempts, error, httpStatus }: ToolCall): boolean =>
+  status === 'failed' && attempts > 0 && error?.type !== 'blocked_address' && !(httpStatus !== null && httpStatus >= 400 && httpStatus < 500);

@@ -9,6 +9,7 @@ import type { Tool } from '../domain/tool.ts';
 import { TOOL_LIMIT } from '../domain/tool.ts';
 import { isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import { wantsPerson } from './customerRequest.ts';
 
 /** How far back the agent reads. */
 const MESSAGES_READ = 100;
@@ -18,6 +19,8 @@ const MESSAGES_COUNTED = 640;
 
 /** A conversation as the agent takes it up: everything a step is decided from. */
 export interface LoadedTurn extends ConversationView {
+  /** False while it waits for a person: the agent then tells how its own calls ended, and nothing else. */
+  readonly mayAnswer: boolean;
   /** Of this taking up; a later one makes it stale. */
   readonly number: number;
   readonly settings: AgentSettings;
@@ -37,8 +40,9 @@ export interface LoadedTurn extends ConversationView {
 
 /**
  * Takes up a conversation that asked for the agent.
- * @returns null when there is nothing for it to do: somebody else is in control, the agent is off, calls
- *   are still running (each of them asks again when it ends), or everything is answered
+ * @returns null when there is nothing for it to do: somebody else is in control, the agent is off,
+ *   everything is answered, or calls are still running (each of them asks again when it ends; a customer
+ *   who asks for a person does not wait for them)
  */
 export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
   deps.store.transaction(async (tx) => {
@@ -48,37 +52,38 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return turn;
   });
 
-/** A conversation that the agent is in control of; null when somebody else is, or the agent is off. */
+/** A conversation that the agent is in control of, or has handed over to nobody yet; null otherwise, or when the agent is off. */
 export async function findControlled(
   tx: Tx,
   { agent }: Pick<Deps, 'agent'>,
   conversationId: string,
-): Promise<{ conversation: Conversation; workspace: Workspace; settings: AgentSettings } | null> {
+): Promise<{ conversation: Conversation; workspace: Workspace; settings: AgentSettings; mayAnswer: boolean } | null> {
   const conversation = await tx.conversations.get(conversationId);
-  if (conversation?.status !== 'ai_active') return null;
+  if (conversation?.status !== 'ai_active' && conversation?.status !== 'awaiting_human') return null;
   const workspace = await tx.workspaces.get(conversation.workspaceId);
   if (!workspace) return null;
   const settings = await findAgentSettings(tx, workspace.id);
-  return isEnabled(settings, agent.isOnByDefault) ? { conversation, workspace, settings } : null;
+  return isEnabled(settings, agent.isOnByDefault) ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' } : null;
 }
 
 async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
   const controlled = await findControlled(tx, deps, conversationId);
   if (!controlled) return null;
-  const { workspace, settings } = controlled;
-  const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
-  if (running.length > 0) return null;
+  const { workspace, settings, mayAnswer } = controlled;
 
   const recent = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
   const newest = recent.slice(0, MESSAGES_READ);
   const untold = await findUntold(tx, conversationId, newest);
   const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
-  const unanswered = newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed();
-  if (untold.length === 0 && unanswered.length === 0) return null;
+  const unanswered = mayAnswer ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed() : [];
+  if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isFinished(call))) return null;
+  const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
+  if (running.length > 0 && !unanswered.some(({ text }) => wantsPerson(text))) return null;
 
   const calls = await tx.toolCalls.find({ where: { conversationId }, direction: 'desc', limit: CALLS_READ });
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
+    mayAnswer,
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
@@ -95,7 +100,7 @@ async function findUntold(tx: Tx, conversationId: string, messages: readonly Mes
   const untold: ToolCall[] = [];
   for (const call of await tx.toolCalls.find({ where: { conversationId, isTold: false }, limit: CALLS_READ })) {
     if (isSuperseded(call, messages) || isLeftToTeam(call, messages)) await tx.toolCalls.put({ ...call, isTold: true });
-    else untold.push(call);
+    else if (call.status !== 'running') untold.push(call);
   }
   return untold;
 }

@@ -6,6 +6,7 @@ import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
 import { brokenLimit, holdsInfinity, isJsonObject, type JsonObject } from '../domain/json.ts';
+import { unmaskJson } from '../domain/masking.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { compileParameters } from '../domain/parametersSchema.ts';
 import type { Tool } from '../domain/tool.ts';
@@ -49,6 +50,7 @@ async function makeCall(
   { tool: name, arguments: given, stepId, beside }: Wanted & { stepId: string; beside: readonly ToolCall[] },
   now: Date,
 ): Promise<ToolCall> {
+  const args = isJsonObject(given) ? unmaskJson(given as JsonObject, turn.contact) : given;
   const known = turn.tools.find((each) => each.name === name);
   const tool = known ? await tx.tools.get(known.id) : null;
   const call: ToolCall = {
@@ -57,7 +59,7 @@ async function makeCall(
     toolId: tool?.id ?? null,
     tool: name.slice(0, 64),
     kind: tool?.kind ?? 'Webhook',
-    arguments: isJsonObject(given) ? (given as JsonObject) : {},
+    arguments: isJsonObject(args) ? args : {},
     conversationId: turn.conversation.id,
     purpose: 'agent',
     definitionHash: tool?.definitionHash ?? '',
@@ -69,7 +71,8 @@ async function makeCall(
     isUnderWay: false,
     httpStatus: null,
     durationMs: 0,
-    result: null,
+    resultJson: null,
+    hasLargeResult: false,
     error: null,
     neededApproval: false,
     decision: null,
@@ -78,8 +81,13 @@ async function makeCall(
     createdAt: timestamp(now),
     finishedAt: null,
   };
-  const problem = problemOf(tool, known, given) ?? problemBeside(call, turn, beside);
-  if (problem !== null) return finish({ ...call, arguments: storable(call.arguments), error: { type: 'invalid_arguments', message: problem } }, 'failed', now);
+  const refuse = (message: string, isTold = false): ToolCall =>
+    finish({ ...call, isTold, arguments: storable(call.arguments), error: { type: 'invalid_arguments', message } }, 'failed', now);
+  const problem = problemOf(tool, known, args);
+  if (problem !== null) return refuse(problem);
+  const repeated = repeatedCall(call, turn, beside);
+  if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
+  if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN) return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
   if (!tool?.askBeforeRunning) return call;
   const expiresAt = timestamp(new Date(now.getTime() + agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
@@ -95,12 +103,15 @@ function problemOf(tool: Tool | null, shown: Tool | undefined, given: unknown): 
   return isJsonObject(given) ? compileParameters(tool.parameters).check(given) : 'The arguments are not a JSON object.';
 }
 
-/** Guards against loops: not the same call twice in a turn, nor beside one that still waits, and not too many. */
-function problemBeside(call: ToolCall, { calls, conversation }: LoadedTurn, beside: readonly ToolCall[]): string | null {
-  const ofTurn = [...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount), ...beside];
-  if (ofTurn.length >= MOST_TOOL_CALLS_A_TURN) return `No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`;
+const callsOfTurn = ({ calls, conversation }: LoadedTurn, beside: readonly ToolCall[]): readonly ToolCall[] => [
+  ...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount),
+  ...beside,
+];
+
+/** Guards against loops: not the same call twice in a turn, nor beside one that still waits. */
+function repeatedCall(call: ToolCall, turn: LoadedTurn, beside: readonly ToolCall[]): string | null {
   const isSame = (other: ToolCall) => other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
-  if (calls.some((other) => other.status === 'pending_approval' && isSame(other))) return 'The same call waits for approval already.';
-  if (ofTurn.some((other) => other.error?.type !== 'invalid_arguments' && isSame(other))) return 'The same call was made already; use its result.';
-  return null;
+  if (turn.calls.some((other) => other.status === 'pending_approval' && isSame(other))) return 'The same call waits for approval already.';
+  const isMade = (other: ToolCall) => other.error?.type !== 'invalid_arguments' || other.attempts > 0;
+  return callsOfTurn(turn, beside).some((other) => isMade(other) && isSame(other)) ? 'The same call was made already; use its result.' : null;
 }

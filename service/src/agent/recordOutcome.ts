@@ -22,8 +22,13 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
   deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, deps, turn.conversation.id);
     if (!controlled) await tx.jobs.complete(turn.conversation.id);
-    if (!controlled || !(await isCurrent(tx, controlled.conversation, turn))) return false;
+    if (!controlled) return false;
     const now = deps.clock.now();
+    if (controlled.mayAnswer !== turn.mayAnswer || !(await isCurrent(tx, controlled.conversation, turn))) {
+      // What a customer writes to a waiting conversation asks nobody to take it up again.
+      if (!controlled.mayAnswer) await nextTurn(tx, controlled.conversation.id, now);
+      return false;
+    }
     const actor: Actor = { type: 'agent', name: turn.settings.name };
     const view = { workspace: turn.workspace, contact: turn.contact, conversation: controlled.conversation };
     const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, actor, now) : view.conversation;

@@ -26,6 +26,12 @@ export const SENTENCES = {
     es: 'Nadie pudo confirmarlo a tiempo, así que no se hizo. ¿Desea que una persona le dé seguimiento?',
     pt: 'Ninguém pôde confirmar a tempo, então isso não foi feito. Gostaria que uma pessoa desse continuidade?',
   },
+  /** The same after the conversation was handed over: a person comes anyway. */
+  notDone: {
+    en: 'What you asked me for earlier could not be done. The person who writes to you here will see it.',
+    es: 'Lo que me pidió antes no se pudo hacer. La persona que le escriba por aquí lo verá.',
+    pt: 'O que você me pediu antes não pôde ser feito. A pessoa que escrever por aqui vai ver isso.',
+  },
   /** The customer asked for a person. */
   handOverOnRequest: {
     en: 'Of course. I am passing you to a person, who will write to you here.',

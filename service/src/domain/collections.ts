@@ -86,6 +86,7 @@ export const collections = {
       { on: ['conversationId', 'isTold'] },
       { on: ['toolId'] },
       { on: ['toolId', 'status'] },
+      { on: ['hasLargeResult'] },
     ],
   }),
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),

@@ -66,7 +66,10 @@ export interface ToolCall extends Document {
   readonly httpStatus: number | null;
   /** Of all attempts together. */
   readonly durationMs: number;
-  readonly result: Json;
+  /** What it answered, as JSON text: a fraction of the memory that the value would take. Null until it succeeded. */
+  readonly resultJson: string | null;
+  /** For the index: the result counts for `LARGE_RESULTS_MOST`. */
+  readonly hasLargeResult: boolean;
   readonly error: ToolCallError | null;
   /** It waited, or waits, for a person's decision. */
   readonly neededApproval: boolean;
@@ -78,6 +81,25 @@ export interface ToolCall extends Document {
   readonly createdAt: string;
   readonly finishedAt: string | null;
 }
+
+/** Results of this length and more (characters of JSON) are kept whole only as long as all of them together stay below the next figure. */
+export const LARGE_RESULT = 64 * 1024;
+export const LARGE_RESULTS_MOST = 48 * 1024 * 1024;
+const LEFT_OF_DROPPED = 8 * 1024;
+
+function keptResult(result: Json): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> {
+  const resultJson = JSON.stringify(result);
+  return { resultJson, hasLargeResult: resultJson.length >= LARGE_RESULT };
+}
+
+/** What is left of a large result that had to make room: its beginning, as a text. */
+export const dropResult = (call: ToolCall): ToolCall => ({
+  ...call,
+  resultJson: JSON.stringify(`${(call.resultJson ?? '').slice(0, LEFT_OF_DROPPED).toWellFormed()}… (the rest was removed to make room for newer results)`),
+  hasLargeResult: false,
+});
+
+export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json => (resultJson === null ? null : (JSON.parse(resultJson) as Json));
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** What a test call carries as its conversation. */
@@ -112,7 +134,7 @@ export function recordToolAttempt(
   now: Date,
 ): { call: ToolCall; nextAttemptAt: number | null } {
   const made = { ...call, isUnderWay: false, httpStatus: result.httpStatus, durationMs: call.durationMs + result.durationMs };
-  if (result.type === 'success') return { call: finish({ ...made, result: result.result }, 'succeeded', now), nextAttemptAt: null };
+  if (result.type === 'success') return { call: finish({ ...made, ...keptResult(result.result) }, 'succeeded', now), nextAttemptAt: null };
   const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
   return { call: nextAttemptAt === null ? finish(failed, 'failed', now) : failed, nextAttemptAt };

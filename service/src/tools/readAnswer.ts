@@ -40,7 +40,7 @@ function readSuccess(address: ToolAddress, response: OutboundResponse, clean: Cl
     return { type: 'success', httpStatus: status, durationMs, result };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    const message = `The endpoint answered ${status}, but ${error.message} ${NOT_DONE}`;
+    const message = `The endpoint answered ${status}, but ${error.message[0]!.toLowerCase()}${error.message.slice(1)} ${NOT_DONE}`;
     return { type: 'failure', retry: 'never', httpStatus: status, durationMs, error: { type: 'invalid_response', message } };
   }
 }

@@ -76,7 +76,7 @@ describe('what the agent says about its tool calls', () => {
   it('hands over, with the sentence, when the model calls tools instead of speaking', async () => {
     agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }]), toolCalls({ name: 'book', arguments: { again: 1 } })));
     const talk = await agent.talk('how many are there, and book one');
-    expect(await talk.reply()).toBe(`${FAILED.en}\n\nSorry, something went wrong on our side. A person will follow up and write to you here.`);
+    expect(await talk.reply()).toBe(`This is the result:\nStock: 3\n\n${FAILED.en}\n\nSorry, something went wrong on our side. A person will follow up and write to you here.`);
     expect(agent.tools.calls).toHaveLength(2);
   });
 

@@ -5,6 +5,8 @@ import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { answers, held, inTurn, resultsIn, startAgentService, type AgentService } from './agentService.ts';
 
+const FAILED = 'I could not do that right now. Would you like a person to follow up?';
+
 describe('a turn of the agent', () => {
   let agent: AgentService;
   let receiver: EventReceiver;
@@ -91,7 +93,7 @@ describe('a turn of the agent', () => {
   it('tells the model that there is no such tool', async () => {
     agent.model.answerBy(inTurn(toolCalls({ name: 'launch_rocket' }), text('That I cannot do.')));
     const talk = await agent.talk('Launch it');
-    expect(await talk.reply()).toBe('That I cannot do.');
+    expect(await talk.reply()).toBe(`That I cannot do.\n\n${FAILED}`);
     expect(resultsIn(agent.asked()[1]!)).toEqual([{ status: 'invalid', message: 'There is no such tool. Use one of those that are listed.' }]);
     expect(agent.tools.calls).toEqual([]);
   });
@@ -133,7 +135,7 @@ describe('a turn of the agent', () => {
     const twelve = Array.from({ length: 12 }, (_, number) => ({ name: 'find_order', arguments: { number: String(number) } }));
     agent.model.answerBy(inTurn(toolCalls(twelve), text('Enough.')));
     const talk = await agent.talk('Find all orders');
-    expect(await talk.reply()).toBe('Enough.');
+    expect(await talk.reply()).toBe(`Enough.\n\n${FAILED}`); // four of them were not made
     expect(agent.tools.calls).toHaveLength(8);
     expect(resultsIn(agent.asked()[1]!).filter(({ status }) => status === 'invalid')).toHaveLength(4);
   });
@@ -142,7 +144,7 @@ describe('a turn of the agent', () => {
     let number = 0;
     agent.model.answerBy(() => toolCalls({ name: 'find_order', arguments: { number: String(++number) } }));
     const talk = await agent.talk('Find all orders');
-    expect(await talk.reply()).toBe('Sorry, something went wrong on our side. A person will follow up and write to you here.');
+    expect(await talk.reply()).toBe('This is the result:\nState: shipped\n\nSorry, something went wrong on our side. A person will follow up and write to you here.');
     expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'agent_error' } });
     expect(agent.tools.calls).toHaveLength(8);
   });

@@ -1,7 +1,8 @@
 import type OpenAI from 'openai';
 import type { AgentTool, HistoryItem, PastToolCall, Turn } from '../agentModel.ts';
 import { BUILT_IN_FUNCTIONS, type FunctionDefinition } from './builtInFunctions.ts';
-import { cleanText, cutText } from './modelText.ts';
+import { cutText } from '../cutText.ts';
+import { cleanText } from './modelText.ts';
 import { noteMark, systemPrompt, TEAM_MARK } from './systemPrompt.ts';
 
 /**

@@ -4,7 +4,7 @@ import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import type { Language, Step, Turn } from '../agentModel.ts';
 import { BUILT_IN_NAMES, CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
 import { ModelError } from './modelError.ts';
-import { cutText } from './modelText.ts';
+import { cutText } from '../cutText.ts';
 import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
 import { TEAM_MARK } from './systemPrompt.ts';
 

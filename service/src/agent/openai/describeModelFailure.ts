@@ -1,6 +1,7 @@
 import { describeFailure } from '../../outbound/describeFailure.ts';
 import { ModelError } from './modelError.ts';
-import { cleanText, cutText } from './modelText.ts';
+import { cutText } from '../cutText.ts';
+import { cleanText } from './modelText.ts';
 
 const SERVER_WORDS_MAX = 200;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ModelError } from './modelError.ts';
-import { cleanText, endAtBoundary, removeThinking } from './modelText.ts';
+import { endAtBoundary } from '../cutText.ts';
+import { cleanText, removeThinking } from './modelText.ts';
 
 /** What a model said: its words, and the functions that it calls. */
 export interface ModelAnswer {

@@ -18,7 +18,7 @@ export async function settleToolCall(tx: Tx, deps: Pick<Deps, 'agent'>, before: 
   const conversation = ended.conversationId === null ? null : await tx.conversations.get(ended.conversationId);
   if (!conversation) return tx.toolCalls.put({ ...ended, isTold: true });
   const counted = before.status === 'pending_approval' ? await countDecided(tx, conversation) : conversation;
-  const willTell = await wakeAgent(tx, deps, counted, now.getTime());
+  const willTell = await wakeAgent(tx, deps, counted, now.getTime(), true);
   await tx.toolCalls.put({ ...ended, isTold: !willTell });
 }
 

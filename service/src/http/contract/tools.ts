@@ -25,7 +25,7 @@ const templateSchema = jsonObjectSchema.meta({
   example: { method: 'GET', url: 'https://api.example.com/orders/{{args.order_number}}', headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } },
 });
 const secretsSchema = z
-  .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'has a name that is not made of letters, digits and _'), z.string('must be a text').min(1, 'must not be empty').max(4096, 'must have at most 4096 characters'), 'must be an object of texts')
+  .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'has a name that is not made of letters, digits and _'), z.string('must be a text').trim().min(1, 'must not be empty').max(4096, 'must have at most 4096 characters'), 'must be an object of texts')
   .refine((secrets) => Object.keys(secrets).length <= 20, 'must have at most 20 entries')
   .meta({ description: 'HTTP kind: values for {{secrets.NAME}}; never shown again', example: { API_TOKEN: 's3cret' } });
 const timeoutSchema = z

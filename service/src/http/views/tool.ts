@@ -2,8 +2,9 @@ import type { Contact } from '../../domain/contact.ts';
 import type { Json } from '../../domain/json.ts';
 import { maskJson, maskText } from '../../domain/masking.ts';
 import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
+import { resultExcerpt } from '../../domain/resultExcerpt.ts';
 import type { Tool } from '../../domain/tool.ts';
-import { TEST_CONVERSATION_ID, type Decision } from '../../domain/toolCall.ts';
+import { TEST_CONVERSATION_ID, resultOf, type Decision } from '../../domain/toolCall.ts';
 
 /** A tool as the API shows it: never a secret. @see design section 3, Custom tools */
 export const toolJson = (tool: Tool) => ({
@@ -43,7 +44,7 @@ export function toolCallJson({ call, contact }: ToolCallView) {
     attempts: call.attempts,
     http_status: call.httpStatus,
     duration_ms: call.durationMs,
-    result: maskAll(call.result),
+    result: maskAll(resultOf(call)),
     error: call.error && { type: call.error.type, message: mask(call.error.message) },
     decision: call.decision && decisionJson(call.decision, contact),
     expires_at: call.expiresAt,
@@ -60,13 +61,7 @@ const decisionJson = ({ approved, by, note, at }: Decision, contact: Contact | n
 const EXCERPT_BYTES = 8 * 1024;
 
 /** In a list a long result is cut to a text, so that a page stays readable. */
-export function toolCallListJson(view: ToolCallView) {
-  const json = toolCallJson(view);
-  return { ...json, result: cutResult(json.result) };
-}
-
-function cutResult(result: Json): Json {
-  const text = JSON.stringify(result);
-  const bytes = Buffer.from(text);
-  return bytes.length <= EXCERPT_BYTES ? result : `${new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream: true })}…`;
+export function toolCallListJson({ call, contact }: ToolCallView) {
+  const { text, isCut } = resultExcerpt(call, contact, EXCERPT_BYTES);
+  return { ...toolCallJson({ call: { ...call, resultJson: null }, contact }), result: isCut ? `${text}…` : (JSON.parse(text) as Json) };
 }

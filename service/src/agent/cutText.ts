@@ -1,0 +1,21 @@
+/** At most `max` characters (code points): to the end of a sentence if one ends in the second half, else to a word's, with an ellipsis. */
+export function cutText(text: string, max: number): string {
+  const characters = [...text];
+  return characters.length <= max ? text : endAtBoundary(characters.slice(0, max).join(''));
+}
+
+/** Ends a text that breaks off at the last sentence, else at the last word; no longer than it came. */
+export function endAtBoundary(text: string): string {
+  const half = text.length / 2;
+  const sentence = lastMatchEnd(text, /[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/g);
+  if (sentence > half) return text.slice(0, sentence).trimEnd();
+  const word = lastMatchEnd(text, /\S(?=\s)/g);
+  if (word > half) return `${text.slice(0, word)}…`;
+  return `${[...text].slice(0, -1).join('')}…`;
+}
+
+function lastMatchEnd(text: string, pattern: RegExp): number {
+  let end = 0;
+  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
+  return end;
+}

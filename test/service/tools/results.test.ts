@@ -1,0 +1,51 @@
+// Large results are kept whole only as long as there is room for all of them.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { collections, type ServiceStore } from '../../../service/src/domain/collections.ts';
+import { newId } from '../../../service/src/domain/ids.ts';
+import { boundResults } from '../../../service/src/domain/operations/boundResults.ts';
+import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
+import { LARGE_RESULTS_MOST, resultOf, type ToolCall } from '../../../service/src/domain/toolCall.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const contact = { id: 'ctc', workspaceId: 'w', channel: 'web_chat', name: null, phone: '5491155551234', email: 'maria@example.com', verified: false, createdAt: '' } as const;
+
+describe('results of tool calls', () => {
+  let folder: string;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    store = await openLowdbStore(collections, { folder });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('the oldest large ones make room, their beginning stays, small ones are left alone', async () => {
+    const call = (length: number) => ({ id: newId('call'), workspaceId: 'w', status: 'succeeded', resultJson: JSON.stringify('x'.repeat(length)), hasLargeResult: length > 1000 }) as ToolCall;
+    const small = call(100);
+    const large = Array.from({ length: 50 }, () => call(MEBIBYTE));
+    const kept = await store.transaction(async (tx) => {
+      for (const each of [small, ...large]) await tx.toolCalls.put(each);
+      await boundResults(tx);
+      return tx.toolCalls.find({ where: {}, limit: 100 });
+    });
+    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(LARGE_RESULTS_MOST + MEBIBYTE / 2);
+    expect(kept.find(({ id }) => id === small.id)).toEqual(small);
+    expect(kept.at(-1)).toEqual(large.at(-1));
+    expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(/^"x{8000,}… \(the rest was removed/);
+    expect(kept.filter(({ hasLargeResult }) => hasLargeResult)).toHaveLength(47);
+  });
+
+  it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])('an excerpt masks %s wherever the cut lies', (detail) => {
+    for (let at = 60; at <= 110; at++) {
+      const { text, isCut } = resultExcerpt({ resultJson: `"${'.'.repeat(at)} ${detail} ${'.'.repeat(3000)}"` }, contact, 100);
+      expect(isCut).toBe(true);
+      expect(text).not.toMatch(/5555|maria/);
+    }
+  });
+});
