@@ -110,8 +110,11 @@ interface AxeResult {
 }
 
 async function axeFindingsIn(frame: Frame): Promise<readonly string[]> {
-  // What is on its way to its place is not looked at.
-  await frame.evaluate(() => Promise.allSettled(document.getAnimations().map((animation) => animation.finished)));
+  // What is on its way to its place, or fading, is looked at where and as it ends.
+  await frame.evaluate(() => {
+    const isEndless = (animation: Animation) => animation.effect?.getComputedTiming().endTime === Infinity;
+    for (const animation of document.getAnimations()) if (!isEndless(animation)) animation.finish();
+  });
   // Told as text: the pages' content policy lets no script in by a tag.
   await frame.evaluate(axeSource);
   const { violations } = (await frame.evaluate('axe.run(document, { resultTypes: ["violations"], iframes: false })')) as AxeResult;

@@ -65,6 +65,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       messages: [message],
       calls: [],
       untold: [],
+      mayAnswer: true,
       unanswered: [message],
       repliedAt: [],
       tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),

@@ -101,6 +101,12 @@ export const dropResult = (call: ToolCall): ToolCall => ({
 
 export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json => (resultJson === null ? null : (JSON.parse(resultJson) as Json));
 
+const BEGINNING = 20_000;
+
+/** The result for a page: of a large one the beginning of its JSON, as a text; it is not read further. */
+export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
+  (call.resultJson?.length ?? 0) < LARGE_RESULT ? resultOf(call) : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
+
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** What a test call carries as its conversation. */
 export const TEST_CONVERSATION_ID = 'conv_test';

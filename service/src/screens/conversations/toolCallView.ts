@@ -1,5 +1,5 @@
 import type { Tool } from '../../domain/tool.ts';
-import type { ToolCall } from '../../domain/toolCall.ts';
+import { resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { readableName, valuesView, valueView } from './valuesView.ts';
@@ -26,7 +26,7 @@ export const argumentsView = (call: ToolCall, tool: Tool | null): View =>
 export const outcomeView = (call: ToolCall): View => html`
   ${call.attempts === 0 ? null : html`<p class="muted">${attemptsOf(call)}</p>`}
   ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-  ${call.status === 'succeeded' ? html`<p class="part">Result</p><div class="result">${valueView(call.result)}</div>` : null}
+  ${call.status === 'succeeded' ? html`<p class="part">Result</p><div class="result">${valueView(resultBeginning(call))}</div>` : null}
 `;
 
 function attemptsOf({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string {

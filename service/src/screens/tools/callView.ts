@@ -1,5 +1,5 @@
 import type { Tool } from '../../domain/tool.ts';
-import { isFinished, type ToolCall } from '../../domain/toolCall.ts';
+import { isFinished, resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
 import { showRequest } from '../../tools/shownRequest.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
@@ -52,7 +52,7 @@ function answerView(call: ToolCall, most: number): View {
   return html`
     <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
     ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(call.result, most)}</code></pre>` : null}
+    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), most)}</code></pre>` : null}
     ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
   `;
 }
