@@ -1,10 +1,11 @@
 // Windows of a real browser that notice every error a page makes.
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Frame, type Page } from 'playwright-core';
+import { smallPng } from './smallPng.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
@@ -105,16 +106,19 @@ async function axeFindings(page: Page): Promise<readonly string[]> {
   return found.flat();
 }
 
+/** What is on its way to its place, or fading, is looked at where and as it ends. */
+const finishAnimations = (frame: Frame): Promise<void> =>
+  frame.evaluate(() => {
+    const isEndless = (animation: Animation) => animation.effect?.getComputedTiming().endTime === Infinity;
+    for (const animation of document.getAnimations()) if (!isEndless(animation)) animation.finish();
+  });
+
 interface AxeResult {
   readonly violations: readonly { id: string; help: string; nodes: readonly { html: string; failureSummary?: string }[] }[];
 }
 
 async function axeFindingsIn(frame: Frame): Promise<readonly string[]> {
-  // What is on its way to its place, or fading, is looked at where and as it ends.
-  await frame.evaluate(() => {
-    const isEndless = (animation: Animation) => animation.effect?.getComputedTiming().endTime === Infinity;
-    for (const animation of document.getAnimations()) if (!isEndless(animation)) animation.finish();
-  });
+  await finishAnimations(frame);
   // Told as text: the pages' content policy lets no script in by a tag.
   await frame.evaluate(axeSource);
   const { violations } = (await frame.evaluate('axe.run(document, { resultTypes: ["violations"], iframes: false })')) as AxeResult;
@@ -125,5 +129,8 @@ async function screenshot(page: Page, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS;
   if (folder === undefined) return;
   await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+  for (const frame of page.frames()) await finishAnimations(frame);
+  // Playwright would hide the caret by a style that the pages' content policy refuses.
+  const picture = await page.screenshot({ animations: 'allow', caret: 'initial' });
+  await writeFile(join(folder, `${name}.png`), smallPng(picture));
 }

@@ -59,7 +59,7 @@ describe('the screens’ defences in a browser', () => {
     await page.getByRole('heading', { level: 1 }).click();
     const evalEnd = await page.evaluate(() => new Promise((resolve) => {
       addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI), { once: false });
-      setTimeout('window.__pwned = "eval"'); // eslint-disable-line @typescript-eslint/no-implied-eval
+      setTimeout('window.__pwned = "eval"');
     }));
     expect(evalEnd).toBe('eval');
     expect(await page.evaluate('window.__pwned')).toBeUndefined();

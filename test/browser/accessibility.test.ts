@@ -1,0 +1,86 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startTestService, type TestService } from '../helpers/service.ts';
+import type { BrowserWindow } from './browser.ts';
+import { SHOP_ENV, fillWithSamples, lateClock, type SampleContent } from './sampleContent.ts';
+import { SCREEN_STATES } from './screenStates.ts';
+import { startTeam, type Team } from './team.ts';
+
+describe('every screen in every state', () => {
+  let team: Team;
+  let content: SampleContent;
+  let newService: TestService;
+  let member: BrowserWindow;
+  let stranger: BrowserWindow;
+
+  beforeAll(async () => {
+    const clock = lateClock();
+    [team, newService] = await Promise.all([startTeam({ clock, env: SHOP_ENV }), startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } })]);
+    content = await fillWithSamples(team, clock);
+    [member, stranger] = [await team.openSignedIn(), await team.open()];
+    await takeOver(member.page);
+  });
+  afterEach(async () => {
+    for (const window of [member, stranger]) await window.page.emulateMedia({ colorScheme: 'light' });
+  });
+  afterAll(async () => {
+    await team?.close();
+    await newService?.stop();
+  });
+
+  async function takeOver(page: Page) {
+    await page.goto(`${team.service.url}/conversations/${content.mine}`);
+    await page.getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('ana took over').waitFor();
+  }
+
+  /** Wide and narrow, light and dark, and with texts of twice the size: axe finds nothing, and nothing reaches beyond the edge. */
+  async function expectFit({ page, axe, overflow }: BrowserWindow) {
+    const faults: string[] = [];
+    for (const width of [1440, 360]) {
+      await page.setViewportSize({ width, height: width === 360 ? 740 : 900 });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        faults.push(...(await axe()).map((fault) => `${width} px, ${colorScheme}: ${fault}`));
+      }
+      faults.push(...(await overflow()).map((fault) => `${width} px: ${fault}`));
+      const sizes = await page.context().newCDPSession(page);
+      await sizes.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } });
+      faults.push(...(await overflow()).map((fault) => `${width} px, texts of 200 %: ${fault}`));
+      await sizes.send('Page.setFontSizes', { fontSizes: { standard: 16, fixed: 13 } });
+      await sizes.detach();
+    }
+    expect(faults).toEqual([]);
+  }
+
+  it.each(SCREEN_STATES.map((state) => [state.name, state] as const))('%s', async (_, { path, prepare, isPublic = false, isRefusal = false }) => {
+    const window = isPublic ? stranger : member;
+    if (isRefusal) window.allowErrors(/40\d/);
+    await window.page.setViewportSize({ width: 1440, height: 900 });
+    await window.page.goto(team.service.url + path(content));
+    await prepare?.(window.page);
+    await expectFit(window);
+    expect(window.problems).toEqual([]);
+  });
+
+  it('set-up, its form and its key', async () => {
+    const window = await team.open();
+    await window.page.goto(newService.setupUrl!);
+    await expectFit(window);
+    await window.page.getByLabel('Name of the workspace').fill('Harbour Outfitters');
+    await window.page.getByLabel('Your name').fill('Ana');
+    await window.page.getByLabel('Your e-mail').fill('ana@example.com');
+    await window.page.getByLabel('A password').fill('correct horse battery');
+    await window.page.getByRole('button', { name: 'Set up and show the API key' }).click();
+    await window.page.getByRole('heading', { name: 'Ready' }).waitFor();
+    await expectFit(window);
+    await window.page.getByRole('button', { name: 'Go to the conversations' }).click();
+    await window.page.getByText('No conversations yet.').waitFor();
+    await expectFit(window);
+    for (const path of ['/keys', '/tools']) {
+      await window.page.goto(new URL(path, newService.setupUrl!).href);
+      await expectFit(window);
+    }
+    await window.close();
+  });
+});

@@ -1,0 +1,118 @@
+// A shop's day: what the pictures of the screens show and the accessibility tests look at.
+import type { Clock } from '../../service/src/domain/clock.ts';
+import { chatCustomer, type ApiClient, type ChatCustomer } from '../helpers/apiClient.ts';
+import { agentSays, callIn, makeLive, type DefinedTool, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import type { Team } from './team.ts';
+
+export const SHOP_ENV = { BOOTSTRAP_WORKSPACE: 'Harbour Outfitters' };
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** A clock that is behind, so that things can have happened a while ago. */
+export interface LateClock extends Clock {
+  /** Only ever less. */
+  behindMs: number;
+}
+export const lateClock = (): LateClock => ({
+  behindMs: 50 * HOUR,
+  now() {
+    return new Date(Date.now() - this.behindMs);
+  },
+});
+
+/** Ids of what there is to look at. */
+export interface SampleContent {
+  readonly answered: string;
+  readonly approval: string;
+  readonly waiting: string;
+  readonly mine: string;
+  readonly closed: string;
+  readonly liveTool: string;
+  readonly failedTool: string;
+  readonly httpTool: string;
+  readonly failing: string;
+  /** One who comes back to their chat. */
+  readonly customer: ChatCustomer;
+}
+
+/** Fills a new service, as ana's team would have used it for two days. The clock is right afterwards. */
+export async function fillWithSamples({ service, endpoint }: Pick<Team, 'service' | 'endpoint'>, clock: LateClock): Promise<SampleContent> {
+  const { api, url } = service;
+  const arrive = async (claims: Record<string, string>, text: string) => {
+    const customer = await chatCustomer(url, claims);
+    const { conversation_id: id } = await customer.write(text);
+    return { customer, id };
+  };
+  const answered = async (claims: Record<string, string>, text: string) => {
+    const arrived = await arrive(claims, text);
+    await agentSays(arrived.customer);
+    return arrived;
+  };
+
+  await api.patch('/api/agent', {
+    name: 'Skipper',
+    greeting: 'Welcome to Harbour Outfitters!',
+    instructions: 'You help customers of Harbour Outfitters, a shop for sailing clothes and camping gear in Bristol.\nBe brief and kind. Open on weekdays from 9 to 18, on Saturdays from 10 to 16.\nNever promise a date of delivery that no tool has given you.',
+    languages: ['en', 'es'],
+  });
+  const tools = await defineTools(api, endpoint);
+  const failing = await subscribe(api, endpoint);
+
+  const sofia = await answered({ name: 'Sofia Rossi', email: 'sofia.rossi@example.com' }, 'Where is my order A-1042?');
+  clock.behindMs = 49 * HOUR;
+  await api.post(`/api/conversations/${sofia.id}/close`, { summary: 'Order A-1042 had been sent; told her the day of delivery.', verdict: 'goal_reached' });
+  clock.behindMs = 26 * HOUR;
+  const kenji = await arrive({ phone: '+44 20 7946 0018' }, 'Do you have the Fastnet jacket in size L?');
+  await agentSays(kenji.customer);
+  clock.behindMs = 3 * HOUR;
+  const maria = await answered({ name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' }, 'Hi, where is my order A-1077?');
+  await maria.customer.write('Great, thank you!');
+  await waitFor('the second answer', async () => (await maria.customer.read()).filter(({ from }: { from: string }) => from === 'agent').length >= 2);
+  clock.behindMs = 55 * MINUTE;
+  const jonas = await answered({ name: 'Jonas Lind', email: 'jonas.lind@example.com' }, 'My two-man tent leaks at the seam after one season. Can I talk to a person?');
+  clock.behindMs = 20 * MINUTE;
+  const aisha = await answered({ name: 'Aisha Khan', email: 'aisha@example.com' }, 'Can I talk to a person, please? It is about an invoice.');
+  await aisha.customer.write('The VAT number is missing on it.');
+  clock.behindMs = 6 * MINUTE;
+  const tom = await answered({ name: 'Tom Becker', email: 'tom.becker@example.com' }, 'Hello, I need to cancel order A-1093, I chose the wrong size.');
+  await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
+  clock.behindMs = 0;
+  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, customer: maria.customer };
+}
+
+const orderNumber = { type: 'string', description: 'Order number' };
+
+async function defineTools(api: ApiClient, endpoint: ToolEndpoint): Promise<Record<'find' | 'cancel' | 'stock', DefinedTool>> {
+  endpoint.answerAlways('/find_order', { json: { message: 'It left our warehouse yesterday and arrives on Tuesday.', status: 'shipped', carrier: 'Royal Mail' } });
+  endpoint.answerAlways('/cancel_order', { json: { message: 'Order A-1093 is cancelled. The money is back within three days.', refund: { amount: 89, currency: 'GBP' } } });
+  endpoint.answerAlways('/check_stock', { status: 500, json: { error: 'the stock system is being updated' } });
+  const find = await endpoint.define(api, { name: 'find_order', description: 'Finds an order by its number and says where it is.', parameters: { type: 'object', properties: { order_number: orderNumber }, required: ['order_number'] } });
+  await makeLive(api, find, { order_number: 'A-1042' });
+  const cancel = await endpoint.defineHttp(api, {
+    name: 'cancel_order',
+    description: 'Cancels an order that was not sent yet, and pays it back.',
+    parameters: { type: 'object', properties: { order_number: orderNumber }, required: ['order_number'] },
+    ask_before_running: true,
+    secrets: { SHOP_TOKEN: 'shop-token' },
+    request_template: { method: 'POST', url: `${endpoint.url}/cancel_order`, headers: { Authorization: 'Bearer {{secrets.SHOP_TOKEN}}', 'Idempotency-Key': '{{call.id}}' }, body: { order: '{{args.order_number}}', reason: 'customer' }, response_fields: ['message', 'refund.amount'] },
+  });
+  await makeLive(api, cancel, { order_number: 'A-1000' });
+  const stock = await endpoint.define(api, { name: 'check_stock', description: 'Says whether an article is there in a size.', parameters: { type: 'object', properties: { article: { type: 'string', description: 'Name of the article' }, size: { type: 'string', enum: ['S', 'M', 'L', 'XL'] } }, required: ['article'] } });
+  await api.post(`/api/tools/${stock.id}/test`, { arguments: { article: 'Fastnet jacket', size: 'L' } });
+  return { find, cancel, stock };
+}
+
+/** @returns the one that fails */
+async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string> {
+  endpoint.answerAlways('/webhook/closed', (_request, response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":404,"message":"The requested webhook is not registered."}'));
+  const create = async (event: string, path: string, source = 'n8n') => (await api.post('/api/hooks', { event, target_url: `${endpoint.url}${path}`, source })).body.id as string;
+  await create('message.received', '/webhook/incoming');
+  await create('conversation.handed_over', '/webhook/notify-team');
+  await create('conversation.qualified', '/crm/leads', 'CRM');
+  const failing = await create('conversation.closed', '/webhook/closed');
+  for (let n = 1; n <= 5; n++) await api.post(`/api/hooks/${failing}/test`, {});
+  await waitFor('five failures', async () => (await api.get('/api/hooks')).body.data.some(({ status }: { status: string }) => status === 'failing'));
+  return failing;
+}

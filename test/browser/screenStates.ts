@@ -1,0 +1,86 @@
+// Every screen in each state that somebody can meet.
+import type { Page } from 'playwright-core';
+import type { SampleContent } from './sampleContent.ts';
+
+export interface ScreenState {
+  readonly name: string;
+  /** Its path, from what there is. */
+  path(content: SampleContent): string;
+  /** What has to be done before it shows; a click or a form. */
+  prepare?(page: Page): Promise<unknown>;
+  /** For somebody who is not signed in. */
+  readonly isPublic?: boolean;
+  /** Its answer is an error, which the browser's console repeats. */
+  readonly isRefusal?: boolean;
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+
+export const SCREEN_STATES: readonly ScreenState[] = [
+  { name: 'sign-in', path: () => '/sign-in', isPublic: true },
+  { name: 'sign-in, refused', path: () => '/sign-in', isPublic: true, isRefusal: true, prepare: refuseSignIn },
+  { name: 'useless link', path: () => '/join?token=unknown', isPublic: true, isRefusal: true },
+  { name: 'conversations', path: () => '/conversations' },
+  { name: 'conversations, none', path: () => '/conversations?tab=mine' },
+  { name: 'conversations, nothing found', path: () => '/conversations?q=nobody' },
+  { name: 'conversations, approvals', path: () => '/conversations?tab=approvals' },
+  { name: 'conversation with the agent', path: ({ answered }) => `/conversations/${answered}`, prepare: unfold },
+  { name: 'conversation with an approval', path: ({ approval }) => `/conversations/${approval}` },
+  { name: 'approval, rejecting', path: ({ approval }) => `/conversations/${approval}`, prepare: (page) => button(page, /^Reject .*with a reason/).click() },
+  { name: 'conversation that waits', path: ({ waiting }) => `/conversations/${waiting}` },
+  { name: 'conversation of mine', path: ({ mine }) => `/conversations/${mine}` },
+  { name: 'conversation, closing', path: ({ mine }) => `/conversations/${mine}/close` },
+  { name: 'conversation, closed', path: ({ closed }) => `/conversations/${closed}` },
+  { name: 'keys', path: () => '/keys' },
+  { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
+  { name: 'subscription that fails', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: unfold },
+  { name: 'tools', path: () => '/tools' },
+  { name: 'tool, new', path: () => '/tools/new' },
+  { name: 'tool, new of kind HTTP', path: () => '/tools/new', prepare: (page) => page.getByRole('radio', { name: 'HTTP' }).check() },
+  { name: 'tool, refused', path: () => '/tools/new', isRefusal: true, prepare: refuseTool },
+  { name: 'tool, edited', path: ({ httpTool }) => `/tools/${httpTool}/edit` },
+  { name: 'tool with a result', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
+  { name: 'tool with a failure', path: ({ failedTool }) => `/tools/${failedTool}`, prepare: unfold },
+  { name: 'agent', path: () => '/agent', prepare: tryAgent },
+  { name: 'team', path: () => '/team', prepare: invite },
+  { name: 'account', path: () => '/account' },
+  { name: 'no such page', path: () => '/conversations/conv_unknown', isRefusal: true },
+  { name: 'chat', path: () => '/chat', isPublic: true },
+];
+
+async function refuseSignIn(page: Page) {
+  await page.getByLabel('E-mail').fill('nobody@example.com');
+  await page.getByLabel('Password').fill('wrong password');
+  await button(page, 'Sign in').click();
+  await page.getByRole('alert').waitFor();
+}
+
+async function refuseTool(page: Page) {
+  await page.getByLabel('Name', { exact: true }).first().fill('Not A Name');
+  await page.getByLabel('Description').first().fill('Finds an order.');
+  await button(page, 'Create the tool').click();
+  await page.getByText('Correct what is marked below.').waitFor();
+}
+
+/** Opens all that is folded. */
+async function unfold(page: Page) {
+  await page.evaluate(() => document.querySelectorAll('main details').forEach((each) => ((each as HTMLDetailsElement).open = true)));
+}
+
+export async function testTool(page: Page) {
+  await page.getByLabel('order_number').fill('A-1042');
+  await button(page, 'Run a test call').click();
+  await page.getByRole('group', { name: 'Result' }).first().waitFor();
+}
+
+export async function tryAgent(page: Page) {
+  await page.getByLabel('Message of a customer').fill('Where is my order A-1042?');
+  await button(page, 'Try it').click();
+  await page.getByRole('heading', { name: /^It would/ }).waitFor();
+}
+
+export async function invite(page: Page) {
+  await page.getByLabel('Who is it for?').fill('Ben, our new colleague');
+  await button(page, 'Make a link').click();
+  await page.getByText('/join?token=').waitFor();
+}
