@@ -20,6 +20,7 @@ const EN_PERSON = any(
 const EN_A = any('(?:a|an|any|the|one of your|your|another|some)(?: (?:real|live|actual|human))*');
 const EN_TALK = any('(?:talk|speak|chat|communicate) (?:directly )?(?:to|with)|get in touch with|(?:contact|reach)');
 const EN_TRANSFER = any('(?:connect|transfer|put|pass|forward|escalate|switch|redirect|refer|hand)(?: me| us| this| it)?(?: over| on| through)? (?:to|with)', '(?:get|give|find|call|send) (?:me|us)');
+const EN_DEAL = any('(?:rather|prefer to|want to|wanna|like to|love to|need to|let me) deal (?:directly )?with');
 const EN_WANT = any('(?:want|need|prefer|require|demand|wanna have|id like|would like|like to have)');
 const EN_WANTED = any('(?:real |live |actual )?(?:human|person|representative|rep|operator|agent|human being)', 'some(?:one|body) (?:real|human)', 'real people');
 
@@ -66,13 +67,17 @@ const GOES_ON = any(
   '(?:agora|ja|e|ou|obrigad[oa]|pra|para (?:falar|me)|nao|pfv|por|do (?:suporte|atendimento|time))',
 );
 
+/** After "can you transfer me" comes nothing: money is transferred too. */
+const ENDS = any('(?:$|por favor|porfa|agora|ahora|ya|ja|pfv|aqui)(?: |$)');
+
 const PATTERNS: readonly RegExp[] = [
   `${EN_TALK} ?(?:${EN_A} ?)?${EN_PERSON}\\b(?! (?:resources?|rights?|trainer))`,
+  `${EN_DEAL} ?(?:${EN_A} ?)?${EN_WANTED}\\b(?= ?${GOES_ON})`,
   `${EN_TRANSFER} ?(?:${EN_A} ?)?${EN_PERSON}\\b(?! (?:resources?|rights?|size|number))`,
   `${EN_WANT} ?(?:${EN_A} )?${EN_WANTED}\\b(?= ?${GOES_ON})`,
   any('human (?:agent|support|operator|assistance|attendant|representative|help)|live (?:agent|person|operator|representative)|real (?:person|human|agent) (?:please|pls|now)'),
   any('is there (?:a|an|any|some)(?:one|body)? ?(?:real|human|live|actual) ?(?:person|human|being|agent|there|here|i can)?', 'is there (?:a person|someone|somebody|anyone|anybody) (?:i can|to|we can) (?:talk|speak|chat)'),
-  any('(?:can|could|would|have|let|please have) (?:someone|somebody|a person|a human|an agent|a representative)(?: from your team| please)? (?:call|contact|phone|ring|reach|write) (?:to )?(?:me|us)'),
+  any('(?:can|could|would|have|let|please have) (?:someone|somebody|a person|a human|an agent|a representative|a colleague|(?:one|any) of your (?:colleagues|team|staff|agents))(?: from your team| please)? (?:call|contact|phone|ring|reach|write) (?:to )?(?:me|us)'),
   `${ES_TALK} ?(?:${ES_A} ?)?${ES_PERSON}\\b`,
   `${ES_TRANSFER} ?(?:${ES_A} ?)?${ES_PERSON}\\b`,
   `${ES_WANT} ?(?:${ES_A} )?${ES_WANTED}\\b(?= ?${GOES_ON})`,
@@ -80,9 +85,21 @@ const PATTERNS: readonly RegExp[] = [
   `${any('que (?:me )?(?:alguien|una persona|un humano|un asesor|un agente)')} ?${ES_SERVES}\\b`,
   `que ?${ES_SERVES} ?${any('(?:alguien|una persona|un humano|un asesor|un agente)')}\\b`,
   any('hay (?:alguien|alguna persona|algun humano|un humano|una persona) (?:real|humana|de verdad|que (?:me )?(?:pueda |puede )?(?:atender|atienda)|con quien|con la que)'),
+  `${any('(?:need|want|would like|id like) (?:some )?(?:help|assistance|support) from (?:a|an|another|some)')} ?${EN_WANTED}\\b`,
+  `${any('(?:necesito|quiero|quisiera|prefiero|deseo|me gustaria) (?:la )?(?:ayuda|asistencia|atencion) (?:de|por) (?:una?|otra|alguna?)')} ?${ES_WANTED}\\b`,
+  any('(?:me )?(?:puede|pueden|podria|podrian) (?:atender|atenderme|llamar|llamarme|contactar|contactarme) (?:alguien|una persona|un humano|un asesor|una asesora|un agente|algun humano|alguna persona)'),
+  any('(?:me )?(?:puede|pueden|podria|podrian) (?:ayudar|ayudarme) (?:una persona|un humano|un asesor|una asesora|un agente)'),
+  any('(?:alguien|una persona|un humano|un asesor|una asesora|un agente) (?:me )?(?:puede|podria) (?:atender|atenderme|llamar|llamarme|contactar|contactarme)'),
+  `${any('(?:prefiero|quiero|quisiera|necesito|deseo|pido|solicito|me gustaria) que me (?:llamen|contacten|atiendan)')}\\b(?= ?(?:${GOES_ON}|al|a|manana|cuando|lo antes|cuanto antes|mejor)\\b)`,
+  `${any('(?:me (?:puede|puedes|pueden|podria|podrias|podrian) (?:transferir|derivar|comunicar)|(?:puede|puedes|pueden|podria|podrias|podrian) (?:transferirme|derivarme|comunicarme))')}\\b(?= ?${ENDS})`,
   `${PT_TALK} ?(?:${PT_A} ?)?${PT_PERSON}\\b`,
   `${PT_TRANSFER} ?(?:${PT_A} ?)?${PT_PERSON}\\b`,
   `${PT_WANT} ?(?:${PT_A} )?${PT_WANTED}\\b(?= ?${GOES_ON})`,
+  `${any('(?:preciso|quero|queria|gostaria|necessito|prefiro)(?: de| da)? (?:a )?(?:ajuda|assistencia|atencao) (?:de|por) (?:uma?|outra|alguma?)')} ?${PT_WANTED}\\b`,
+  any('(?:pode|podem|poderia|poderiam) (?:me )?(?:atender|ajudar|ligar) (?:uma pessoa|um humano|um atendente)'),
+  any('(?:alguem|uma pessoa|um humano|um atendente) (?:pode|poderia) (?:me )?(?:atender|ligar|contatar)'),
+  `${any('(?:prefiro|quero|queria|gostaria|preciso|desejo|peco)(?: de)? que me (?:liguem|contatem|atendam)')}\\b(?= ?(?:${GOES_ON}|amanha|hoje|quando|o quanto antes)\\b)`,
+  `${any('(?:pode|podem|poderia|poderiam|consegue) (?:me )?transferir(?: me)?')}\\b(?= ?${ENDS})`,
   any('(?:atendimento|atendente|suporte|agente|ajuda|operador|assistencia) (?:humana|humano|pessoal)'),
   `${any('que (?:alguem|uma pessoa|um humano|um atendente)')} ?${PT_SERVES}\\b`,
   any('tem (?:alguem|alguma pessoa|algum humano|um humano|uma pessoa)(?: ai)? (?:real|humana|de verdade|que (?:me )?(?:possa |pode )?(?:atender|atenda)|com quem|para falar|pra falar)'),
@@ -96,6 +113,9 @@ const ALONE = new RegExp(
     '(?:uma? )?(?:human[oa]|ser humano|atendente|operadora?|pessoa (?:real|humana|de verdade)|alguem (?:real|de verdade)|consultora?)',
   )}(?: (?:please|pls|now|por favor|porfa|ya|ahora|agora|pfv))*$`,
 );
+
+/** With a please, a text that is nothing but "a person" counts nobody: "one person please" does. */
+const ALONE_AND_POLITE = new RegExp(`^${any('(?:please )?(?:a |another )?(?:person|human|someone|somebody) (?:please|pls)|please (?:a )?(?:person|human)|(?:por favor )?(?:persona|pessoa|alguien|alguem) (?:por favor|porfa|pfv)|por favor (?:persona|pessoa)')}$`);
 
 /** Who does not want the program wants a person. */
 const NO_PROGRAM = new RegExp(
@@ -134,7 +154,7 @@ function asksInClause(clause: string): boolean {
  * Whether the customer asks to be served by a person, in English, Spanish or Portuguese.
  * Mentioning people is no request, and "I don't want to talk to a person" is the opposite of one.
  */
-export const wantsPerson = (text: string): boolean => clausesOf(text).some(asksInClause);
+export const wantsPerson = (text: string): boolean => clausesOf(text).some(asksInClause) || ALONE_AND_POLITE.test(wordsOf(text.slice(0, 60)).join(' '));
 
 /** One of these makes a short text a yes. */
 const YES = wordSet(

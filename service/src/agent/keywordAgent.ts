@@ -2,8 +2,9 @@ import type { AgentModel, AgentTool, HistoryItem, Language, PastToolCall, Step, 
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
 import { offersPerson, sentence } from './sentences.ts';
 import { fillArguments, isNamed, type Filled, type Source } from './keyword/fillArguments.ts';
+import { hasDoubts, isUncalledFor } from './keyword/actRequest.ts';
 import { bestTool, contentTerms, fitsWell, knowledgeTool } from './keyword/ranking.ts';
-import { askedTool, currentRequest, type Request } from './keyword/request.ts';
+import { askedTool, currentRequest, openingOf, type Request } from './keyword/request.ts';
 import { callInWords, cut } from './keyword/resultWording.ts';
 import { argumentsOf, label, nameOf, type Argument } from './keyword/schema.ts';
 import { changesMind, declines, isFarewell, isGreeting, isThanks } from './keyword/smallTalk.ts';
@@ -114,6 +115,7 @@ function answerToQuestion(request: Request, turn: Turn, now: Date): Step | null 
   const [asked] = request.asked;
   if (tool === null || asked === undefined) return null;
   if (changesMind(request.newest)) return reply(sentence('allRight', turn.language));
+  if (hasDoubts(tool, request.newest) || isUncalledFor(tool, openingOf(request.sources))) return null;
   const filled = fillArguments(tool, request.sources, turn.language, now);
   const isUnanswered = filled.missing !== null && isNamed(filled.missing, asked);
   const other = isUnanswered ? bestTool(request.newest, turn.tools) : null;

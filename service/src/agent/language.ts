@@ -13,7 +13,7 @@ const TRAITS: Readonly<Record<Language, RegExp>> = {
 const TELLING_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
   en: wordSet('order orders price refund shipping tracking number name status open closed work works working broken bought'),
   es: wordSet('me llamo llama nombre hora abren abre cierran funciona funcionan pedido envio precio cuesta cuestan llego factura cita'),
-  pt: wordSet('me chamo chama nome horas abre abrem fecham funciona funcionam pedido entrega preco custa custam chegou fatura boleto'),
+  pt: wordSet('me chamo chama nome horas abre abrem fecham funciona funcionam pedido entrega preco custa custam chegou fatura boleto atendente atendentes atendimento'),
 };
 
 /** Words to read of one message: the first ones say enough. */

@@ -10,7 +10,8 @@ const WANT_A_PERSON = {
     "why can't I talk to a human?", 'speak to customer service', 'talkto a human', 'talk to ahuman', 'I need a human being',
     'I need to speak with your manager', 'no, I want a person', 'human support please', 'not a bot, a real person please',
     "I'd rather talk to a person", 'can i chat with a live agent', 'could you pass me to a colleague', 'I want to talk to someone from your team',
-    'escalate this to a supervisor',
+    'escalate this to a supervisor', 'a person please', 'A person, please', "I'd rather deal with a human being", 'could a colleague contact me',
+    'could one of your colleagues call me?', 'I need help from a human',
   ],
   es: [
     'quiero hablar con una persona', 'quiero hablar con un asesor', 'quiero hablar con alguien de verdad', 'pásame con un humano',
@@ -21,6 +22,8 @@ const WANT_A_PERSON = {
     'por qué no puedo hablar con una persona?', 'quiero que me atienda una persona', 'que alguien me llame por favor', 'hay alguien real ahí?',
     'prefiero hablar con alguien', 'transfiéreme a un operador', '¿me comunica con servicio al cliente?', 'derivame con un asesor',
     'necesito hablar con atención al cliente', 'no me sirve, hablar con asesor', 'agente', 'quisiera platicar con un ejecutivo',
+    'Persona por favor', 'Me puede atender un humano?', '¿Puede atenderme una persona?', 'necesito ayuda de una persona', 'Prefiero que me llamen',
+    '¿Me puede transferir?',
   ],
   pt: [
     'quero falar com um atendente', 'atendimento humano', 'quero falar com uma pessoa', 'QUERO FALAR COM UM HUMANO', 'me passa para um atendente',
@@ -30,6 +33,7 @@ const WANT_A_PERSON = {
     'não entendi, quero falar com uma pessoa', 'me coloque em contato com uma pessoa', 'falarcom um atendente', 'quero que alguém me ligue',
     'encaminhe para um atendente', 'suporte humano', 'prefiro uma pessoa', 'não, quero falar com um humano', 'conversar com um consultor',
     'quero ser atendido por uma pessoa', 'por favor me transfira para uma pessoa',
+    'Pode me transferir?', 'pessoa por favor', 'um humano pode me atender?', 'preciso de ajuda de uma pessoa', 'prefiro que me liguem',
   ],
 };
 
@@ -42,7 +46,8 @@ const DO_NOT = {
     'the agent told me it was shipped', 'my agent number is 12', 'I never want to speak to a human again', 'does it work without talking to a person?',
     'what does a travel agent earn', 'a person', 'one person', 'can you send me the invoice?', 'where is my order?', 'I want personalised cards',
     'human hair wig price', 'I want a refund', 'rather than talk to a person I want to do it here', 'I managed to talk to a person yesterday',
-    'the bot is good',
+    'the bot is good', 'a table for one person please', 'booking for a person', 'one person please', 'room for one person, please', 'has a colleague contacted you?',
+    "I'd rather not deal with a human", 'I had to deal with a person who was rude', 'the colleague contacted me', 'a person, two nights please',
   ],
   es: [
     'mi mesa es para 4 personas', 'una mesa para una persona', 'no quiero hablar con una persona', 'no necesito un asesor',
@@ -52,6 +57,8 @@ const DO_NOT = {
     'quiero un agente de aduanas', 'necesito una mesa para cuatro personas', 'alguien me robó la tarjeta', '¿alguien más compró esto?',
     'quiero una habitación para una persona', 'no quiero que me pasen con una persona', 'ya hablé con alguien', '¿qué es un agente?',
     'quiero hablar español', 'quiero pasar a recoger mi pedido', 'el humano es un animal', 'mi agente de viajes',
+    'una mesa para una persona por favor', 'una persona más por favor', 'quiero que me llamen Ana', 'no quiero que me llamen', 'no necesito ayuda de una persona',
+    'recibí ayuda de una persona ayer', '¿me puede transferir 50 pesos?', 'alguien me puede ayudar?', '¿cuántas personas puede atender un mesero?',
   ],
   pt: [
     'quantas pessoas cabem?', 'não quero falar com uma pessoa', 'nao preciso de um atendente', 'falei com uma pessoa ontem', 'mesa para uma pessoa',
@@ -60,7 +67,7 @@ const DO_NOT = {
     'qual o horário de atendimento?', 'quero uma mesa para quatro pessoas', 'alguém roubou meu cartão', 'preciso de um quarto para uma pessoa',
     'já falei com um atendente', 'quantos funcionários vocês têm?', 'o vendedor foi ótimo', 'quero personalizar', 'nunca quero falar com um atendente',
     'conheço uma pessoa que comprou', 'qual o email do suporte?', 'o suporte é bom', 'quero comprar para outra pessoa', 'pessoas podem entrar?',
-    'seguro para pessoa física',
+    'seguro para pessoa física', 'mesa para uma pessoa por favor', 'Pode me transferir o dinheiro?', 'não quero que me liguem', 'quero que me chamem de Ana',
   ],
 };
 

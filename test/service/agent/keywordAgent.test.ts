@@ -107,6 +107,136 @@ describe('choosing a tool', () => {
   });
 });
 
+describe('tools that act', () => {
+  const SUBSCRIPTION = tool('cancel_subscription', 'Cancels the subscription of a customer by its number', schema({ subscription_number: { type: 'string' } }));
+  const REFUND = tool('refund_order', 'Refunds an order by its number', schema({ order_number: { type: 'string' } }));
+  const BY_DESCRIPTION = tool('baja', 'Cancela la suscripción de un cliente', schema({ numero: { type: 'string' } }));
+  const ACTING = [SUBSCRIPTION, REFUND];
+
+  const NO_REQUEST = {
+    en: [
+      'How do I cancel my subscription S-5?', 'If I cancel my subscription S-5 will I lose my data?', 'What is the fee to cancel subscription S-5?',
+      'Can I cancel my subscription S-5 later?', 'I already cancelled my subscription S-5', 'Did you refund order A-5?', 'You refunded order A-5 twice, why?',
+      'What happens when I refund order A-5?', 'I was told you would refund order A-5, is that true?', 'Can I cancel my subscription S-5?', 'Can I please cancel subscription S-5?',
+      'Can you tell me how to cancel my subscription S-5?', 'Please tell me how to refund order A-5', 'how do i\ncancel my subscription S-5', 'cancel subscription S-5?',
+      'I want to know how to cancel subscription S-5', 'Refund order A-5, how do I do that?', 'Refund order A-5. Is there a fee?', 'Could you refund order A-5 if it is late?',
+      'I might cancel my subscription S-5', "I wanted to cancel my subscription S-5 but I couldn't", 'Your site says: cancel subscription S-5', 'cancel subscription S-5 later',
+      'please refund order A-5 when it has not arrived by Friday', 'I will cancel my subscription S-5 next month', 'refund policy for order A-5', 'Refund of order A-5',
+      'has order A-5 been refunded', 'I never asked you to cancel subscription S-5', 'I would cancel my subscription S-5 if I could', 'should I cancel subscription S-5',
+      'cancelling subscription S-5 is hard', 'I want to cancel subscription S-5. Just kidding', 'My friend wants to cancel subscription S-5', 'Do you refund orders like A-5',
+    ],
+    es: [
+      'Ya cancelé mi suscripción S-5', '¿Cómo cancelo mi suscripción S-5?', 'Cancelé mi suscripción S-5', 'cancele mi suscripcion S-5 ayer', '¿Puedo cancelar mi suscripción S-5?',
+      'Si cancelo mi suscripción S-5 pierdo mis datos?', 'si cancela mi suscripcion S-5 pierdo datos', '¿Cuánto cuesta cancelar la suscripción S-5?', '¿Qué pasa si cancelo mi suscripción S-5?',
+      'Quiero saber cómo cancelar mi suscripción S-5', 'Quiero cancelar mi suscripción S-5 más adelante', 'Me dijeron que me reembolsan el pedido A-5', '¿Ya me reembolsaron el pedido A-5?',
+      'Me canceló la suscripción S-5', 'No cancele mi suscripción S-5', 'Si no llega mañana, ¿puede reembolsar el pedido A-5?', 'Cancelar mi suscripción S-5 tiene costo?',
+      'Quiero cancelar mi suscripción S-5, ¿cómo hago?', 'se puede cancelar la suscripción S-5', '¿Por qué cancelaron mi suscripción S-5?',
+    ],
+    pt: [
+      'Como cancelo minha assinatura S-5?', 'Já cancelei minha assinatura S-5', 'Cancelei minha assinatura S-5', 'Se eu cancelar minha assinatura S-5 perco meus dados?',
+      'Posso cancelar minha assinatura S-5?', 'Quanto custa cancelar a assinatura S-5?', 'Por que cancelaram minha assinatura S-5?', 'Quero saber como cancelar minha assinatura S-5',
+      'Vocês reembolsaram o pedido A-5?', 'O que acontece se eu cancelar a assinatura S-5', 'Me disseram que vocês reembolsam o pedido A-5', 'Quero cancelar a assinatura S-5 mais tarde',
+      'Pode cancelar a assinatura S-5 se não chegar?', 'não cancele a assinatura S-5', 'Tem como cancelar a assinatura S-5?',
+    ],
+  } as const;
+
+  it.each(Object.values(NO_REQUEST).flat())('asks or tells about an act: %s', async (text) => {
+    expect(await next([text], { tools: ACTING })).toEqual(UNKNOWN);
+    expect(await next([text], { tools: [BY_DESCRIPTION] })).toEqual(UNKNOWN);
+    expect(await next([text], { tools: [...ACTING, FAQ] })).toMatchObject({ calls: [{ tool: 'ask_faq' }] });
+  });
+
+  const REQUESTS = {
+    en: [
+      'cancel subscription S-5', 'Cancel my subscription S-5 please', 'I want to cancel my subscription S-5', "I'd like to cancel subscription S-5", 'I need to cancel subscription S-5',
+      'Can you cancel subscription S-5?', 'would you mind cancelling subscription S-5?', 'Hello! Can you help me? I want to cancel subscription S-5', 'cancel subscription S-5, ok?',
+      'Can you, please, cancel subscription S-5?', 'Please go ahead and cancel subscription S-5', 'I no longer need it. Cancel subscription S-5', 'It is too slow and I want to cancel subscription S-5',
+      'please refund order A-5', 'Could you refund A-5 please?', 'Hi, I want a refund for order A-5', 'It arrived broken, please refund order A-5', 'I want order A-5 refunded',
+      'It is broken so refund order A-5', 'I would like you to refund order A-5', 'I would like to request a refund for order A-5',
+    ],
+    es: [
+      'cancela mi suscripción S-5', 'Cancele la suscripción S-5', 'quiero cancelar mi suscripción S-5', 'quisiera cancelar la suscripción S-5', '¿Puedes cancelar la suscripción S-5?',
+      '¿Podría cancelar mi suscripción S-5?', 'me cancelas la suscripción S-5?', 'Hola, por favor cancela mi suscripción S-5', 'Sí, cancela la suscripción S-5', 'quiero que cancelen mi suscripción S-5',
+      'cancelá mi suscripción S-5', 'quiero un reembolso del pedido A-5', 'necesito que me reembolsen el pedido A-5', 'reembólsame el pedido A-5', 'no llegó, reembolse mi pedido A-5',
+    ],
+    pt: [
+      'cancele minha assinatura S-5', 'cancela a assinatura S-5', 'quero cancelar minha assinatura S-5', 'gostaria de cancelar a assinatura S-5', 'preciso cancelar a assinatura S-5',
+      'poderia cancelar minha assinatura S-5?', 'você pode cancelar a assinatura S-5?', 'quero que cancelem a assinatura S-5', 'Olá, tudo bem? Quero cancelar a assinatura S-5',
+      'quero o reembolso do pedido A-5', 'vocês podem reembolsar o pedido A-5?',
+    ],
+  } as const;
+
+  it.each(Object.values(REQUESTS).flat())('asks for an act: %s', async (text) => {
+    const [name, args] = text.includes('A-5') ? ['refund_order', { order_number: 'A-5' }] : ['cancel_subscription', { subscription_number: 'S-5' }];
+    expect(await next([text], { tools: ACTING })).toEqual(callOf(name as string, args as JsonObject));
+  });
+
+  it('looks up what it would not do', async () => {
+    const find = tool('find_order', 'Finds an order by its number', schema({ order_number: { type: 'string' } }));
+    expect(await next(['Did you refund order A-5?'], { tools: [REFUND, find] })).toEqual(callOf('find_order', { order_number: 'A-5' }));
+  });
+
+  it.each<[string, string, string, string, boolean]>([
+    ['find_booking', 'Finds a booking', 'where is my booking?', 'a name that looks up', true],
+    ['refund_status', 'Status of a refund', 'what about my refund?', 'a name about the act', true],
+    ['orders', 'Orders of a customer', 'my orders', 'a plural', true],
+    ['get_order', 'Returns an order', 'is my order sent?', 'a description that returns', true],
+    ['booking_policy', 'Booking policy', 'what is your booking policy?', 'a policy', true],
+    ['return_order', 'Returns an order', 'How do I return my order?', 'a name that returns', false],
+    ['return_order', 'Returns an order', 'I want to return my order', 'a request to return', true],
+    ['make_reservation', 'Makes a reservation for a table', 'how do I make a reservation?', 'a noun', false],
+    ['make_reservation', 'Makes a reservation for a table', 'I want to make a reservation', 'a request with a noun', true],
+    ['book_table', 'Books a table', 'reservation for 4 people', 'a noun alone', true],
+    ['create_ticket', 'Opens a support ticket', 'is my ticket open?', 'a common verb', false],
+    ['create_ticket', 'Opens a support ticket', 'open a ticket', 'a request with a common verb', true],
+    ['send_invoice', 'Sends the invoice of an order', 'I need the invoice of my order', 'a thing to send', true],
+    ['send_invoice', 'Sends the invoice of an order', 'did you send the invoice?', 'a question about sending', false],
+    ['delete_question', 'Deletes a question', 'do you sell bicycles?', 'no tool for questions', false],
+  ])('%s (%s): %s', async (name, description, text, _, isCalled) => {
+    expect(await next([text], { tools: [tool(name, description)] })).toEqual(isCalled ? callOf(name, {}) : UNKNOWN);
+  });
+
+  it.each(['how do I cancel?', 'wait, what is the fee for S-5?', 'I already cancelled S-5', 'if I cancel S-5 do I lose my data?', 'S-5, just asking'])('an answer with doubts is no answer: %s', async (answer) => {
+    const question = said(sentence('askForArgument', 'en', { what: 'Subscription number' }));
+    expect(await next(['cancel my subscription', question, answer], { tools: ACTING })).toEqual(UNKNOWN);
+    expect(await next(['cancel my subscription', question, 'it is S-5, please'], { tools: ACTING })).toEqual(callOf('cancel_subscription', { subscription_number: 'S-5' }));
+    expect(await next(['how do I cancel my subscription?', question, 'S-5'], { tools: ACTING })).toEqual(UNKNOWN);
+  });
+
+  it.each(['please ', 'i want ', 'can you ', 'quiero que me ', 'cancel ', 'and cancel ', 'cancel order? ', 'éé', 'sí ', ', please,', 'me lo '])('takes bounded time for many "%s"', async (piece) => {
+    await next([`cancel order ${piece.repeat(4096)}`.slice(0, 4096)], { tools: [...ACTING, CANCEL, BOOK] });
+  });
+});
+
+describe('masked details', () => {
+  const EMAIL = 'm••••@e••••••.com';
+  const PHONE = '+54•••••••••34';
+
+  it.each<[string, string, JsonObject, string, string | null]>([
+    ['email', 'format', { format: 'email' }, `my mail is ${EMAIL}.`, EMAIL],
+    ['correo', 'name', { pattern: '^[a-z]+@[a-z.]+$', maxLength: 8 }, `mi correo es ${EMAIL}`, EMAIL],
+    ['recipient', 'description', { description: 'E-mail of the customer' }, `é ${EMAIL}, obrigado`, EMAIL],
+    ['email', 'another one in the clear first', { format: 'email' }, `bob@example.com, not ${EMAIL}`, 'bob@example.com'],
+    ['email', 'only a phone', { format: 'email' }, PHONE, null],
+    ['phone', 'name', { pattern: '^\\+?\\d{8,15}$' }, `call me at ${PHONE}, please`, PHONE],
+    ['telefono', 'name', {}, `mi teléfono: ${PHONE}`, PHONE],
+    ['celular', 'name', {}, PHONE, PHONE],
+    ['telefone', 'name', {}, PHONE, PHONE],
+    ['mobile', 'name', {}, PHONE, PHONE],
+    ['number', 'description', { description: 'Phone of the customer' }, PHONE, PHONE],
+    ['contact', 'description', { description: 'Teléfono' }, PHONE, PHONE],
+    ['phone', 'only an address', {}, EMAIL, null],
+    ['order_number', 'is no code', {}, `it is ${PHONE}`, null],
+    ['order_number', 'a code beside it', {}, `${PHONE} and order A-5`, 'A-5'],
+    ['sku', 'is no match', { pattern: '\\d{2}' }, PHONE, null],
+  ])('%s by %s', async (name, _, argument, text, value) => {
+    const lookup = tool('lookup', 'Looks up', schema({ [name]: { type: 'string', ...argument } }));
+    const step = await next([`lookup ${text}`], { tools: [lookup] });
+    if (value === null) expect(step.type).toBe('reply');
+    else expect(step).toEqual(callOf('lookup', { [name]: value }));
+  });
+});
+
 describe('small talk and persons', () => {
   it.each<[string, Language]>([['hello', 'en'], ['Hi there!', 'en'], ['I need help', 'en'], ['hola', 'es'], ['Buenos días, necesito ayuda', 'es'], ['oi', 'pt'], ['olá, tudo bem?', 'pt']])(
     'asks what is needed after: %s',
@@ -170,7 +300,6 @@ describe('filling arguments', () => {
     ['number, negative', { type: 'number' }, 'minus: -5', -5],
     ['number, range is none', { type: 'number' }, '3-5', undefined],
     ['email', { type: 'string', format: 'email' }, 'write to ana.b+c@example.com.', 'ana.b+c@example.com'],
-    ['email, masked', { type: 'string', format: 'email' }, 'm••••@e••••••.com', undefined],
     ['uri', { type: 'string', format: 'uri' }, 'see https://example.com/a?b=1.', 'https://example.com/a?b=1'],
     ['uuid', { type: 'string', format: 'uuid' }, '123e4567-e89b-42d3-a456-426614174000', '123e4567-e89b-42d3-a456-426614174000'],
     ['date', { type: 'string', format: 'date' }, '2026-12-31', '2026-12-31'],
@@ -277,6 +406,14 @@ describe('after tool calls', () => {
     ['succeeded', '{"order_id":"A1","eta":null,"isPaid":true,"total":12.5,"tags":["a","b"]}', result('Order id: A1\nIs Paid: yes\nTotal: 12.5\nTags: a, b')],
     ['succeeded', '[{"name":"Red","price":5},{"name":"Blue","price":7}]', result('- Name: Red, Price: 5\n- Name: Blue, Price: 7')],
     ['succeeded', '[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
+    ['succeeded', '{"ok":true}', sentence('toolDone', 'en')],
+    ['succeeded', '[{"json":{"success":true,"error":null}}]', sentence('toolDone', 'en')],
+    ['succeeded', '{"status":"accepted"}', sentence('toolDone', 'en')],
+    ['succeeded', '{"status":200,"ok":"true"}', sentence('toolDone', 'en')],
+    ['succeeded', '{"ok":true,"total":5}', result('Ok: yes\nTotal: 5')],
+    ['succeeded', '{"ok":false}', result('Ok: no')],
+    ['succeeded', '{"status":"delayed"}', result('Status: delayed')],
+    ['succeeded', '{"status":7}', result('Status: 7')],
     ['succeeded', '[]', sentence('nothingFound', 'en')],
     ['succeeded', 'null', sentence('toolDone', 'en')],
     ['succeeded', '{"cut":["in the mid', sentence('toolDone', 'en')],

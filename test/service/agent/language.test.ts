@@ -46,6 +46,8 @@ const SHORT_TEXTS: readonly (readonly [string, Language])[] = [
   ['help', 'en'],
   ['ayuda', 'es'],
   ['ajuda', 'pt'],
+  ['atendente', 'pt'],
+  ['Atendente!', 'pt'],
 ];
 
 describe('detectLanguage', () => {

@@ -11,8 +11,8 @@ interface Concept {
 }
 
 const CONCEPTS: readonly Concept[] = [
-  { name: 'cancel', acts: true, words: 'cancel cancels canceling cancelling cancelled cancellation void annul cancelar cancela cancele cancelen cancelo cancelacion cancelamento anular anula anule anulacion desmarcar' },
-  { name: 'refund', acts: true, words: 'refund refunds refunded reembolso reembolsar reembolse devolver devolucion devolucao devuelvan reimbursement estorno estornar' },
+  { name: 'cancel', acts: true, words: 'cancel cancels canceling cancelling cancelled cancellation void annul cancelar cancela cancele cancelen cancelem canceles cancelame canceleme cancelarlo cancelarla cancelarme cancelalo cancelala cancelas canceled cancelacion cancelamento anular anula anule anulen anulame anulacion desmarcar' },
+  { name: 'refund', acts: true, words: 'refund refunds refunded refunding reembolso reembolsar reembolsa reembolse reembolsen reembolsem reembolsame reembolsarme reembolseme reembolsenme devolver devolverme devuelve devuelva devuelvan devuelvanme devolva devolvam devolucion devolucao reimburse reimbursement estorno estornar' },
   { name: 'delete', acts: true, words: 'delete deletes deletion remove remover erase borrar borra borre eliminar elimina elimine apagar apague excluir exclua' },
   { name: 'change', acts: true, words: 'change changes update updates modify edit reschedule move cambiar cambia cambie cambio modificar modifica modifique actualizar actualice actualiza reprogramar reagendar mudar mude alterar altere atualizar atualize remarcar trocar' },
   { name: 'book', acts: true, words: 'book booking bookings reserve reservation reservations reservar reserva reserve reservas reservacion schedule agendar agende agenda agendamento marcar marque appointment appointments cita citas turno turnos' },

@@ -2,6 +2,8 @@ import MiniSearch from 'minisearch';
 import type { AgentTool } from '../agentModel.ts';
 import { FUNCTION_WORDS } from '../functionWords.ts';
 import { splitName, stem, wordSet, wordsOf } from '../words.ts';
+import { actsOf } from './acts.ts';
+import { isUncalledFor } from './actRequest.ts';
 import { actingConcept, conceptOf } from './concepts.ts';
 import { argumentsOf, list, nameOf } from './schema.ts';
 
@@ -40,8 +42,9 @@ export const contentTerms = (text: string): readonly string[] => [
 export function bestTool(text: string, tools: readonly AgentTool[]): Candidate | null {
   const terms = contentTerms(text).slice(0, MAX_TERMS);
   if (terms.length === 0 || tools.length === 0) return null;
-  const scored = scoreTools(terms, tools).filter(({ tool, matched }) => isSaid(actingConceptOf(tool), matched));
-  if (scored.some(({ tool }) => isNegated(actingConceptOf(tool), text))) return null;
+  const said = scoreTools(terms, tools).filter(({ tool, matched }) => isSaid(actingConceptOf(tool), matched));
+  if (said.some(({ tool }) => isNegated(actingConceptOf(tool), text))) return null;
+  const scored = said.filter(({ tool }) => !isUncalledFor(tool, text));
   const [first, second] = scored.sort((a, b) => b.points - a.points || b.score - a.score);
   if (first === undefined) return null;
   const clear = second === undefined || first.points > second.points || first.score > second.score * 1.5;
@@ -138,8 +141,10 @@ function isNegated(acting: string | null, text: string): boolean {
 
 const KNOWLEDGE = wordSet('faq faqs knowledge question questions pregunta preguntas pergunta perguntas duda dudas duvida duvidas help center wiki documentation');
 
-/** The one tool that says it answers questions, whatever they are about; null when there is none or several. */
+const saysItAnswers = ({ name, description }: AgentTool) => wordsOf(`${splitName(name)} ${description.slice(0, MAX_DESCRIPTION)}`).some((word) => KNOWLEDGE.has(word));
+
+/** The one tool that says it answers questions, whatever they are about, and acts on nothing; null when there is none or several. */
 export function knowledgeTool(tools: readonly AgentTool[]): AgentTool | null {
-  const found = tools.filter(({ name, description }) => wordsOf(`${splitName(name)} ${description.slice(0, MAX_DESCRIPTION)}`).some((word) => KNOWLEDGE.has(word)));
+  const found = tools.filter((tool) => actsOf(tool).length === 0 && saysItAnswers(tool));
   return found.length === 1 ? found[0]! : null;
 }

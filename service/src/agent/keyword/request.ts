@@ -53,6 +53,12 @@ export function askedTool({ asked, sources }: Request, tools: readonly AgentTool
   if (last === undefined) return null;
   const askers = tools.filter((tool) => argumentsOf(tool).some((argument) => isNamed(argument, last)));
   if (askers.length <= 1) return askers[0] ?? null;
-  const opening = sources.filter((source) => source.asked === null).map(({ text }) => text);
-  return bestTool(opening.join('\n'), askers)?.tool ?? null;
+  return bestTool(openingOf(sources), askers)?.tool ?? null;
 }
+
+/** What the customer began this request with. */
+export const openingOf = (sources: readonly Source[]): string =>
+  sources
+    .filter((source) => source.asked === null)
+    .map(({ text }) => text)
+    .join('\n');

@@ -46,8 +46,19 @@ function inWords(result: Json, language: Language, nesting: number): string {
   if (speaking !== undefined) return inWords(speaking, language, nesting - 1);
   const entries = Object.entries(result);
   if (entries.length === 1 && isContainer(entries[0]![1])) return inWords(entries[0]![1], language, nesting - 1);
+  if (entries.every(([name, value]) => isSuccessFlag(name, value) || value === null)) return done;
   const lines = flatLines(result, language);
   return lines.length === 0 || lines.length > MAX_LINES ? done : sentence('toolResult', language, { result: lines.join('\n') });
+}
+
+const FLAGS: ReadonlySet<string> = new Set(['ok', 'success', 'successful', 'succeeded', 'accepted', 'done', 'status', 'statuscode', 'code']);
+const SUCCESS: ReadonlySet<string> = new Set(['ok', 'success', 'successful', 'succeeded', 'accepted', 'true']);
+
+/** `ok: true`, `status: "accepted"`, `status: 200`: that it worked, and no more. */
+function isSuccessFlag(name: string, value: Json): boolean {
+  if (!FLAGS.has(name.toLowerCase().replace(/[^a-z]/g, ''))) return false;
+  if (typeof value === 'string') return SUCCESS.has(value.trim().toLowerCase());
+  return value === true || (/^(?:status|code|status.?code)$/i.test(name) && typeof value === 'number' && value >= 200 && value < 300);
 }
 
 /** A text may be JSON once more: automations like to wrap what they answer. */

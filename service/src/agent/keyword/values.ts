@@ -160,19 +160,38 @@ const URL_IN_TEXT = /(?<![\p{L}\p{N}])https?:\/\/[^\s<>"']{1,2000}/giu;
 const UUID = /(?<![\p{L}\p{N}-])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}-])/giu;
 const PHONE = /(?<![\p{L}\p{N}+])\+?\(?\d[\d ().-]{5,18}\d(?![\p{L}\p{N}])/giu;
 
+/** The customer's own address and number, as they are shown here: whoever makes the call knows what they stand for. */
+const MASKED_EMAIL = /(?<![\p{L}\p{N}•@])[^\s@•,;:<>()"']?•{1,8}@[^\s@•,;:<>()"']?•{1,8}(?:\.[\p{L}\p{N}-]{1,63})?(?![\p{L}\p{N}•@])/gu;
+const MASKED_PHONE = /(?<![\p{L}\p{N}•+])\+\d{0,3}•{1,20}(?:\d{2})?(?![\p{L}\p{N}•])/gu;
+
 /** An address has digits and dots that are no number and no code. */
-const withoutAddresses = (text: string) => [URL_IN_TEXT, EMAIL].reduce((rest, pattern) => rest.replace(pattern, (match) => ' '.repeat(match.length)), text);
+const withoutAddresses = (text: string) => blanked(text, URL_IN_TEXT, EMAIL, MASKED_EMAIL, MASKED_PHONE);
+
+const blanked = (text: string, ...patterns: readonly RegExp[]) => patterns.reduce((rest, pattern) => rest.replace(pattern, (match) => ' '.repeat(match.length)), text);
 
 function readString(reading: Reading): Value | null {
   const { schema } = reading.argument;
   const pattern = textOf(schema, 'pattern');
+  const kind = kindOf(reading.argument);
+  const masked = maskedIn(kind, reading);
+  if (masked !== null) return masked;
   const matches = pattern === null ? null : matchesOf(pattern, reading);
-  const found = matches ?? FORMATS[kindOf(reading.argument)](reading);
+  const found = matches ?? FORMATS[kind](reading);
   return found.find(({ value, at }) => hasFittingLength(String(value), schema) && (at === null || reading.isFree(at))) ?? null;
 }
 
+/** A pattern, a format and a length are about the value that is masked, so they say nothing about the mask. A detail in the clear before it comes first. */
+function maskedIn(kind: Kind, { text, isFree }: Reading): Value | null {
+  if (kind !== 'email' && kind !== 'phone') return null;
+  const [first] = matched(text, kind === 'email' ? MASKED_EMAIL : MASKED_PHONE).filter(({ at }) => isFree(at));
+  if (first === undefined) return null;
+  const isClearFirst = matched(text.slice(0, first.at), kind === 'email' ? EMAIL : PHONE).length > 0;
+  return isClearFirst ? null : first;
+}
+
 /** The pattern's matches as written, else in capitals; for an optional argument, only what stands out as a code. */
-function matchesOf(pattern: string, { argument, text }: Reading): readonly Value[] | null {
+function matchesOf(pattern: string, { argument, text: original }: Reading): readonly Value[] | null {
+  const text = blanked(original, MASKED_EMAIL, MASKED_PHONE);
   const written = matchesIn(text, pattern);
   if (written === null) return null;
   const found = written.length > 0 ? written : (matchesIn(text.toUpperCase(), pattern) ?? []);
@@ -195,7 +214,8 @@ const EMAIL_NAME = wordSet('email mail correo');
 const URL_NAME = wordSet('url link website');
 const DATE_NAME = wordSet('date fecha');
 const CLOCK_NAME = wordSet('time hora');
-const PHONE_NAME = wordSet('phone telephone telefono telefone celular mobile whatsapp');
+const PHONE_NAME = wordSet('phone telephone telefono telefone celular mobile movil cell cellphone whatsapp');
+const NUMBER_NAME = wordSet('number num no nro numero');
 const FREE_NAME = wordSet('query question text message msg reason comment comments details detail search description issue problem note notes content prompt input body feedback request topic subject pregunta consulta mensaje motivo detalle descripcion comentario pergunta mensagem duvida descricao');
 const CODE_NAME = wordSet('code id number no num nro numero tracking reference ref referencia codigo folio guia ticket sku order pedido orden invoice factura fatura booking protocolo cpf cnpj dni rut');
 const PERSON_NAME = wordSet('name nombre nome');
@@ -214,11 +234,15 @@ function kindOf(argument: Argument): Kind {
   if (named(DATE_NAME)) return 'date';
   if (named(CLOCK_NAME)) return 'clock';
   if (named(FREE_NAME)) return 'freeText';
+  const description = wordsOf((textOf(argument.schema, 'description') ?? '').slice(0, 300));
+  const described = (words: ReadonlySet<string>) => description.some((word) => words.has(word));
+  if (described(PHONE_NAME) && named(NUMBER_NAME)) return 'phone';
   if (named(CODE_NAME)) return 'code';
   if (named(PERSON_NAME)) return 'personName';
-  const description = wordsOf((textOf(argument.schema, 'description') ?? '').slice(0, 300));
-  if (description.some((word) => FREE_DESCRIPTION.has(word))) return 'freeText';
-  return description.some((word) => CODE_DESCRIPTION.has(word)) ? 'codeOrText' : 'text';
+  if (described(FREE_DESCRIPTION)) return 'freeText';
+  if (described(EMAIL_NAME)) return 'email';
+  if (described(PHONE_NAME)) return 'phone';
+  return described(CODE_DESCRIPTION) ? 'codeOrText' : 'text';
 }
 
 /** Whether the customer's whole message is the value, whatever it says. */
