@@ -124,19 +124,24 @@ describe('tools that act', () => {
       'please refund order A-5 when it has not arrived by Friday', 'I will cancel my subscription S-5 next month', 'refund policy for order A-5', 'Refund of order A-5',
       'has order A-5 been refunded', 'I never asked you to cancel subscription S-5', 'I would cancel my subscription S-5 if I could', 'should I cancel subscription S-5',
       'cancelling subscription S-5 is hard', 'I want to cancel subscription S-5. Just kidding', 'My friend wants to cancel subscription S-5', 'Do you refund orders like A-5',
+      'Will you refund order A-5?', 'Could you refund order A-5 by mistake?', 'would you cancel subscription S-5 automatically?', 'You can cancel subscription S-5', 'Refund order A-5 failed',
+      'Refund order A-5 was denied', 'cancel subscription S-5 gives an error', 'I want my refund for order A-5, where is it', 'I want to cancel subscription S-5 but keep my data',
+      'can someone cancel my subscription S-5 without my permission?',
     ],
     es: [
       'Ya cancelé mi suscripción S-5', '¿Cómo cancelo mi suscripción S-5?', 'Cancelé mi suscripción S-5', 'cancele mi suscripcion S-5 ayer', '¿Puedo cancelar mi suscripción S-5?',
       'Si cancelo mi suscripción S-5 pierdo mis datos?', 'si cancela mi suscripcion S-5 pierdo datos', '¿Cuánto cuesta cancelar la suscripción S-5?', '¿Qué pasa si cancelo mi suscripción S-5?',
       'Quiero saber cómo cancelar mi suscripción S-5', 'Quiero cancelar mi suscripción S-5 más adelante', 'Me dijeron que me reembolsan el pedido A-5', '¿Ya me reembolsaron el pedido A-5?',
       'Me canceló la suscripción S-5', 'No cancele mi suscripción S-5', 'Si no llega mañana, ¿puede reembolsar el pedido A-5?', 'Cancelar mi suscripción S-5 tiene costo?',
-      'Quiero cancelar mi suscripción S-5, ¿cómo hago?', 'se puede cancelar la suscripción S-5', '¿Por qué cancelaron mi suscripción S-5?',
+      'Quiero cancelar mi suscripción S-5, ¿cómo hago?', 'se puede cancelar la suscripción S-5', 'Quiero cancelar mi suscripción S-5 pero no sé cómo', 'me cancela la suscripción S-5 cada mes',
+      'cancela la suscripción S-5 y me sigue cobrando', 'Puede cancelar la suscripción S-5 en cualquier momento?', 'Puedes cancelar tu suscripción S-5 en la web', '¿Por qué cancelaron mi suscripción S-5?',
     ],
     pt: [
       'Como cancelo minha assinatura S-5?', 'Já cancelei minha assinatura S-5', 'Cancelei minha assinatura S-5', 'Se eu cancelar minha assinatura S-5 perco meus dados?',
       'Posso cancelar minha assinatura S-5?', 'Quanto custa cancelar a assinatura S-5?', 'Por que cancelaram minha assinatura S-5?', 'Quero saber como cancelar minha assinatura S-5',
       'Vocês reembolsaram o pedido A-5?', 'O que acontece se eu cancelar a assinatura S-5', 'Me disseram que vocês reembolsam o pedido A-5', 'Quero cancelar a assinatura S-5 mais tarde',
       'Pode cancelar a assinatura S-5 se não chegar?', 'não cancele a assinatura S-5', 'Tem como cancelar a assinatura S-5?',
+      'Vocês podem cancelar minha assinatura S-5 sem avisar?', 'Pode cancelar a assinatura S-5 a qualquer momento?', 'Quero cancelar a assinatura S-5, mas tenho uma dúvida',
     ],
   } as const;
 
@@ -151,6 +156,7 @@ describe('tools that act', () => {
       'cancel subscription S-5', 'Cancel my subscription S-5 please', 'I want to cancel my subscription S-5', "I'd like to cancel subscription S-5", 'I need to cancel subscription S-5',
       'Can you cancel subscription S-5?', 'would you mind cancelling subscription S-5?', 'Hello! Can you help me? I want to cancel subscription S-5', 'cancel subscription S-5, ok?',
       'Can you, please, cancel subscription S-5?', 'Please go ahead and cancel subscription S-5', 'I no longer need it. Cancel subscription S-5', 'It is too slow and I want to cancel subscription S-5',
+      'I like it, but please cancel subscription S-5', 'cancel subscription S-5 because it is slow',
       'please refund order A-5', 'Could you refund A-5 please?', 'Hi, I want a refund for order A-5', 'It arrived broken, please refund order A-5', 'I want order A-5 refunded',
       'It is broken so refund order A-5', 'I would like you to refund order A-5', 'I would like to request a refund for order A-5',
     ],

@@ -13,6 +13,8 @@ interface Clause {
   readonly isQuestion: boolean;
   /** After "and": what is said before may govern it. */
   readonly isJoined: boolean;
+  /** After "but". */
+  readonly isCaveat: boolean;
 }
 
 const POLITE = 'please|pls|plz|kindly|por favor|porfavor|porfa|pfv|pf|favor de|favor';
@@ -33,7 +35,7 @@ const WANTS = new RegExp(
 
 /** "Can you", before an act: a request, with a question mark too. */
 const ASKS = new RegExp(
-  `^(?:can|could|would|will) (?:you|u|ya|someone|somebody)${MANNER} |` +
+  `^(?:can|could|would) (?:you|u|ya|someone|somebody)${MANNER} |^will you (?:please|pls) |` +
     `^(?:usted |ustedes )?(?:(?:me|nos|lo|la|los|las) ){0,2}(?:puedes?|podes|pueden|podrias?|podrian)${MANNER}(?: (?:me|nos))? |` +
     `^(?:(?:voces?|vcs?) )?(?:me |nos )?(?:podes?|podem|poderia|poderiam)(?: (?:voces?|vcs?))?${MANNER}(?: (?:me|nos))? |` +
     `^(?:me|nos)(?: (?:lo|la|los|las))? `,
@@ -56,6 +58,12 @@ const IF = /^(?:e )?(?:si|se) (?!please\b)/;
 
 /** In the clause: over, not now, or a question about it. */
 const NOT_NOW = /\b(?:already|ya|ja|later|eventually|someday|some day|one day|next time|in the future|mas tarde|mas adelante|mais tarde|mais adiante|despues|luego|depois|futuro|algum dia|algun dia|how|why|what|como|por que|cuanto|quanto|cual|qual|se|si|yet|ever|fees?|polic(?:y|ies)|costs?|penalty|free|possible|allowed|takes|tiene|tienen|tem|cuesta|custa|costo|custo|multa|gratis|posible|possivel|politicas?|taxa|not|never|nunca|jamas)\b/;
+
+/** In the clause: about what the act is like, or how it went. */
+const ABOUT_IT = /\b(?:fail(?:s|ed)|denied|errors?|button|doesnt|didnt|wont|isnt|gives?|without|automatically|anytime|any time|always|online|situation|by mistake|error|boton|botao|falla|fallo|falha|falhou|sin|sem|siempre|sempre|cada|toda vez|automaticamente|cualquier|qualquer|web|site|sitio|tu|tua|teu|los (?:lunes|martes|miercoles|jueves|viernes|sabados|domingos))\b/;
+
+/** Beside the request: what makes it a question after all, or tells that it was made before. */
+const UNSURE = /\b(?:no (?:lo )?se|dont know|do not know|nao sei|not sure|no estoy segur[oa]|nao tenho certeza|dudas?|duvidas?|sigue[ns]? cobr\p{L}*|me cobr(?:an|aron|aram)|still (?:charg\p{L}*|being|get)|continuam? (?:me )?cobr\p{L}*)\b/u;
 const TIMED = /\b(?:when|once|until|till|after|before|cuando|quando|hasta|antes|ate que|assim que|en cuanto|apenas)\b/;
 const OVER = /\b(?:yesterday|ayer|anoche|ontem|pero|but|mas|siguen?|sigo|me cobraron|ainda|todavia|aun|hace|last)\b/;
 
@@ -68,7 +76,7 @@ const TAG = new RegExp(
 );
 
 const QUESTION_START =
-  /^(?:how|what|whats|why|when|whether|can i|can we|could i|could we|may i|should i|shall i|do i|do you|does|did|is|are|am i|was|were|will i|will you|will it|have you|has|would it|would i|como|que (?:pasa|pasaria|sucede|ocurre|tengo|debo|hago|es)|por que|pq|cuando|quando|cuantos?|cuantas?|cuanta|quantos?|quantas?|cual|qual|donde|onde|quien|quem|o que|puedo|podemos|posso|debo|devo|tengo que|tenho que|es posible|e possivel|da para|da pra|tem como|hay que|hay forma|hay manera)\b/;
+  /^(?:how|what|whats|why|when|whether|can i|can we|could i|could we|may i|should i|shall i|do i|do you|does|did|is|are|am i|was|were|will i|will you|will it|have you|has|would it|would i|como|que (?:pasa|pasaria|sucede|ocurre|tengo|debo|hago|es)|por que|pq|cuando|quando|cuantos?|cuantas?|cuanta|quantos?|quantas?|cual|qual|where (?:is|are|was|do|can)|donde|onde|quien|quem|o que|puedo|podemos|posso|debo|devo|tengo que|tenho que|es posible|e possivel|da para|da pra|tem como|hay que|hay forma|hay manera)\b/;
 
 /** The tool acts, and the customer does not ask for that. A tool that only looks something up is never out of place. */
 export function isUncalledFor(tool: AgentTool, text: string): boolean {
@@ -83,7 +91,7 @@ export function hasDoubts(tool: AgentTool, answer: string): boolean {
   const sentences = sentencesOf(answer);
   const clauses = sentences.flat();
   return (
-    clauses.some(({ words }) => TAKEN_BACK.test(words) || REPORTED.test(words) || IF.test(`${words} `)) ||
+    clauses.some(({ words }) => TAKEN_BACK.test(words) || /\b(?:already|ya no|nao quero mais)\b/.test(words) || REPORTED.test(words) || IF.test(`${words} `)) ||
     clauses.some((clause) => isOtherQuestion(clause)) ||
     clauses.some((clause) => mentions(acts, clause.words) && !acts.some((act) => isRequest(act, clause)))
   );
@@ -97,7 +105,8 @@ function asksFor(acts: readonly Act[], text: string): boolean {
     sentences.filter((sentence) => !sentence.some(({ words }) => REPORTED.test(words) || (IF.test(`${words} `) && words !== 'si'))).flatMap((sentence) => sentence.filter((clause) => acts.some((act) => isRequest(act, clause)))),
   );
   if (requests.size === 0) return false;
-  return clauses.every((clause) => requests.has(clause) || (!isOtherQuestion(clause) && !mentions(acts, clause.words)));
+  const from = clauses.findIndex((clause) => requests.has(clause));
+  return clauses.every((clause, at) => !UNSURE.test(clause.words) && (requests.has(clause) || (!isOtherQuestion(clause) && !mentions(acts, clause.words) && !(clause.isCaveat && at > from))));
 }
 
 const isOtherQuestion = ({ words, isQuestion }: Clause): boolean => !TAG.test(words) && (QUESTION_START.test(words) || (isQuestion && /[a-z]{2}/.test(words)));
@@ -121,7 +130,7 @@ function isRequest(act: Act, { words, isQuestion, isJoined }: Clause): boolean {
     (minded !== null && startsWith(minded, act.gerund)) ||
     (isBare && (isPolite || (!isQuestion && isCommand(act, plain)))) ||
     (act.noun?.test(first) === true && !isQuestion && (isPolite || (act.name === 'book' && /^\S+ (?:for|para|pra)\b/.test(plain))) && AFTER_NOUN.test(plain.slice(first.length + 1)));
-  if (!isSaid || NOT_NOW.test(words)) return false;
+  if (!isSaid || NOT_NOW.test(words) || ABOUT_IT.test(words) || (isBare && /^\S+ (?:\S+ ){0,5}(?:was|were|is|has|had|does|did)\b/.test(plain) && !/\b(?:that|which|it|because|as)\b/.test(plain))) return false;
   if (!act.hasTime && TIMED.test(words)) return false;
   return !(mayBePast(first) && OVER.test(words));
 }
@@ -190,7 +199,7 @@ function clausesOf(sentence: string): readonly Clause[] {
   return parts.flatMap((part, at) =>
     part.split(JOINING).map((piece, joint, pieces) => {
       const words = piece.replace(/^(?:and|y|e|so|but|then|pero|entonces|entao|porem|asi que|por eso|mas) /, '');
-      return { words, isJoined: /^(?:and|y|e|mas) /.test(piece), isQuestion: isAsking && at === parts.length - 1 && joint === pieces.length - 1 };
+      return { words, isJoined: /^(?:and|y|e|mas) /.test(piece), isCaveat: /^(?:but|pero|porem|mas) /.test(piece), isQuestion: isAsking && at === parts.length - 1 && joint === pieces.length - 1 };
     }),
   );
 }
