@@ -124,7 +124,7 @@ describe('tools that act', () => {
       'please refund order A-5 when it has not arrived by Friday', 'I will cancel my subscription S-5 next month', 'refund policy for order A-5', 'Refund of order A-5',
       'has order A-5 been refunded', 'I never asked you to cancel subscription S-5', 'I would cancel my subscription S-5 if I could', 'should I cancel subscription S-5',
       'cancelling subscription S-5 is hard', 'I want to cancel subscription S-5. Just kidding', 'My friend wants to cancel subscription S-5', 'Do you refund orders like A-5',
-      'Will you refund order A-5?', 'Could you refund order A-5 by mistake?', 'would you cancel subscription S-5 automatically?', 'You can cancel subscription S-5', 'Refund order A-5 failed',
+      'Will you refund order A-5?', 'cancel subscription S-5 once the month is over', 'Could you refund order A-5 by mistake?', 'would you cancel subscription S-5 automatically?', 'You can cancel subscription S-5', 'Refund order A-5 failed',
       'Refund order A-5 was denied', 'cancel subscription S-5 gives an error', 'I want my refund for order A-5, where is it', 'I want to cancel subscription S-5 but keep my data',
       'can someone cancel my subscription S-5 without my permission?',
     ],
@@ -197,9 +197,12 @@ describe('tools that act', () => {
     ['create_ticket', 'Opens a support ticket', 'open a ticket', 'a request with a common verb', true],
     ['send_invoice', 'Sends the invoice of an order', 'I need the invoice of my order', 'a thing to send', true],
     ['send_invoice', 'Sends the invoice of an order', 'did you send the invoice?', 'a question about sending', false],
-    ['delete_question', 'Deletes a question', 'do you sell bicycles?', 'no tool for questions', false],
   ])('%s (%s): %s', async (name, description, text, _, isCalled) => {
     expect(await next([text], { tools: [tool(name, description)] })).toEqual(isCalled ? callOf(name, {}) : UNKNOWN);
+  });
+
+  it('gives no question to a tool that acts on questions', async () => {
+    expect(await next(['do you sell bicycles?'], { tools: [tool('delete_question', 'Deletes a question', schema({ question: { type: 'string' } }))] })).toEqual(UNKNOWN);
   });
 
   it.each(['how do I cancel?', 'wait, what is the fee for S-5?', 'I already cancelled S-5', 'if I cancel S-5 do I lose my data?', 'S-5, just asking'])('an answer with doubts is no answer: %s', async (answer) => {
