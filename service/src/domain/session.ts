@@ -23,6 +23,8 @@ export interface Invite extends Document {
   /** Whom it is for, as the inviting member wrote it. */
   readonly note: string;
   readonly createdBy: string;
+  /** The member who made it: it ends when they are removed. */
+  readonly createdById: string;
   readonly createdAt: string;
   readonly expiresAt: string;
 }

@@ -73,6 +73,7 @@ export const NOTICES: Readonly<Record<string, string>> = {
   'agent-on': 'The agent is on: it answers what customers write from now on.',
   'agent-off': 'The agent is off: only workflows and people answer.',
   password: 'Your password is changed, and every other browser is signed out.',
+  left: 'You are no member of the team any more.',
   'signed-out': 'You are signed out.',
   'signed-out-everywhere': 'You are signed out in every browser.',
 };

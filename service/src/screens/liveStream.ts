@@ -1,8 +1,10 @@
 import { Router } from 'express';
+import type { Deps } from '../domain/deps.ts';
+import { findSession } from '../domain/operations/findSession.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { Change } from '../store/store.ts';
 import type { LiveFeed } from './liveFeed.ts';
-import { signedInOf } from './session.ts';
+import { sessionToken, signedInOf } from './session.ts';
 
 const BEAT_MS = 15_000;
 /** Many changes in a row are said once. */
@@ -16,10 +18,11 @@ type LiveName = 'conversations' | 'thread' | 'tools' | 'keys';
  * workspace), `thread` (the one in `?conversation=`), `tools`, `keys`.
  * @param signal ends all streams
  */
-export function liveStreamRouter(feed: LiveFeed, signal: AbortSignal): Router {
+export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: LiveFeed, signal: AbortSignal): Router {
   const router = Router();
   router.get('/live', (request, response) => {
     const { workspace } = signedInOf(response);
+    const token = sessionToken(request);
     const conversationId = typeof request.query.conversation === 'string' ? request.query.conversation : null;
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
     response.write('retry: 1000\n\n');
@@ -35,7 +38,10 @@ export function liveStreamRouter(feed: LiveFeed, signal: AbortSignal): Router {
       for (const name of change === null ? ALL : namesOf(change, conversationId)) pending.add(name);
       if (pending.size > 0) timer ??= setTimeout(flush, GATHER_MS);
     });
-    const beat = setInterval(() => response.write(': beat\n\n'), BEAT_MS);
+    const beat = setInterval(async () => {
+      if (token !== null && (await findSession(deps, token))) response.write(': beat\n\n');
+      else stop(); // signed out or removed meanwhile
+    }, BEAT_MS);
     const stop = () => {
       stopListening();
       clearInterval(beat);

@@ -43,12 +43,12 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(chatRouter(deps, chatFrameOrigins));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
-  router.use(setupRouter(setup, isHttps), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
+  router.use(setupRouter(setup, publicUrl), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
 
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
-  router.use(liveStreamRouter(live, stopping));
+  router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps));
-  router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, stopping));
+  router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
   router.use(teamRouter(deps, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

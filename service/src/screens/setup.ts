@@ -34,8 +34,8 @@ export const newMemberFields = (values: FormValues, problems: Problems): View =>
   ${field({ name: 'password', label: 'A password', problems, help: `At least ${PASSWORD_MIN} characters.`, attributes: { type: 'password', required: true, minlength: PASSWORD_MIN, maxlength: 200, autocomplete: 'new-password' } })}
 `;
 
-/** Makes the first team member, workspace and API key. Works once, without any script. @param isHttps whether the public address is https:// */
-export function setupRouter(setup: Setup, isHttps: () => boolean): Router {
+/** Makes the first team member, workspace and API key. Works once, without any script. @param publicUrl the service's address as others see it */
+export function setupRouter(setup: Setup, publicUrl: () => string): Router {
   const router = Router();
 
   router.get('/setup', async (request, response) => {
@@ -54,8 +54,8 @@ export function setupRouter(setup: Setup, isHttps: () => boolean): Router {
     const { workspace, name, email, password } = form.data;
     const made = await setup.complete(token, { workspaceName: workspace ?? '', memberName: name, email, password });
     if (made === null) return void response.status(404).type('html').send(renderDocument(usedUp));
-    setSessionCookie(response, made.sessionToken, isHttps());
-    response.status(201).type('html').send(renderDocument(donePage(made.key)));
+    setSessionCookie(response, made.sessionToken, publicUrl().startsWith('https://'));
+    response.status(201).type('html').send(renderDocument(donePage(made.key, publicUrl())));
   });
 
   return router;
@@ -87,14 +87,15 @@ const formPage = (token: string, existingWorkspace: string | null, values: FormV
     `,
   );
 
-const donePage = (key: string): View =>
+const donePage = (key: string, baseUrl: string): View =>
   plainPage(
     'Ready',
     html`
       <h1>Ready</h1>
       <p>This is the API key for n8n. It is shown this once; copy it now:</p>
       <p><code id="key">${key}</code> <button class="small" type="button" data-copy="#key">Copy</button></p>
-      <p>In n8n, make a credential “Conversation Service API” with this key and the address of this page's host.</p>
+      <p>In n8n, make a credential “Conversation Service API” with this key and this base URL:</p>
+      <p><code id="base-url">${baseUrl}</code> <button class="small" type="button" data-copy="#base-url" aria-label="Copy the base URL">Copy</button></p>
       <p><a role="button" href="/conversations">Go to the conversations</a></p>
     `,
   );

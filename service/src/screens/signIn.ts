@@ -1,20 +1,18 @@
 import { Router, type Request, type Response } from 'express';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { z } from 'zod';
 import { normalizeEmail } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
 import { endAllSessions, endSession } from '../domain/operations/endSessions.ts';
 import { findSession } from '../domain/operations/findSession.ts';
 import { signIn } from '../domain/operations/signIn.ts';
+import { limitAttempts } from './attemptLimit.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { NOTICES, plainPage } from './layout.ts';
 import { clearSessionCookie, requireCsrfToken, requireMember, sessionToken, setSessionCookie, signedInOf } from './session.ts';
 
-/** Wrong passwords for one e-mail, and from one address, until it has to wait. */
-const FAILURES_AN_EMAIL = 5;
-const FAILURES_AN_ADDRESS = 30;
-const LOCKED_SECONDS = 15 * 60;
+/** Wrong passwords for one e-mail from one address, from one address in all, and for one e-mail from anywhere. */
+const FAILURES = [5, 30, 100] as const;
 
 const schema = z.object({ email: z.string().trim().min(1, 'is missing').max(254), password: z.string().min(1, 'is missing').max(200), next: z.string().default('') });
 
@@ -24,13 +22,8 @@ const safeTarget = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(n
 /** Signing in and out. @param isHttps whether the public address is https:// */
 export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
   const router = Router();
-  const byEmail = new RateLimiterMemory({ points: FAILURES_AN_EMAIL, duration: LOCKED_SECONDS });
-  const byAddress = new RateLimiterMemory({ points: FAILURES_AN_ADDRESS, duration: LOCKED_SECONDS });
-  const isLocked = async (email: string, request: Request) => {
-    const [mail, address] = await Promise.all([byEmail.get(email), byAddress.get(request.ip ?? '')]);
-    return (mail?.consumedPoints ?? 0) >= FAILURES_AN_EMAIL || (address?.consumedPoints ?? 0) >= FAILURES_AN_ADDRESS;
-  };
-  const countFailure = (email: string, request: Request) => Promise.allSettled([byEmail.consume(email), byAddress.consume(request.ip ?? '')]);
+  const attempts = limitAttempts(...FAILURES);
+  const keysOf = (email: string, { ip = '' }: Request) => [`${email} ${ip}`, ip, email] as const;
 
   router.get('/sign-in', async (request, response) => {
     const token = sessionToken(request);
@@ -46,13 +39,11 @@ export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
     const form = parseForm(schema, values);
     if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
     const email = normalizeEmail(form.data.email);
-    if (await isLocked(email, request)) return void refuse(429, 'Too many wrong passwords. Wait for 15 minutes and try again.');
+    const keys = keysOf(email, request);
+    if (!(await attempts.admit(...keys))) return void refuse(429, 'Too many wrong passwords. Wait for 15 minutes and try again.');
     const token = await signIn(deps, form.data);
-    if (token === null) {
-      await countFailure(email, request);
-      return void refuse(401, 'E-mail or password is wrong.');
-    }
-    await byEmail.delete(email);
+    if (token === null) return void refuse(401, 'E-mail or password is wrong.');
+    await attempts.forgive(...keys);
     setSessionCookie(response, token, isHttps());
     response.redirect(303, safeTarget(form.data.next));
   });

@@ -11,6 +11,7 @@ import { removeMember } from '../domain/operations/removeMember.ts';
 import { startSession } from '../domain/operations/signIn.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
 import { textSchema } from '../http/contract/shared.ts';
+import { limitAttempts } from './attemptLimit.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues, type Problems } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { csrfField, plainPage, teamPage } from './layout.ts';
@@ -18,11 +19,15 @@ import { setSessionCookie, signedInOf } from './session.ts';
 import { newMemberFields, newMemberSchema, passwordSchema } from './setup.ts';
 import { timeView } from './times.ts';
 
+/** Of the present password, until a member has to wait. */
+const WRONG_PASSWORDS = 5;
+
 const inviteSchema = z.object({ note: textSchema(100) });
 
 /** The members: who is there, who is invited. */
 export function teamRouter(deps: Deps, publicUrl: () => string): Router {
   const router = Router();
+  const attempts = limitAttempts(WRONG_PASSWORDS);
   const show = async (signedIn: SignedIn, more: { notice?: unknown; link?: string; values?: FormValues; problems?: Problems } = {}) =>
     renderDocument(teamScreen(signedIn, { ...(await listTeam(deps, signedIn.workspace)), now: deps.clock.now(), ...more }));
 
@@ -45,7 +50,7 @@ export function teamRouter(deps: Deps, publicUrl: () => string): Router {
   router.post('/team/members/:id/remove', async (request, response) => {
     const signedIn = signedInOf(response);
     await removeMember(deps, signedIn.workspace, request.params.id);
-    response.redirect(303, request.params.id === signedIn.member.id ? '/sign-in' : '/team?notice=removed');
+    response.redirect(303, request.params.id === signedIn.member.id ? '/sign-in?notice=left' : '/team?notice=removed');
   });
 
   router.get('/account', (request, response) => void response.type('html').send(renderDocument(accountScreen(signedInOf(response), { notice: request.query.notice }))));
@@ -55,8 +60,10 @@ export function teamRouter(deps: Deps, publicUrl: () => string): Router {
     const refuse = (problems: Problems) => response.status(400).type('html').send(renderDocument(accountScreen(signedIn, { problems })));
     const form = parseForm(z.object({ current: z.string().min(1, 'is missing'), next: passwordSchema }), formValues(request.body));
     if (!form.ok) return void refuse(form.problems);
+    if (!(await attempts.admit(signedIn.member.id))) return void refuse({ current: 'Too many wrong passwords. Wait for 15 minutes and try again.' });
     try {
       await changePassword(deps, signedIn, form.data);
+      await attempts.forgive(signedIn.member.id);
     } catch (error) {
       if (error instanceof AppError && error.details.param === 'current') return void refuse({ current: error.message });
       throw error;

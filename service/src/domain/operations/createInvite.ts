@@ -10,7 +10,7 @@ export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by
   return store.transaction(async (tx) => {
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
-    const invite = { id: hashToken(token), workspaceId: by.workspaceId, note, createdBy: by.name, createdAt: timestamp(now), expiresAt };
+    const invite = { id: hashToken(token), workspaceId: by.workspaceId, note, createdBy: by.name, createdById: by.id, createdAt: timestamp(now), expiresAt };
     for (const old of await tx.invites.find({ where: { workspaceId: by.workspaceId }, limit: 1000 })) {
       if (Date.parse(old.expiresAt) <= now.getTime()) await tx.invites.delete(old.id);
     }

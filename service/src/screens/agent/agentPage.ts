@@ -5,6 +5,7 @@ import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { field, formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField, teamPage } from '../layout.ts';
+import { chatSection } from './chatSection.ts';
 import { triedView } from './triedView.ts';
 
 /** What decides for the agent, as members may know it. */
@@ -19,6 +20,8 @@ export interface AgentPage {
   readonly settings: AgentSettings;
   readonly model: ModelWords;
   readonly liveTools: number;
+  /** The service's address as others see it. */
+  readonly baseUrl: string;
   readonly notice?: unknown;
   readonly values?: FormValues;
   readonly problems?: Problems;
@@ -36,6 +39,7 @@ export const agentPage = (signedIn: SignedIn, page: AgentPage): View =>
       ${modelSection(page)}
       ${trySection(signedIn, page)}
       ${settingsSection(signedIn, page)}
+      ${chatSection(signedIn.workspace, page.baseUrl)}
     `,
   );
 

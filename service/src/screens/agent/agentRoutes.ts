@@ -21,12 +21,12 @@ export interface ScreenModel extends ModelWords {
 }
 
 /** The agent's settings and the box to try it. @param stopping ends what is being tried */
-export function agentScreenRouter(deps: Deps, model: ScreenModel, stopping: AbortSignal): Router {
+export function agentScreenRouter(deps: Deps, model: ScreenModel, publicUrl: () => string, stopping: AbortSignal): Router {
   const router = Router();
   const show = async (response: Response, status: number, more: Partial<AgentPage>) => {
     const signedIn = signedInOf(response);
     const read = await readAgent(deps, signedIn.workspace);
-    response.status(status).type('html').send(renderDocument(agentPage(signedIn, { ...read, model, ...more })));
+    response.status(status).type('html').send(renderDocument(agentPage(signedIn, { ...read, model, baseUrl: publicUrl(), ...more })));
   };
 
   router.get('/agent', (request, response) => show(response, 200, { notice: request.query.notice }));

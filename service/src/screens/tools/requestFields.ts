@@ -32,6 +32,7 @@ const placeholders = (values: FormValues): View => html`
     <summary>Placeholders</summary>
     <ul>
       ${argumentPaths(parametersFrom(values)).map((path) => html`<li><code>{{args.${path}}}</code> the argument ${path}</li>`)}
+      ${argumentPaths(parametersFrom(values)).length === 0 ? html`<li><code>{{args.NAME}}</code> an argument, by its name among the parameters</li>` : null}
       <li><code>{{conversation.id}}</code> the conversation; conv_test in a test call</li>
       <li><code>{{call.id}}</code> this call, the same at each attempt: good for an idempotency header</li>
       ${secretNames(values).map((name) => html`<li><code>{{secrets.${name}}}</code> the secret ${name}, in headers only</li>`)}
