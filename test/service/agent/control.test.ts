@@ -27,12 +27,17 @@ describe('control', () => {
   const eventsOf = ({ id }: Talk, event: string) => receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
   const delivered = (talk: Talk, event: string, count: number) => waitFor(`${count} ${event}`, () => (eventsOf(talk, event).length >= count ? eventsOf(talk, event) : null));
 
-  it.each(ACTIONS)('%s before the agent has looked: the model is never asked', async (action) => {
-    const talk = await agent.talk('hello');
-    await talk.act(action);
-    await (await agent.talk('another customer')).reply();
-    expect(agent.asked().map((messages) => messages[0]!.content)).toEqual(['another customer']);
-    expect(await talk.replies()).toEqual([]);
+  it('an action before the agent has looked: the model is never asked', async () => {
+    const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } }); // time to act in, on a busy machine too
+    try {
+      const talks = await Promise.all(ACTIONS.map(() => patient.talk('hello')));
+      await Promise.all(talks.map((talk, n) => talk.act(ACTIONS[n]!)));
+      await (await patient.talk('another customer')).reply();
+      expect(patient.asked().map((messages) => messages[0]!.content)).toEqual(['another customer']);
+      for (const talk of talks) expect(await talk.replies()).toEqual([]);
+    } finally {
+      await patient.close();
+    }
   });
 
   it.each(ACTIONS)('%s while the model thinks: its answer is dropped', async (action) => {
