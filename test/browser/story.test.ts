@@ -83,7 +83,7 @@ describe('the whole story, as people see it', () => {
 
   async function copyKey(member: Page) {
     const key = await member.getByText(/^cs_live_/).innerText();
-    await button(member, 'Copy').click();
+    await member.getByRole('button', { name: 'Copy', exact: true }).click();
     await button(member, 'Copied').waitFor();
     expect(await member.evaluate(() => navigator.clipboard.readText())).toBe(key);
     expect((await apiClient(url, key).get('/api/conversations')).status).toBe(200);

@@ -136,7 +136,7 @@ const teamScreen = (
     { title: 'Team', section: 'team', notice },
     html`
       <h1>Team</h1>
-      <div class="scroll">
+      <div class="scroll" tabindex="0" role="region" aria-label="Members">
         <table>
           <thead><tr><th scope="col">Name</th><th scope="col">E-mail</th><th scope="col">Since</th><th scope="col"><span class="muted">Action</span></th></tr></thead>
           <tbody>
