@@ -10,7 +10,7 @@ import { unmaskJson } from '../domain/masking.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { compileParameters } from '../domain/parametersSchema.ts';
 import type { Tool } from '../domain/tool.ts';
-import { finish, type ToolCall } from '../domain/toolCall.ts';
+import { finish, newToolCall, type ToolCall } from '../domain/toolCall.ts';
 import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
@@ -53,8 +53,7 @@ async function makeCall(
   const args = isJsonObject(given) ? unmaskJson(given as JsonObject, turn.contact) : given;
   const known = turn.tools.find((each) => each.name === name);
   const tool = known ? await tx.tools.get(known.id) : null;
-  const call: ToolCall = {
-    id: newId('call'),
+  const asked = {
     workspaceId: turn.workspace.id,
     toolId: tool?.id ?? null,
     tool: name.slice(0, 64),
@@ -66,21 +65,9 @@ async function makeCall(
     stepId,
     controlEpoch: turn.conversation.controlEpoch,
     afterMessage: turn.conversation.messageCount,
-    status: 'running',
-    attempts: 0,
-    isUnderWay: false,
-    httpStatus: null,
-    durationMs: 0,
-    resultJson: null,
-    hasLargeResult: false,
-    error: null,
-    neededApproval: false,
-    decision: null,
-    expiresAt: null,
     isTold: false,
-    createdAt: timestamp(now),
-    finishedAt: null,
-  };
+  } as const;
+  const call = newToolCall(asked, now);
   const refuse = (message: string, isTold = false): ToolCall =>
     finish({ ...call, isTold, arguments: storable(call.arguments), error: { type: 'invalid_arguments', message } }, 'failed', now);
   const problem = problemOf(tool, known, args);

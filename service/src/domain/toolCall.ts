@@ -1,6 +1,7 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
 import type { Actor } from './conversation.ts';
+import { newId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { ToolKind } from './tool.ts';
 
@@ -114,6 +115,28 @@ export const MOST_ATTEMPTS = 3;
 /** A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a moment after registration. */
 export const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
+
+/** A call as it is asked for: to be made, and nothing sent yet. */
+export const newToolCall = (
+  asked: Pick<ToolCall, 'workspaceId' | 'toolId' | 'tool' | 'kind' | 'arguments' | 'conversationId' | 'purpose' | 'definitionHash' | 'stepId' | 'controlEpoch' | 'afterMessage' | 'isTold'>,
+  now: Date,
+): ToolCall => ({
+  ...asked,
+  id: newId('call'),
+  status: 'running',
+  attempts: 0,
+  isUnderWay: false,
+  httpStatus: null,
+  durationMs: 0,
+  resultJson: null,
+  hasLargeResult: false,
+  error: null,
+  neededApproval: false,
+  decision: null,
+  expiresAt: null,
+  createdAt: timestamp(now),
+  finishedAt: null,
+});
 
 export const isFinished = ({ status }: ToolCall): boolean => status !== 'pending_approval' && status !== 'running';
 

@@ -1,8 +1,9 @@
 import { Router } from 'express';
 import { isEnabled, type AgentSettings } from '../../domain/agentSettings.ts';
+import { definedOnly } from '../../domain/definedOnly.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { findAgentSettings } from '../../domain/operations/findAgentSettings.ts';
-import { updateAgentSettings, type AgentChanges } from '../../domain/operations/updateAgentSettings.ts';
+import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import * as contract from '../contract/agent.ts';
 import { serve } from '../serve.ts';
@@ -25,10 +26,9 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     agentJson(caller.workspace, await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id))),
   );
 
-  serve(router, deps, contract.updateAgent, async ({ deps, caller, body }) => {
-    const changes = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as AgentChanges;
-    return agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, changes));
-  });
+  serve(router, deps, contract.updateAgent, async ({ deps, caller, body }) =>
+    agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, definedOnly(body))),
+  );
 
   return router;
 }

@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { definedOnly } from '../../domain/definedOnly.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { createTool } from '../../domain/operations/createTool.ts';
 import { deleteTool } from '../../domain/operations/deleteTool.ts';
@@ -72,9 +73,3 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
 
   return router;
 }
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Without what the caller left out. */
-const definedOnly = <T extends object>(fields: T): Defined<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;

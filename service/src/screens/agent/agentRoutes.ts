@@ -3,10 +3,11 @@ import { z } from 'zod';
 import type { AgentModel } from '../../agent/agentModel.ts';
 import { tryAgent } from '../../agent/tryAgent.ts';
 import { LANGUAGES } from '../../domain/agentSettings.ts';
+import { definedOnly } from '../../domain/definedOnly.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { readAgent } from '../../domain/operations/readAgent.ts';
-import { updateAgentSettings, type AgentChanges } from '../../domain/operations/updateAgentSettings.ts';
+import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
 import * as contract from '../../http/contract/agent.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { formValues, parseForm, withPlainBreaks, type FormValues } from '../forms.ts';
@@ -64,5 +65,3 @@ const languagesFrom = (values: FormValues) => {
   const chosen = LANGUAGES.filter((language) => values[`language_${language}`] === 'on');
   return chosen.toSorted((a, b) => Number(b === values.preferred) - Number(a === values.preferred));
 };
-
-const definedOnly = (fields: object): AgentChanges => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as AgentChanges;

@@ -1,3 +1,4 @@
+import { definedOnly } from '../../domain/definedOnly.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { TOOL_TIMEOUT_DEFAULT, type Tool, type ToolKind } from '../../domain/tool.ts';
 import type { FormValues, Problems } from '../forms.ts';
@@ -94,8 +95,6 @@ const templateFrom = (values: FormValues, read: <T>(name: string, from: (text: s
   ...definedOnly({ body: read('body', jsonFrom) }),
   response_fields: linesFrom(values.response_fields ?? ''),
 });
-
-const definedOnly = (fields: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** The schema as it is written so far; problems are noted beside its fields. */
 export function parametersFrom(values: FormValues, problems: Record<string, string> = {}): JsonObject {
