@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ChannelsConfig } from './channels/channelAdapter.ts';
+import type { PaymentsConfig } from './payments/paymentAdapter.ts';
 import { API_KEY_PATTERN } from './security/tokens.ts';
 import { parseEncryptionKey } from './security/encryptionKey.ts';
 
@@ -25,6 +27,9 @@ const isKey = (text: string) => {
     return false;
   }
 };
+
+/** For one call to Meta or Stripe. */
+const PLATFORM_TIMEOUT_MS = 20_000;
 
 /** A setting of the design that comes later: better refused than ignored. */
 const notYet = (instead: string) => z.undefined(`is not supported by this version; leave it unset: ${instead}`).optional();
@@ -60,6 +65,12 @@ const environment = z.object({
   LLM_MODEL: z.string().max(200, 'must have at most 200 characters').optional(),
   LLM_TIMEOUT_MS: integer(100, 600_000).default(60_000),
   AGENT_QUIET_MS: integer(0, 60_000).default(800),
+  GRAPH_API_URL: httpUrl.default('https://graph.facebook.com'),
+  GRAPH_API_VERSION: z.string().regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0').default('v24.0'),
+  STRIPE_API_URL: httpUrl.default('https://api.stripe.com'),
+  CHANNEL_RETRY_DELAYS_MS: list
+    .pipe(z.array(integer(0, 3_600_000)).length(4, 'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000'))
+    .default([2000, 10_000, 60_000, 300_000]),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
   INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
@@ -101,6 +112,10 @@ export interface Config {
   /** Null: the built-in keyword agent. */
   readonly llm: { readonly baseUrl: string; readonly apiKey: string | undefined; readonly model: string } | null;
   readonly llmTimeoutMs: number;
+  readonly channels: ChannelsConfig;
+  /** Before the second and later tries to send a text to a channel. */
+  readonly channelRetryDelaysMs: readonly number[];
+  readonly payments: PaymentsConfig;
   readonly retentionDays: number;
   /** 0 is off. */
   readonly apiRateLimitPerMinute: number;
@@ -148,6 +163,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     agentQuietMs: values.AGENT_QUIET_MS,
     llm: readLlm(values),
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
+    channels: { graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`, timeoutMs: PLATFORM_TIMEOUT_MS },
+    channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
+    payments: { stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''), timeoutMs: PLATFORM_TIMEOUT_MS },
     retentionDays: values.RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,

@@ -6,6 +6,8 @@ import type { AgentModel } from './agent/agentModel.ts';
 import { createKeywordAgent } from './agent/keywordAgent.ts';
 import { createOpenAiModel } from './agent/openaiModel.ts';
 import { bootstrap, oneTimeSetup, openSecretBox } from './bootstrap.ts';
+import { channelDirectory } from './channels/registry.ts';
+import { Sender } from './channels/sender.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
@@ -15,8 +17,11 @@ import type { Deps } from './domain/deps.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
+import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
+import { PaymentLoop } from './payments/paymentLoop.ts';
+import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { openLowdbStore } from './store/lowdb/index.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
@@ -53,11 +58,15 @@ export async function startService(
   if (config.insecureTargets) {
     log.warn('INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
   }
+  let publicUrl = config.publicUrl;
   const deps: Deps = {
     store,
     clock,
     secrets,
     checkTargetUrl: checkTargetUrlWith(outbound),
+    channels: channelDirectory,
+    payments: paymentDirectory,
+    publicUrl: () => publicUrl ?? '',
     agent: { isOnByDefault: config.llm !== null, quietMs: config.agentQuietMs, approvalExpiresMs: config.approvalExpiresMs },
   };
   const { setupToken } = await bootstrap(deps, config);
@@ -67,12 +76,13 @@ export async function startService(
     (running) => running.stop(),
   );
   started.adopt(new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }), (running) => running.stop());
+  started.adopt(new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }), (running) => running.stop());
+  started.adopt(new PaymentLoop({ store, deps, log, config: config.payments }), (running) => running.stop());
   const model = await openModel(config, log);
   started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
   started.adopt(startHousekeeping(store, clock, config.retentionDays, log), (running) => running.stop());
 
   const stopping = new AbortController();
-  let publicUrl = config.publicUrl;
   const app = createApp({
     config,
     deps,
@@ -81,9 +91,9 @@ export async function startService(
     chatFeed: followChatMessages(store, stopping.signal),
     live: followWorkspaces(store, stopping.signal),
     followToolCall: followToolCalls(store, deps, stopping.signal),
+    followPayment: followPayments(store, deps, stopping.signal),
     model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
     setup: oneTimeSetup(deps, setupToken),
-    publicUrl: () => publicUrl ?? '',
     stopping: stopping.signal,
   });
   const server = started.adopt(createServer(app), (running) => closeServer(running, stopping));

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
+import { channelDirectory } from '../../service/src/channels/registry.ts';
+import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
@@ -110,16 +112,16 @@ describe('what must not get out', () => {
   it('a fault of ours says nothing of the inside', async () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
-      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, chatFrameOrigins: [] },
-      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 } },
+      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 } },
+      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
       log: pino({ level: 'silent' }),
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
       chatFeed: { listen: () => () => {} },
       followToolCall: () => Promise.reject(new Error('not here')),
+      followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
       setup: { isValid: () => false, workspaceName: async () => null, complete: async () => null },
-      publicUrl: () => '',
       stopping: new AbortController().signal,
     });
     const server = broken.listen(0, '127.0.0.1');

@@ -1,12 +1,11 @@
 import type { Tx } from '../domain/collections.ts';
 import { handOver, moveStage, type Actor, type Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
-import { emitEvent } from '../domain/emitEvent.ts';
 import { isForward } from '../domain/funnel.ts';
 import { putClosed } from '../domain/operations/closeConversation.ts';
 import type { ConversationView } from '../domain/operations/loadConversation.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
-import { storeMessage } from '../domain/operations/storeMessage.ts';
+import { storeReply } from '../domain/operations/storeReply.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
 import { composeMessage } from './composeMessage.ts';
 import type { Outcome } from './decideTurn.ts';
@@ -37,7 +36,7 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
       await nextTurn(tx, conversation.id, someRun ? null : now);
       return true;
     }
-    await speak(tx, turn, { ...view, conversation }, outcome, actor, now);
+    await speak(tx, deps, turn, { ...view, conversation }, outcome, actor, now);
     const late = await tx.toolCalls.find({ where: { conversationId: conversation.id, isTold: false }, limit: 100 });
     await nextTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
     return true;
@@ -50,6 +49,7 @@ const nextTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void
 /** Says what was decided, and gives the conversation away or closes it if that belongs to it. */
 async function speak(
   tx: Tx,
+  deps: Deps,
   turn: LoadedTurn,
   view: ConversationView,
   outcome: Exclude<Outcome, { type: 'tool_calls' }>,
@@ -58,8 +58,7 @@ async function speak(
 ): Promise<void> {
   const isGiven = outcome.type === 'hand_over';
   const conversation = isGiven ? handOver(view.conversation, { reason: outcome.reason, note: outcome.note, actor }, now) : view.conversation;
-  const sent = await storeMessage(tx, { ...view, conversation }, { sender: actor, text: wordsOf(turn, outcome), channelMessageId: null }, now);
-  await emitEvent(tx, { name: 'message.sent', message: sent.message }, { ...view, conversation: sent.conversation }, now);
+  const sent = await storeReply(tx, deps, { ...view, conversation }, { text: wordsOf(turn, outcome), actor }, now);
   if (isGiven) await tx.systemNotes.put(newSystemNote(sent.conversation, { type: 'handed_over', reason: outcome.reason, note: outcome.note }, actor, now));
   for (const { id, status } of turn.untold) {
     const call = await tx.toolCalls.get(id);

@@ -2,12 +2,15 @@ import { collection, type Document, type Store, type Transaction } from '../stor
 import type { AgentSettings } from './agentSettings.ts';
 import type { AgentTurn } from './agentTurn.ts';
 import type { ApiKey } from './apiKey.ts';
+import type { Channel } from './channel.ts';
 import type { ChatSession } from './chatSession.ts';
 import type { Contact } from './contact.ts';
 import type { Conversation } from './conversation.ts';
 import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
+import type { Payment, PaymentAccount } from './payment.ts';
+import type { Sending } from './sending.ts';
 import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { SystemNote } from './systemNote.ts';
@@ -38,7 +41,15 @@ export const collections = {
   invites: collection<Invite>({ indexes: [{ on: ['workspaceId'] }] }),
   readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
   apiKeys: collection<ApiKey>({ indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }] }),
-  contacts: collection<Contact>({ indexes: [{ on: ['workspaceId', 'phone'] }, { on: ['workspaceId', 'email'] }] }),
+  channels: collection<Channel>({ indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'type', 'account'], unique: true }] }),
+  contacts: collection<Contact>({
+    indexes: [
+      { on: ['workspaceId', 'phone'] },
+      { on: ['workspaceId', 'email'] },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'phone'], unique: true },
+      { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
+    ],
+  }),
   chatSessions: collection<ChatSession>({ indexes: [] }),
   conversations: collection<Conversation>({
     indexes: [
@@ -56,6 +67,14 @@ export const collections = {
     indexes: [
       { on: ['conversationId'], orderBy: 'number' },
       { on: ['contactId', 'channelMessageId'], unique: true },
+    ],
+  }),
+  sendings: collection<Sending>({
+    indexes: [
+      { on: [] },
+      { on: ['messageId'], orderBy: 'part' },
+      { on: ['contactId', 'status'] },
+      { on: ['workspaceId', 'channelMessageId'], unique: true },
     ],
   }),
   systemNotes: collection<SystemNote>({ indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }] }),
@@ -89,6 +108,18 @@ export const collections = {
       { on: ['hasLargeResult'] },
     ],
   }),
+  payments: collection<Payment>({
+    indexes: [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'provider', 'providerReference'], unique: true },
+      { on: ['conversationId'] },
+      { on: ['conversationId', 'status'] },
+      { on: ['conversationId'], orderBy: 'afterMessage' },
+      { on: ['pageToken'], unique: true },
+    ],
+  }),
+  paymentAccounts: collection<PaymentAccount>({ indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'provider'], unique: true }] }),
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
   agentTurns: collection<AgentTurn>({ indexes: [] }),
   idempotentAnswers: collection<IdempotentAnswer>({ indexes: [{ on: ['kind'], orderBy: 'expiresAt' }] }),

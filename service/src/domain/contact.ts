@@ -1,10 +1,17 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { Document } from '../store/store.ts';
+import type { ChannelType } from './channel.ts';
 
 /** A customer on one channel. */
 export interface Contact extends Document {
   readonly workspaceId: string;
-  readonly channel: Channel;
+  readonly channel: ChannelType;
+  /** The account of the workspace that they wrote to (WhatsApp: the phone number id); null in the hosted chat. */
+  readonly channelAccount?: string | null;
+  /** The channel's own id of the person, when it has one beside the phone number. */
+  readonly channelUserId?: string | null;
+  /** When they last wrote, by the channel's clock; null: never, or the channel has no window. */
+  readonly lastWroteAt?: string | null;
   readonly name: string | null;
   /** Digits of the number in international form, without `+` or `00`. */
   readonly phone: string | null;
@@ -14,9 +21,6 @@ export interface Contact extends Document {
   readonly verified: boolean;
   readonly createdAt: string;
 }
-
-export const CHANNELS = ['web_chat', 'whatsapp_cloud'] as const;
-export type Channel = (typeof CHANNELS)[number];
 
 /**
  * The one spelling in which phone numbers are stored and looked up: international digits.

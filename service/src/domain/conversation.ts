@@ -1,6 +1,6 @@
 import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
-import type { Channel } from './contact.ts';
+import type { ChannelType } from './channel.ts';
 import { AppError, ERROR_CATALOGUE } from './errorCatalogue.ts';
 import { isForward, isQualifiedOrBeyond, type FunnelStage } from './funnel.ts';
 import type { Sender } from './message.ts';
@@ -48,7 +48,7 @@ export interface Outcome {
 export interface Conversation extends Document {
   readonly workspaceId: string;
   readonly contactId: string;
-  readonly channel: Channel;
+  readonly channel: ChannelType;
   readonly status: ConversationStatus;
   readonly funnelStage: FunnelStage;
   readonly messageCount: number;

@@ -1,6 +1,8 @@
 import type { SecretBox } from '../security/secretBox.ts';
+import type { ChannelDirectory } from './channel.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceStore } from './collections.ts';
+import type { PaymentDirectory } from './payment.ts';
 
 export interface AgentPolicy {
   /** What `enabled` is until someone decides: true when a model is configured. */
@@ -25,4 +27,8 @@ export interface Deps {
   readonly checkTargetUrl: (url: string, param: string) => Promise<void>;
   /** What the environment says of the agent and its tools. */
   readonly agent: AgentPolicy;
+  readonly channels: ChannelDirectory;
+  readonly payments: PaymentDirectory;
+  /** The service's address as others see it, without a `/` at its end. */
+  readonly publicUrl: () => string;
 }

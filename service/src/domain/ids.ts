@@ -14,6 +14,7 @@ const nextUlid = monotonicFactory(fraction);
 export type IdPrefix =
   | 'agent'
   | 'call'
+  | 'chan'
   | 'conv'
   | 'ctc'
   | 'dlv'
@@ -22,7 +23,10 @@ export type IdPrefix =
   | 'mbr'
   | 'msg'
   | 'note'
+  | 'pac'
+  | 'pay'
   | 'req'
+  | 'snd'
   | 'step'
   | 'sub'
   | 'tool'

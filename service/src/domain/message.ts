@@ -7,7 +7,11 @@ export interface Sender {
   readonly name: string;
 }
 
-/** One message of a conversation; never changed once stored. */
+/** How far a message of ours has come: `sent` the channel has taken it. */
+export const DELIVERY_STATES = ['pending', 'sent', 'delivered', 'read', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** One message of a conversation; of a stored one, only how far it has come changes. */
 export interface Message extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
@@ -19,6 +23,8 @@ export interface Message extends Document {
   readonly text: string;
   /** The channel's own id: the same one is the same message. */
   readonly channelMessageId: string | null;
+  /** Of a message that a channel's adapter sends; null where a stored message is in the channel, and for the customer's. */
+  readonly delivery?: { readonly state: DeliveryState; /** Why it failed, in words. */ readonly error: string | null } | null;
   readonly createdAt: string;
 }
 

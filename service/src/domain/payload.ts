@@ -5,6 +5,7 @@ import type { EventName } from './event.ts';
 import type { FunnelStage } from './funnel.ts';
 import { contactDisplay, maskName, maskText } from './masking.ts';
 import type { Message, Sender } from './message.ts';
+import type { Payment } from './payment.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
@@ -58,13 +59,26 @@ export const handoverPayload = (handover: Handover, contact: Contact) => ({
   at: handover.at,
 });
 
+/** @see design section 3, "Payload objects" */
+export const paymentPayload = (payment: Payment, contact: Contact) => ({
+  id: payment.id,
+  status: payment.status,
+  amount: payment.amount,
+  currency: payment.currency,
+  description: maskText(payment.description, contact),
+  provider: payment.provider,
+  provider_reference: payment.providerReference === null ? null : maskText(payment.providerReference, contact),
+  paid_at: payment.paidAt,
+});
+
 /** What an event says beside the conversation. */
 export type EventDetail =
   | { readonly name: 'conversation.opened' }
   | { readonly name: 'conversation.qualified'; readonly previousStage: FunnelStage }
   | { readonly name: 'conversation.handed_over'; readonly handover: Handover }
   | { readonly name: 'conversation.closed'; readonly outcome: Outcome }
-  | { readonly name: 'message.received' | 'message.sent'; readonly message: Message };
+  | { readonly name: 'message.received' | 'message.sent'; readonly message: Message }
+  | { readonly name: 'payment.paid'; readonly payment: Payment };
 
 function detailPayload(detail: EventDetail, conversation: Conversation, contact: Contact) {
   switch (detail.name) {
@@ -79,6 +93,8 @@ function detailPayload(detail: EventDetail, conversation: Conversation, contact:
     case 'message.received':
     case 'message.sent':
       return { message: messagePayload(detail.message, contact) };
+    case 'payment.paid':
+      return { payment: paymentPayload(detail.payment, contact) };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Conversation, Handover, Outcome } from './conversation.ts';
 import type { EventName } from './event.ts';
 import type { Message } from './message.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
+import type { Payment } from './payment.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The ids of samples are fixed, so that nobody takes one for a real conversation. */
@@ -17,9 +18,7 @@ const SAMPLE_ID = '00000000000000000000SAMPLE';
 export function samplePayload(event: EventName, workspace: Workspace, now: Date): Record<string, unknown> {
   const about = sampleView(event, workspace, now);
   const id = `evt_${SAMPLE_ID}`;
-  if (event !== 'payment.paid') return eventPayload(id, sampleDetail(event, workspace, now), about, now);
-  const { conversation, ...base } = eventPayload(id, { name: 'conversation.opened' }, about, now);
-  return { ...base, event, conversation, payment: samplePayment(now) };
+  return eventPayload(id, sampleDetail(event, workspace, now), about, now);
 }
 
 /** The made-up conversation that a sample tells of. */
@@ -29,7 +28,7 @@ export const sampleView = (event: EventName, workspace: Workspace, now: Date) =>
   conversation: sampleConversation(event, workspace, now),
 });
 
-function sampleDetail(event: Exclude<EventName, 'payment.paid'>, workspace: Workspace, now: Date): EventDetail {
+function sampleDetail(event: EventName, workspace: Workspace, now: Date): EventDetail {
   switch (event) {
     case 'conversation.opened':
       return { name: event };
@@ -42,6 +41,8 @@ function sampleDetail(event: Exclude<EventName, 'payment.paid'>, workspace: Work
     case 'message.received':
     case 'message.sent':
       return { name: event, message: sampleMessage(event, workspace, now) };
+    case 'payment.paid':
+      return { name: event, payment: samplePayment(workspace, now) };
   }
 }
 
@@ -49,6 +50,9 @@ const sampleContact = (workspace: Workspace, now: Date): Contact => ({
   id: `ctc_${SAMPLE_ID}`,
   workspaceId: workspace.id,
   channel: 'whatsapp_cloud',
+  channelAccount: '100000000000001',
+  channelUserId: null,
+  lastWroteAt: timestamp(now),
   name: 'María Sample',
   phone: '5491155550134',
   email: 'maria@example.com',
@@ -107,18 +111,31 @@ export function sampleMessage(event: 'message.received' | 'message.sent', worksp
     sender: inbound ? { type: 'customer', name: 'María Sample' } : { type: 'team_member', name: 'Ana' },
     text: inbound ? 'Do you have time on Tuesday?' : 'Tuesday at ten it is.',
     channelMessageId: inbound ? 'wamid.SAMPLE' : null,
+    delivery: inbound ? null : { state: 'sent', error: null },
     createdAt: timestamp(now),
   };
 }
 
-/** @see design section 3, "Payload objects" */
-const samplePayment = (now: Date) => ({
+export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
   id: `pay_${SAMPLE_ID}`,
+  workspaceId: workspace.id,
+  conversationId: `conv_${SAMPLE_ID}`,
+  contactId: `ctc_${SAMPLE_ID}`,
+  afterMessage: 6,
   status: 'paid',
   amount: 4900,
   currency: 'usd',
   description: 'Demo, one hour',
   provider: 'stripe',
-  provider_reference: 'cs_test_sample',
-  paid_at: timestamp(now),
+  providerReference: 'cs_test_sample',
+  providerUrl: null,
+  pageToken: 'SAMPLE',
+  error: null,
+  createdBy: { type: 'team_member', name: 'Ana' },
+  expiresAt: timestamp(now),
+  paidAt: timestamp(now),
+  markedPaidBy: null,
+  work: null,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
 });

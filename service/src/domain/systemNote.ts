@@ -9,6 +9,8 @@ export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
   | { readonly type: 'closed' }
+  /** What the customer did on the channel that is no message (a reaction, a new number), in words. */
+  | { readonly type: 'channel_note'; readonly text: string }
   | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage };
 
 /** One line of a conversation's history; never changed once stored. */

@@ -10,14 +10,19 @@ import type { ChatFeed } from './chatFeed.ts';
 import { loggablePath } from './contract/match.ts';
 import { handleErrors, refuseUnknown } from './errors.ts';
 import { byCaller, limitRate } from './rateLimit.ts';
+import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { agentRouter } from './routes/agent.ts';
+import { channelsRouter } from './routes/channels.ts';
+import { channelWebhooksRouter } from './routes/channelWebhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
 import { chatStreamRouter } from './routes/chatStream.ts';
 import { conversationsRouter } from './routes/conversations.ts';
 import { docsRouter } from './routes/docs.ts';
 import { healthRouter, type Health } from './routes/health.ts';
 import { hooksRouter } from './routes/hooks.ts';
+import { paymentsRouter } from './routes/payments.ts';
+import { paymentWebhooksRouter } from './routes/paymentWebhooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
@@ -26,22 +31,22 @@ import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins'>;
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins' | 'channels' | 'payments'>;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
   readonly chatFeed: ChatFeed;
   readonly followToolCall: FollowToolCall;
+  readonly followPayment: FollowPayment;
   readonly model: ScreenModel;
   readonly live: LiveFeed;
   readonly setup: Setup;
-  readonly publicUrl: () => string;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, chatFeed, followToolCall, model, live, setup, publicUrl, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -51,7 +56,7 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   app.use(healthRouter(health));
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
 
-  app.use('/api', docsRouter(publicUrl));
+  app.use('/api', docsRouter(deps.publicUrl));
 
   const chatRate = config.chatRateLimitPerMinute;
   app.use('/api/chat/sessions', limitRate(chatRate, (request) => request.ip ?? ''));
@@ -59,11 +64,15 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   app.use(['/api/chat/messages', '/api/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
   app.use('/api', chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
 
-  const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
-  app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent'], requireApiKey(deps), apiRate);
-  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, model.name));
+  // Meta and Stripe carry no key of ours: each address has its own secret.
+  app.use('/api', channelWebhooksRouter(deps, log), paymentWebhooksRouter(deps, log));
 
-  app.use(screensRouter({ deps, live, setup, publicUrl, model, followToolCall, chatFrameOrigins: config.chatFrameOrigins, stopping }));
+  const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
+  app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent', '/api/channels', '/api/payment-links', '/api/payment-accounts'], requireApiKey(deps), apiRate);
+  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, model.name));
+  app.use('/api', channelsRouter(deps, config.channels), paymentsRouter(deps, config.payments, followPayment));
+
+  app.use(screensRouter({ deps, config, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -1,14 +1,17 @@
+import type { Channel } from '../domain/channel.ts';
 import { timestamp } from '../domain/clock.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
-import { messagePayload } from '../domain/payload.ts';
-import { sampleMessage, samplePayload, sampleView } from '../domain/samples.ts';
+import { sampleMessage, samplePayload, samplePayment, sampleView } from '../domain/samples.ts';
 import type { Subscription } from '../domain/subscription.ts';
 import type { Tool } from '../domain/tool.ts';
 import { TEST_CONVERSATION_ID, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import { channelJson } from './views/channel.ts';
 import { chatMessageJson } from './views/chatMessage.ts';
 import { conversationJson, conversationWithMessagesJson } from './views/conversation.ts';
+import { trackedMessageJson } from './views/message.ts';
+import { paymentAccountJson, paymentLinkJson } from './views/payment.ts';
 import { deliveryJson, subscriptionJson } from './views/subscription.ts';
 import { toolCallJson, toolJson } from './views/tool.ts';
 
@@ -106,7 +109,29 @@ const view = sampleView('message.received', WORKSPACE, NOW);
 const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
 const received = sampleMessage('message.received', WORKSPACE, NOW);
 const sent = sampleMessage('message.sent', WORKSPACE, NOW);
-const agentExample = { id: WORKSPACE.agentId, name: 'Ana', greeting: 'Hello from Acme!', instructions: '', languages: ['en', 'es'], enabled: true, model: 'keyword', updated_at: timestamp(NOW) };
+const agentExample = { id: WORKSPACE.agentId, name: 'Ana', greeting: 'Hello from Acme!', instructions: '', languages: ['en', 'es'], enabled: true, payment_links: 'ask', model: 'keyword', updated_at: timestamp(NOW) };
+const PUBLIC_URL = 'https://conversations.example.com';
+const connectionExample = { ok: true, message: 'WhatsApp knows this number as +1 555 078 3881 (Acme).', at: timestamp(NOW) };
+const payment = samplePayment(WORKSPACE, NOW);
+const linkExample = paymentLinkJson({ ...payment, status: 'open', paidAt: null }, view.contact, PUBLIC_URL);
+const accountExample = paymentAccountJson(
+  { id: 'pac_01JD6Z0000000000000000000A', workspaceId: WORKSPACE.id, provider: 'stripe', settings: {}, sealedSecrets: { secret_key: '', webhook_secret: '' }, lastTest: null, createdAt: timestamp(NOW), updatedAt: timestamp(NOW) },
+  PUBLIC_URL,
+);
+const channel: Channel = {
+  id: 'chan_01JD6Z0000000000000000000A',
+  workspaceId: WORKSPACE.id,
+  type: 'whatsapp_cloud',
+  name: 'Shop',
+  account: '106540352242922',
+  settings: { phone_number_id: '106540352242922' },
+  sealedSecrets: { access_token: '', app_secret: '', verify_token: '' },
+  lastTest: connectionExample,
+  lastInboundAt: timestamp(NOW),
+  createdAt: timestamp(NOW),
+  updatedAt: timestamp(NOW),
+};
+const channelExample = channelJson(channel, { verify_token: '8f3b0c1d5e' }, PUBLIC_URL);
 const secret = 'whsec_UgqWTtfYtSv/OPqNdwqem9U/CSj49JkhQ5Jcj++76eI=';
 const list = (item: unknown) => ({ data: [item], next_cursor: null });
 
@@ -150,11 +175,26 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   lookupContact: conversationJson(view),
   listConversations: list(conversationJson(view)),
   getConversation: conversationWithMessagesJson({ ...view, messages: [received] }),
-  sendMessage: { message: messagePayload(sent, view.contact), conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)) },
+  sendMessage: { message: trackedMessageJson(sent, view.contact), conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)) },
   takeOverConversation: conversationJson(sampleView('conversation.handed_over', WORKSPACE, NOW)),
   handBackConversation: conversationJson(view),
   closeConversation: conversationJson(closedView),
   updateConversation: conversationJson(view),
+  createPaymentLink: linkExample,
+  listPaymentLinks: list(linkExample),
+  getPaymentLink: linkExample,
+  cancelPaymentLink: { ...linkExample, status: 'cancelled' },
+  markPaymentPaid: { ...linkExample, status: 'paid', provider: 'manual', provider_reference: 'Transfer 2026-1182', paid_at: timestamp(NOW) },
+  listPaymentAccounts: list(accountExample),
+  putPaymentAccount: accountExample,
+  deletePaymentAccount: { id: 'stripe', deleted: true },
+  testPaymentAccount: connectionExample,
+  createChannel: channelExample,
+  listChannels: list(channelExample),
+  getChannel: channelExample,
+  updateChannel: channelExample,
+  deleteChannel: { id: channel.id, deleted: true },
+  testChannel: connectionExample,
   startChatSession: { token: 'cst_…', contact_id: view.contact.id },
   sendChatMessage: { conversation_id: view.conversation.id, message_id: received.id },
   listChatMessages: list(chatMessageJson(received)),

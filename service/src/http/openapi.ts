@@ -33,6 +33,8 @@ export function openApiDocument(serverUrl: string): Json {
     tags: [
       { name: 'Subscriptions', description: 'Events POSTed to your address, and what became of them' },
       { name: 'Conversations', description: 'Find, read, answer, take over, hand back, close' },
+      { name: 'Payments', description: 'Links that customers pay, and the providers' },
+      { name: 'Channels', description: 'Where conversations come from beside the web chat' },
       { name: 'Tools', description: 'What the agent can call on your own systems, and the calls it made' },
       { name: 'Agent', description: 'How the agent presents itself, and whether it answers' },
       { name: 'Chat', description: 'How customers write in the web chat' },

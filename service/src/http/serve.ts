@@ -21,12 +21,14 @@ export interface Call<Query, Body> {
 /**
  * Serves one operation of the contract: parses the request by its schemas, calls the handler once
  * (for an Idempotency-Key: once in 24 hours) and sends what it returns.
+ * @param finish makes of the kept answer the one that is sent, outside of the write: for what goes on after it
  */
 export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
   router: Router,
   deps: Deps,
   operation: Operation<Query, Body, Answer>,
   handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.input<Answer>>,
+  finish?: (answer: z.input<Answer>) => Promise<z.input<Answer>>,
 ): void {
   const readBody = operation.body ? [requireJson, readJson] : [];
   router[operation.method](operation.path, ...readBody, async (request: Request, response: Response) => {
@@ -41,7 +43,9 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       body: JSON.stringify(await handle({ ...call, deps: callDeps })),
     });
     const answer = operation.method === 'get' ? await run(deps) : await answerOnce(deps, operation, request, call.caller, run);
-    response.status(answer.status).type('application/json').send(answer.body);
+    const isDone = finish === undefined || answer.status !== operation.status;
+    const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>));
+    response.status(answer.status).type('application/json').send(body);
   });
 }
 

@@ -48,6 +48,8 @@ export const SECTIONS = [
   { id: 'conversations', href: '/conversations', label: 'Conversations' },
   { id: 'tools', href: '/tools', label: 'Tools' },
   { id: 'agent', href: '/agent', label: 'Agent' },
+  { id: 'channels', href: '/channels', label: 'Channels' },
+  { id: 'payments', href: '/payments', label: 'Payments' },
   { id: 'keys', href: '/keys', label: 'API keys' },
   { id: 'team', href: '/team', label: 'Team' },
 ] as const;

@@ -1,8 +1,11 @@
 import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
+import type { Config } from '../config.ts';
+import type { FollowPayment } from '../http/paymentFeed.ts';
 import type { FollowToolCall } from '../http/toolCallFeed.ts';
 import { agentScreenRouter, type ScreenModel } from './agent/agentRoutes.ts';
 import { assetsRouter } from './assets.ts';
+import { channelScreensRouter } from './channels/channelRoutes.ts';
 import { chatRouter } from './chat/chatRouter.ts';
 import { conversationsRouter } from './conversations/conversationsRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
@@ -11,6 +14,8 @@ import { keysRouter } from './keys/keysRouter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
+import { payRouter } from './pay/payRouter.ts';
+import { paymentScreensRouter } from './payments/paymentRoutes.ts';
 import { refuseCrossSite, requireCsrfToken, requireMember } from './session.ts';
 import { setupRouter, type Setup } from './setup.ts';
 import { signInRouter } from './signIn.ts';
@@ -19,28 +24,27 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
+  readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
   readonly live: LiveFeed;
   readonly setup: Setup;
-  /** The service's address as others see it. */
-  readonly publicUrl: () => string;
   readonly model: ScreenModel;
   readonly followToolCall: FollowToolCall;
-  /** Whose pages may show the chat page in a frame. */
-  readonly chatFrameOrigins: readonly string[];
+  readonly followPayment: FollowPayment;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
 
 /** Pages that only members see; every one of them does its work through the domain's operations. */
-const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/keys', '/team', '/account', '/live'];
+const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payments', '/keys', '/team', '/account', '/live'];
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, live, setup, publicUrl, model, followToolCall, chatFrameOrigins, stopping } = parts;
+  const { deps, config, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
   router.use(assetsRouter());
-  router.use(chatRouter(deps, chatFrameOrigins));
+  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   router.use(setupRouter(setup, publicUrl), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
@@ -49,6 +53,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
+  router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments, followPayment));
   router.use(teamRouter(deps, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { channelDirectory } from '../../../service/src/channels/registry.ts';
+import { paymentDirectory } from '../../../service/src/payments/registry.ts';
 import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
@@ -31,7 +33,7 @@ describe('words that were chosen while an approval waited', () => {
 
   it('do not count as telling how it ended', async () => {
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, agent };
+    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
     const workspace = await createWorkspace(deps, 'Test');
     const { tool } = await createTool(
       deps,

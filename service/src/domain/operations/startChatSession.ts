@@ -1,4 +1,5 @@
 import { hashToken, newChatToken } from '../../security/tokens.ts';
+import { WEB_CHAT } from '../channel.ts';
 import { timestamp } from '../clock.ts';
 import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
@@ -22,7 +23,7 @@ export const startChatSession = (
     const contact: Contact = {
       id: newId('ctc'),
       workspaceId: workspace.id,
-      channel: 'web_chat',
+      channel: WEB_CHAT,
       ...claims,
       verified: false,
       createdAt,

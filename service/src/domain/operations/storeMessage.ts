@@ -9,7 +9,7 @@ import type { ConversationView } from './loadConversation.ts';
 export async function storeMessage(
   tx: Tx,
   view: ConversationView,
-  { sender, text, channelMessageId }: { sender: Sender; text: string; channelMessageId: string | null },
+  { sender, text, channelMessageId, delivery = null }: { sender: Sender; text: string; channelMessageId: string | null; delivery?: NonNullable<Message['delivery']> | null },
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';
@@ -24,6 +24,7 @@ export async function storeMessage(
     sender,
     text,
     channelMessageId,
+    delivery,
     createdAt: timestamp(now),
   };
   await tx.messages.put(message);

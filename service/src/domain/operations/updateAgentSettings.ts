@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 
-export type AgentChanges = Partial<Pick<AgentSettings, 'name' | 'greeting' | 'instructions' | 'languages' | 'enabled'>>;
+export type AgentChanges = Partial<Pick<AgentSettings, 'name' | 'greeting' | 'instructions' | 'languages' | 'enabled' | 'paymentLinks'>>;
 
 /** Changes what is given of the agent's settings, and leaves the rest. */
 export const updateAgentSettings = ({ store, clock }: Deps, workspace: Workspace, changes: AgentChanges) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LANGUAGES } from '../../domain/agentSettings.ts';
+import { LANGUAGES, PAYMENT_LINK_POLICIES } from '../../domain/agentSettings.ts';
 import { operation } from './operation.ts';
 import { textSchema, timestampSchema } from './shared.ts';
 
@@ -11,6 +11,7 @@ const agentSchema = z
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
     enabled: z.boolean().meta({ description: 'Off until someone switches it on, a first tool goes live, or a model is configured' }),
+    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow; only where a payment provider is set up' }),
     model: z.string().meta({ description: 'keyword: the built-in keyword agent; otherwise the name of the configured model', example: 'keyword' }),
     updated_at: timestampSchema.nullable(),
   })
@@ -42,6 +43,7 @@ export const updateAgent = operation({
         .optional()
         .meta({ description: 'Working languages, the preferred one first' }),
       enabled: z.boolean('must be true or false').optional(),
+      payment_links: z.enum(PAYMENT_LINK_POLICIES, `must be one of ${PAYMENT_LINK_POLICIES.join(', ')}`).optional().meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow' }),
     })
     .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
   status: 200,

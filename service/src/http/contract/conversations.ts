@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CHANNELS } from '../../domain/contact.ts';
 import { CONVERSATION_STATUSES, HANDOVER_REASONS, VERDICTS } from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { DELIVERY_STATES, MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { channelTypeSchema } from './channels.ts';
 import { operation } from './operation.ts';
 import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
 
@@ -11,7 +11,6 @@ export const SUMMARY_MAX = 4000;
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 
 const statusSchema = z.enum(CONVERSATION_STATUSES, `must be one of ${CONVERSATION_STATUSES.join(', ')}`);
-const channelSchema = z.enum(CHANNELS, `must be one of ${CHANNELS.join(', ')}`);
 const stageSchema = z.enum(FUNNEL_STAGES, `must be one of ${FUNNEL_STAGES.join(', ')}`);
 const verdictSchema = z.enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`);
 
@@ -21,7 +20,7 @@ const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), na
 const conversationFields = {
   id: z.string().meta({ example: CONVERSATION_ID }),
   agent_id: z.string().meta({ description: 'Identifier of the agent' }),
-  channel: channelSchema,
+  channel: channelTypeSchema,
   contact_display: z.string().meta({ description: 'Masked contact label', example: '+54•••••••••34' }),
   contact_name: z.string().meta({ description: 'Empty when no name is known' }),
   status: statusSchema,
@@ -30,17 +29,27 @@ const conversationFields = {
 };
 export const payloadConversationSchema = z.strictObject(conversationFields).meta({ id: 'PayloadConversation' });
 
-export const messageSchema = z
+const messageFields = {
+  id: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  sender: z.strictObject({ type: z.enum(['customer', 'agent', 'team_member', 'api']), name: z.string() }),
+  type: z.literal('text'),
+  text: z.string(),
+  channel_message_id: z.string().nullable(),
+  created_at: timestampSchema,
+};
+export const messageSchema = z.strictObject(messageFields).meta({ id: 'Message' });
+
+/** In the API's answers, beside what an event says: how far it has come since. */
+const trackedMessageSchema = z
   .strictObject({
-    id: z.string(),
-    direction: z.enum(['inbound', 'outbound']),
-    sender: z.strictObject({ type: z.enum(['customer', 'agent', 'team_member', 'api']), name: z.string() }),
-    type: z.literal('text'),
-    text: z.string(),
-    channel_message_id: z.string().nullable(),
-    created_at: timestampSchema,
+    ...messageFields,
+    delivery: z
+      .strictObject({ state: z.enum(DELIVERY_STATES), error: z.string().nullable().meta({ description: 'Why it failed, in words' }) })
+      .nullable()
+      .meta({ description: 'How far a message of ours has come on its channel; null in the web chat, and for what the customer wrote' }),
   })
-  .meta({ id: 'Message' });
+  .meta({ id: 'TrackedMessage', description: 'delivery is an extension: not in the specification' });
 
 export const outcomeSchema = z
   .strictObject({ verdict: verdictSchema, summary: z.string(), closed_by: actorSchema, closed_at: timestampSchema })
@@ -108,7 +117,7 @@ export const listConversations = operation({
   extension: true,
   query: pageQuerySchema.extend({
     status: statusSchema.optional(),
-    channel: channelSchema.optional(),
+    channel: channelTypeSchema.optional(),
     funnel_stage: stageSchema.optional(),
   }),
   status: 200,
@@ -134,7 +143,7 @@ export const getConversation = operation({
   }),
   status: 200,
   answer: z
-    .strictObject({ ...recordFields, messages: z.array(messageSchema).meta({ description: 'The newest ones, oldest of them first' }) })
+    .strictObject({ ...recordFields, messages: z.array(trackedMessageSchema).meta({ description: 'The newest ones, oldest of them first' }) })
     .meta({ id: 'ConversationWithMessages' }),
   errors: ['not_found'],
 });
@@ -151,8 +160,8 @@ export const sendMessage = operation({
     .object({ text: textSchema(MESSAGE_TEXT_MAX).meta({ description: `1 to ${MESSAGE_TEXT_MAX} characters` }) })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
   status: 201,
-  answer: z.strictObject({ message: messageSchema, conversation: conversationSchema }).meta({ id: 'SentMessage' }),
-  errors: ['not_found', 'conversation_closed'],
+  answer: z.strictObject({ message: trackedMessageSchema, conversation: conversationSchema }).meta({ id: 'SentMessage' }),
+  errors: ['not_found', 'conversation_closed', 'outside_messaging_window', 'channel_removed'],
 });
 
 export const takeOverConversation = operation({

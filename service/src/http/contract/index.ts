@@ -1,7 +1,9 @@
 import * as agent from './agent.ts';
+import * as channels from './channels.ts';
 import * as chat from './chat.ts';
 import * as conversations from './conversations.ts';
 import * as hooks from './hooks.ts';
+import * as payments from './payments.ts';
 import * as toolCalls from './toolCalls.ts';
 import * as tools from './tools.ts';
 import type { Operation } from './operation.ts';
@@ -9,6 +11,6 @@ import type { Operation } from './operation.ts';
 const isOperation = (value: unknown): value is Operation => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
 
 /** Every endpoint of the API that answers JSON. */
-export const operations: readonly Operation[] = [hooks, conversations, tools, toolCalls, agent, chat].flatMap((module) =>
+export const operations: readonly Operation[] = [hooks, conversations, payments, channels, tools, toolCalls, agent, chat].flatMap((module) =>
   Object.values(module as Record<string, unknown>).filter(isOperation),
 );

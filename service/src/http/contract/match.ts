@@ -12,7 +12,7 @@ export const operationsAt = (path: string): readonly Operation[] =>
 
 const PLAIN_PATHS = /^\/(healthz|readyz|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Of the screens: words of ours, and ids. */
-const SCREEN_PATHS = /^\/(conversations|tools|agent|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
+const SCREEN_PATHS = /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
 const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**

@@ -11,10 +11,10 @@ export interface Operation<
   Answer extends z.ZodType = z.ZodType,
 > {
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Express spelling, without the `/api` before it: `/hooks/:id`. */
   readonly path: string;
-  readonly tag: 'Subscriptions' | 'Conversations' | 'Tools' | 'Agent' | 'Chat';
+  readonly tag: 'Subscriptions' | 'Conversations' | 'Payments' | 'Channels' | 'Tools' | 'Agent' | 'Chat';
   readonly summary: string;
   readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EventName } from '../../domain/event.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { handoverSchema, messageSchema, outcomeSchema, payloadConversationSchema } from './conversations.ts';
+import { PAYMENT_PROVIDERS } from '../../domain/payment.ts';
 import { timestampSchema } from './shared.ts';
 
 /** What is POSTed to subscribers, event by event: field for field the specification's section 2. */
@@ -20,7 +21,7 @@ const paymentSchema = z
     amount: z.int().meta({ description: 'In minor units of the currency' }),
     currency: z.string().meta({ description: 'ISO 4217 in lower case' }),
     description: z.string(),
-    provider: z.enum(['manual', 'stripe']),
+    provider: z.enum(PAYMENT_PROVIDERS),
     provider_reference: z.string().nullable(),
     paid_at: timestampSchema,
   })

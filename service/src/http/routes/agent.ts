@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { isEnabled, type AgentSettings } from '../../domain/agentSettings.ts';
+import { isEnabled, paymentLinkPolicyOf, type AgentSettings } from '../../domain/agentSettings.ts';
 import { definedOnly } from '../../domain/definedOnly.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { findAgentSettings } from '../../domain/operations/findAgentSettings.ts';
@@ -18,6 +18,7 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     instructions,
     languages: [...languages],
     enabled: isEnabled(settings, deps.agent.isOnByDefault),
+    payment_links: paymentLinkPolicyOf(settings),
     model: modelName,
     updated_at: updatedAt === '' ? null : updatedAt,
   });
@@ -26,8 +27,8 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     agentJson(caller.workspace, await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id))),
   );
 
-  serve(router, deps, contract.updateAgent, async ({ deps, caller, body }) =>
-    agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, definedOnly(body))),
+  serve(router, deps, contract.updateAgent, async ({ deps, caller, body: { payment_links: paymentLinks, ...named } }) =>
+    agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, definedOnly({ ...named, paymentLinks }))),
   );
 
   return router;

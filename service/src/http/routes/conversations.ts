@@ -10,10 +10,10 @@ import { readConversation } from '../../domain/operations/readConversation.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
 import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';
-import { messagePayload } from '../../domain/payload.ts';
 import * as contract from '../contract/conversations.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
+import { trackedMessageJson } from '../views/message.ts';
 import { conversationJson, conversationWithMessagesJson } from '../views/conversation.ts';
 
 /** What an automation reads and does. @see spec section 4 */
@@ -42,7 +42,7 @@ export function conversationsRouter(deps: Deps): Router {
 
   serve(router, deps, contract.sendMessage, async ({ deps, caller, params, body }) => {
     const sent = await sendMessage(deps, caller.workspace, params.id!, body.text, caller.actor);
-    return { message: messagePayload(sent.message, sent.contact), conversation: conversationJson(sent) };
+    return { message: trackedMessageJson(sent.message, sent.contact), conversation: conversationJson(sent) };
   });
 
   serve(router, deps, contract.takeOverConversation, async ({ deps, caller, params }) =>

@@ -2,7 +2,8 @@ import type { Contact } from '../../domain/contact.ts';
 import type { Message } from '../../domain/message.ts';
 import { maskedDetails } from '../../domain/masking.ts';
 import type { ConversationView } from '../../domain/operations/loadConversation.ts';
-import { conversationPayload, handoverPayload, messagePayload, outcomePayload } from '../../domain/payload.ts';
+import { conversationPayload, handoverPayload, outcomePayload } from '../../domain/payload.ts';
+import { trackedMessageJson } from './message.ts';
 
 /** The conversation record of the API. @see design section 3, "Conversation record" */
 export function conversationJson(view: ConversationView) {
@@ -29,5 +30,5 @@ const contactJson = (contact: Contact, maskedName: string) => {
 
 export const conversationWithMessagesJson = (view: ConversationView & { messages: readonly Message[] }) => ({
   ...conversationJson(view),
-  messages: view.messages.map((message) => messagePayload(message, view.contact)),
+  messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
 });

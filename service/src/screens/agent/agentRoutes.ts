@@ -34,9 +34,10 @@ export function agentScreenRouter(deps: Deps, model: ScreenModel, publicUrl: () 
 
   router.post('/agent', async (request, response) => {
     const values = withPlainBreaks(formValues(request.body));
-    const form = parseForm(contract.updateAgent.body!, { name: values.name, greeting: values.greeting, instructions: values.instructions, languages: languagesFrom(values) });
+    const form = parseForm(contract.updateAgent.body!, { name: values.name, greeting: values.greeting, instructions: values.instructions, languages: languagesFrom(values), payment_links: values.payment_links });
     if (!form.ok) return show(response, 400, { values, problems: form.problems });
-    await updateAgentSettings(deps, signedInOf(response).workspace, definedOnly(form.data));
+    const { payment_links: paymentLinks, ...named } = form.data;
+    await updateAgentSettings(deps, signedInOf(response).workspace, definedOnly({ ...named, paymentLinks }));
     response.redirect(303, '/agent?notice=saved');
   });
 

@@ -1,3 +1,4 @@
+import { adapterOf } from '../../channels/registry.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { html, type View } from '../html.ts';
@@ -5,7 +6,7 @@ import { csrfField } from '../layout.ts';
 import { timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
-import { CHANNEL_LABELS, STAGE_LABELS, VERDICT_LABELS, actorName, customerName, whoHasIt } from './words.ts';
+import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, whoHasIt } from './words.ts';
 
 /** Who it is, how it stands, and what can be done about it. */
 export const headFragment = (parts: ThreadParts): View => {
@@ -19,7 +20,7 @@ export const headFragment = (parts: ThreadParts): View => {
     <p class="muted facts">
       ${contact.phone === null || contact.name === null ? null : html`<span>+${contact.phone}</span>`}
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
-      <span>${CHANNEL_LABELS[conversation.channel]}</span>
+      <span>${adapterOf(conversation.channel).label}</span>
       <span>began ${timeView(conversation.createdAt, now)}</span>
       ${conversation.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(conversation.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}

@@ -1,9 +1,10 @@
+import { adapterOf } from '../../channels/registry.ts';
 import { INBOX_TABS, type InboxTab } from '../../domain/inbox.ts';
 import { MOST_COUNTED, MOST_SEARCHED, type Inbox, type InboxCounts, type InboxItem } from '../../domain/operations/listInbox.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { hrefAt, threadHref, type Place } from './place.ts';
-import { CHANNEL_LABELS, STAGE_LABELS, TAB_LABELS, customerName, whoHasIt } from './words.ts';
+import { STAGE_LABELS, TAB_LABELS, customerName, whoHasIt } from './words.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
@@ -72,7 +73,7 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
         ${unread === 0 ? null : html`<b class="count">${unread} unread</b>`}
         ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Approval waits' : `${conversation.pendingApprovals} approvals wait`}</b>`}
         <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>
-        <span class="muted">${STAGE_LABELS[conversation.funnelStage]} · ${CHANNEL_LABELS[conversation.channel]}</span>
+        <span class="muted">${STAGE_LABELS[conversation.funnelStage]} · ${adapterOf(conversation.channel).label}</span>
       </span>
     </a>
   `;

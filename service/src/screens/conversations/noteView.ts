@@ -20,6 +20,8 @@ export function sentenceOf({ change, actor }: SystemNote): string {
       return `${who} handed back to the agent`;
     case 'closed':
       return `${who} closed the conversation`;
+    case 'channel_note':
+      return `The customer ${change.text}`;
     case 'stage_changed':
       return `${who} set the stage from ${STAGE_LABELS[change.from]} to ${STAGE_LABELS[change.to]}`;
   }

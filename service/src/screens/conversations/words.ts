@@ -1,4 +1,4 @@
-import type { Channel, Contact } from '../../domain/contact.ts';
+import type { Contact } from '../../domain/contact.ts';
 import type { Actor, Conversation, HandoverReason, Verdict } from '../../domain/conversation.ts';
 import type { FunnelStage } from '../../domain/funnel.ts';
 import type { InboxTab } from '../../domain/inbox.ts';
@@ -25,8 +25,6 @@ export const STAGE_LABELS: Readonly<Record<FunnelStage, string>> = {
   customer: 'Customer',
   lost: 'Lost',
 };
-
-export const CHANNEL_LABELS: Readonly<Record<Channel, string>> = { web_chat: 'Web chat', whatsapp_cloud: 'WhatsApp' };
 
 export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   goal_reached: 'Goal reached',

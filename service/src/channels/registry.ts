@@ -1,0 +1,28 @@
+import type { ChannelDirectory, ChannelType } from '../domain/channel.ts';
+import type { ChannelAdapter, ConnectedChannel } from './channelAdapter.ts';
+import { webChat } from './webChat.ts';
+import { whatsappCloud } from './whatsappCloud.ts';
+
+/** Every channel. A new one is one file beside this one, and its name here. */
+const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];
+
+export const CHANNEL_TYPES: readonly ChannelType[] = ADAPTERS.map(({ type }) => type);
+
+/** Those that a workspace connects. */
+export const CONNECTED_CHANNELS: readonly ConnectedChannel[] = ADAPTERS.filter((adapter) => !adapter.isHosted);
+
+/** @throws Error for a type that is not registered */
+export function adapterOf(type: ChannelType): ChannelAdapter {
+  const adapter = ADAPTERS.find((each) => each.type === type);
+  if (!adapter) throw new Error(`there is no channel ${type}`);
+  return adapter;
+}
+
+/** @throws Error when the type is not registered, or hosted */
+export function connectedChannel(type: ChannelType): ConnectedChannel {
+  const adapter = adapterOf(type);
+  if (adapter.isHosted) throw new Error(`${type} is hosted here`);
+  return adapter;
+}
+
+export const channelDirectory: ChannelDirectory = { capabilitiesOf: (type) => adapterOf(type).capabilities };

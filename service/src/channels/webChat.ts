@@ -1,0 +1,11 @@
+import { WEB_CHAT } from '../domain/channel.ts';
+import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
+import type { HostedChannel } from './channelAdapter.ts';
+
+/** The chat page that the service serves: http/routes/chat.ts takes in, a stored message is in the chat. */
+export const webChat: HostedChannel = {
+  type: WEB_CHAT,
+  label: 'Web chat',
+  isHosted: true,
+  capabilities: { isSent: false, textMax: MESSAGE_TEXT_MAX, windowMs: null },
+};

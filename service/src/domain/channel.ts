@@ -1,0 +1,58 @@
+import type { Document } from '../store/store.ts';
+
+/**
+ * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
+ * domain knows no channel by name but the hosted chat.
+ * @see design section 3, Channels
+ */
+
+/** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */
+export type ChannelType = string;
+
+/** The one that the service hosts itself. */
+export const WEB_CHAT: ChannelType = 'web_chat';
+
+/** What the domain has to know of a channel. */
+export interface ChannelCapabilities {
+  /** True: messages to the customer are sent by the channel's adapter. False: a stored message is in the channel. */
+  readonly isSent: boolean;
+  /** The longest text that the channel takes at once, in characters; longer messages are split. */
+  readonly textMax: number;
+  /** How long after the customer's last message they may be written to, in ms; null: always. */
+  readonly windowMs: number | null;
+}
+
+/** What is known of every channel, by type. */
+export interface ChannelDirectory {
+  /** @throws Error for a type that is not registered */
+  capabilitiesOf(type: ChannelType): ChannelCapabilities;
+}
+
+/** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */
+export interface Channel extends Document {
+  readonly workspaceId: string;
+  readonly type: ChannelType;
+  /** As the team calls it. */
+  readonly name: string;
+  /** The channel's own id of the account (WhatsApp: the phone number id); unique in the workspace and type. */
+  readonly account: string;
+  /** What is not secret, by the adapter's field names. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Sealed, by the adapter's field names. */
+  readonly sealedSecrets: Readonly<Record<string, string>>;
+  readonly lastTest: ConnectionTest | null;
+  /** When the channel last delivered something to us that was authentic. */
+  readonly lastInboundAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** How a Test connection ended. */
+export interface ConnectionTest {
+  readonly ok: boolean;
+  /** In words: what was reached, or what is wrong and what to do. */
+  readonly message: string;
+  readonly at: string;
+}
+
+export const CHANNEL_LIMIT = 50;

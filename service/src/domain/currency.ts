@@ -1,0 +1,56 @@
+import { data } from 'currency-codes';
+
+/**
+ * Amounts of money: integers in minor units (cents; for JPY whole yen; for KWD thousandths).
+ * ISO 4217 says which currencies there are and how many decimals each has.
+ */
+
+/** Precious metals, test codes and the like stand in ISO 4217 too, all with X; these are money. */
+const MONEY_WITH_X = ['XAF', 'XCD', 'XOF', 'XPF'];
+
+const DECIMALS: ReadonlyMap<string, number> = new Map(
+  data.filter(({ code }) => !code.startsWith('X') || MONEY_WITH_X.includes(code)).map(({ code, digits }) => [code.toLowerCase(), digits]),
+);
+
+/** Lower case, sorted. */
+export const CURRENCIES: readonly string[] = [...DECIMALS.keys()].sort();
+
+/** In minor units: twelve digits. */
+export const AMOUNT_MAX = 999_999_999_999;
+
+export const isCurrency = (code: string): boolean => DECIMALS.has(code);
+
+/** How many decimals a currency has. @param currency lower case @throws Error when it is none */
+export function decimalsOf(currency: string): number {
+  const decimals = DECIMALS.get(currency);
+  if (decimals === undefined) throw new Error(`${currency} is no currency`);
+  return decimals;
+}
+
+/** For people: `$49.00`, `¥4,900`, `KWD 4.900`. @param amount minor units */
+export function formatAmount(amount: number, currency: string, locale = 'en'): string {
+  const digits = decimalsOf(currency);
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return format.format(minorToText(amount, digits) as `${number}`);
+}
+
+/** `4900` with two decimals → `49.00`; exact, whatever the size. */
+export function minorToText(amount: number, decimals: number): string {
+  if (decimals === 0) return String(amount);
+  const digits = String(amount).padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
+/**
+ * What a person types in the main unit (`49`, `49.9`, `49,90`) in minor units, exactly.
+ * Null when it is no amount, has more decimals than the currency, or is not from 1 to AMOUNT_MAX.
+ */
+export function parseAmount(text: string, currency: string): number | null {
+  const match = /^(\d{1,12})(?:[.,](\d{1,4}))?$/.exec(text.trim());
+  if (!match || !isCurrency(currency)) return null;
+  const [, whole, fraction = ''] = match;
+  const decimals = decimalsOf(currency);
+  if (fraction.length > decimals) return null;
+  const amount = Number(whole + fraction.padEnd(decimals, '0'));
+  return amount >= 1 && amount <= AMOUNT_MAX ? amount : null;
+}

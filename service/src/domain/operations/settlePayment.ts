@@ -1,0 +1,36 @@
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../collections.ts';
+import { moveStage, type Actor } from '../conversation.ts';
+import { emitEvent } from '../emitEvent.ts';
+import { isForward } from '../funnel.ts';
+import type { Payment } from '../payment.ts';
+import type { Workspace } from '../workspace.ts';
+import { loadConversation } from './loadConversation.ts';
+import { putStageMove } from './setFunnelStage.ts';
+
+/**
+ * Puts on record that a payment was paid: the funnel moves to `customer` (and, where it was never
+ * there before, through `qualified`), then `payment.paid` is emitted. A payment is paid once: one that
+ * is paid already comes back as it is. What was cancelled or had expired and is paid all the same, is
+ * paid: the money has moved.
+ * @param by who is named in the thread: who marked it, or the provider
+ * @see design section 3, Payments; spec section 6
+ */
+export async function putPaid(
+  tx: Tx,
+  workspace: Workspace,
+  payment: Payment,
+  { reference, by, markedPaidBy }: { reference: string | null; by: Actor; markedPaidBy: Actor | null },
+  now: Date,
+): Promise<Payment> {
+  if (payment.status === 'paid') return payment;
+  const at = timestamp(now);
+  const paid: Payment = { ...payment, status: 'paid', providerReference: reference ?? payment.providerReference, paidAt: at, markedPaidBy, error: null, work: null, updatedAt: at };
+  await tx.payments.put(paid);
+  await tx.jobs.complete(payment.id);
+  const view = await loadConversation(tx, workspace, payment.conversationId);
+  const isNext = isForward(view.conversation.funnelStage, 'customer');
+  const conversation = isNext ? await putStageMove(tx, view, moveStage(view.conversation, 'customer', now), by, now) : view.conversation;
+  await emitEvent(tx, { name: 'payment.paid', payment: paid }, { ...view, conversation }, now);
+  return paid;
+}

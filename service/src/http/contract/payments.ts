@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { AMOUNT_MAX, isCurrency } from '../../domain/currency.ts';
+import { PAYMENT_DESCRIPTION_MAX, PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../domain/payment.ts';
+import { operation } from './operation.ts';
+import { connectionTestSchema, settingsSchema, shownSettings } from './setup.ts';
+import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+
+const providerSchema = z.enum(PAYMENT_PROVIDERS, `must be one of ${PAYMENT_PROVIDERS.join(', ')}`);
+const statusSchema = z.enum(PAYMENT_STATUSES, `must be one of ${PAYMENT_STATUSES.join(', ')}`);
+
+const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${AMOUNT_MAX} (4900 is 49.00 USD, and 4900 JPY)`;
+
+export const amountSchema = z.int(AMOUNT_HINT).min(1, AMOUNT_HINT).max(AMOUNT_MAX, AMOUNT_HINT).meta({ description: 'In minor units of the currency: 4900 is 49.00 USD, 4900 JPY, 4.900 KWD', example: 4900 });
+export const currencySchema = z
+  .string('must be a text')
+  .max(8, 'must be the three letters of a currency, such as usd')
+  .transform((code) => code.toLowerCase())
+  .refine(isCurrency, 'must be the three letters of a currency of ISO 4217, such as usd')
+  .meta({ description: 'ISO 4217', example: 'usd' });
+
+const paymentLinkSchema = z
+  .strictObject({
+    id: z.string().meta({ example: 'pay_01JD6Z0000000000000000000A' }),
+    conversation_id: z.string(),
+    status: statusSchema.meta({ description: "creating: the provider's page is being made; failed: the provider has refused" }),
+    amount: z.int(),
+    currency: z.string(),
+    amount_display: z.string().meta({ description: "For people, with the currency's own decimals", example: '$49.00' }),
+    description: z.string(),
+    provider: providerSchema,
+    provider_reference: z.string().nullable(),
+    url: z.string().meta({ description: 'What the customer opens' }),
+    error: z.string().nullable().meta({ description: 'Why the provider refused' }),
+    created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
+    expires_at: timestampSchema,
+    paid_at: timestampSchema.nullable(),
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+  })
+  .meta({ id: 'PaymentLink' });
+
+const accountSchema = z
+  .strictObject({
+    provider: providerSchema,
+    ...shownSettings,
+    webhook_url: z.string().nullable().meta({ description: "Typed into the provider's own settings; null for manual" }),
+    last_test: connectionTestSchema.nullable(),
+    created_at: timestampSchema,
+    updated_at: timestampSchema,
+  })
+  .meta({ id: 'PaymentAccount' });
+
+const common = { tag: 'Payments', auth: 'key', extension: true } as const;
+
+export const createPaymentLink = operation({
+  ...common,
+  id: 'createPaymentLink',
+  method: 'post',
+  path: '/conversations/:id/payment-links',
+  summary: 'Make a payment link in a conversation',
+  description: 'Moves the funnel to payment_pending. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer.',
+  body: z
+    .strictObject({
+      amount: amountSchema,
+      currency: currencySchema,
+      description: textSchema(PAYMENT_DESCRIPTION_MAX).meta({ description: 'What the customer pays for' }),
+      provider: providerSchema.optional().meta({ description: 'stripe when it is set up, else manual' }),
+      expires_in: z.int('must be a whole number of seconds').min(60, 'must be at least 60').optional().meta({ description: 'Seconds; stripe from 1800 to 86400 (default 86400), manual from 60 to 31536000 (default 30 days)' }),
+    })
+    .meta({ example: { amount: 4900, currency: 'usd', description: 'Demo, one hour' } }),
+  status: 201,
+  answer: paymentLinkSchema,
+  errors: ['not_found', 'conversation_closed', 'payment_provider_missing', 'payment_refused'],
+});
+
+export const listPaymentLinks = operation({
+  ...common,
+  id: 'listPaymentLinks',
+  method: 'get',
+  path: '/payment-links',
+  summary: 'Payment links, newest first',
+  query: pageQuerySchema.extend({ conversation_id: z.string().optional(), status: statusSchema.optional() }),
+  status: 200,
+  answer: listOf(paymentLinkSchema),
+  errors: [],
+});
+
+export const getPaymentLink = operation({ ...common, id: 'getPaymentLink', method: 'get', path: '/payment-links/:id', summary: 'Read a payment link', status: 200, answer: paymentLinkSchema, errors: ['not_found'] });
+
+export const cancelPaymentLink = operation({
+  ...common,
+  id: 'cancelPaymentLink',
+  method: 'post',
+  path: '/payment-links/:id/cancel',
+  summary: 'Cancel a payment link',
+  description: 'It can no longer be paid. Where the customer pays with the provider in the same moment, the payment counts. Of a cancelled one nothing changes.',
+  status: 200,
+  answer: paymentLinkSchema,
+  errors: ['not_found', 'payment_not_open'],
+});
+
+export const markPaymentPaid = operation({
+  ...common,
+  id: 'markPaymentPaid',
+  method: 'post',
+  path: '/payment-links/:id/mark-paid',
+  summary: 'Mark a manual payment as paid',
+  description: 'For money that has reached the workspace outside of the service. payment.paid is emitted once, however often it is marked; a link that has expired can be marked too.',
+  body: z.strictObject({ reference: textSchema(200).nullish().meta({ description: 'What it is found by: the number of a bank transfer' }) }).meta({ example: { reference: 'Transfer 2026-1182' } }),
+  status: 200,
+  answer: paymentLinkSchema,
+  errors: ['not_found', 'payment_not_open'],
+});
+
+export const listPaymentAccounts = operation({ ...common, id: 'listPaymentAccounts', method: 'get', path: '/payment-accounts', summary: 'The payment providers that are set up', query: pageQuerySchema, status: 200, answer: listOf(accountSchema), errors: [] });
+
+export const putPaymentAccount = operation({
+  ...common,
+  id: 'putPaymentAccount',
+  method: 'put',
+  path: '/payment-accounts/:provider',
+  summary: 'Set a payment provider up, or change it',
+  description: 'manual takes instructions; stripe takes secret_key and webhook_secret. What is left out stays, secrets too.',
+  body: z.strictObject({ settings: settingsSchema }).meta({ example: { settings: { instructions: 'Transfer to DE00 0000 0000 0000 0000 00, with the number of your order.' } } }),
+  status: 200,
+  answer: accountSchema,
+  errors: ['not_found', 'idempotency_key_not_allowed'],
+  noIdempotencyKey: true,
+});
+
+export const deletePaymentAccount = operation({
+  ...common,
+  id: 'deletePaymentAccount',
+  method: 'delete',
+  path: '/payment-accounts/:provider',
+  summary: 'Remove a payment provider',
+  description: 'Links that are open stay as they are: cancel them first. What happens to them at the provider is no longer seen.',
+  status: 200,
+  answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
+  errors: ['not_found'],
+});
+
+export const testPaymentAccount = operation({
+  ...common,
+  id: 'testPaymentAccount',
+  method: 'post',
+  path: '/payment-accounts/:provider/test',
+  summary: "Test a payment provider's keys",
+  status: 200,
+  answer: connectionTestSchema,
+  errors: ['not_found', 'idempotency_key_not_allowed'],
+  noIdempotencyKey: true,
+});

@@ -1,0 +1,18 @@
+import { connectedChannel } from '../../channels/registry.ts';
+import type { Channel } from '../../domain/channel.ts';
+import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
+import type { SetupValues } from '../../domain/setupField.ts';
+
+/** @param shown what may be shown of its secrets, in the clear: generated ones */
+export const channelJson = (channel: Channel, shown: SetupValues, publicUrl: string) => ({
+  id: channel.id,
+  type: channel.type,
+  name: channel.name,
+  settings: { ...channel.settings, ...shown },
+  secrets_set: connectedChannel(channel.type).fields.filter(({ kind, name }) => kind === 'secret' && name in channel.sealedSecrets).map(({ name }) => name),
+  webhook_url: channelWebhookUrl(publicUrl, channel),
+  last_test: channel.lastTest,
+  last_inbound_at: channel.lastInboundAt,
+  created_at: channel.createdAt,
+  updated_at: channel.updatedAt,
+});
