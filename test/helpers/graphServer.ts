@@ -1,0 +1,311 @@
+// Meta's Graph API on this machine: sending WhatsApp messages and reading a phone number, in the documented shapes.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listenTracked, type TrackedServer } from './trackedServer.ts';
+
+/** What a good client sends to `/{version}/{phone_number_id}/messages`. */
+export interface GraphMessageBody {
+  readonly messaging_product: 'whatsapp';
+  readonly recipient_type: 'individual';
+  /** A phone number; or `recipient`, a business-scoped user id. */
+  readonly to?: string;
+  readonly recipient?: string;
+  readonly type: 'text';
+  readonly text: { readonly body: string; readonly preview_url?: boolean };
+  readonly biz_opaque_callback_data?: string;
+}
+
+/** A valid request to send, whatever it was answered. */
+export interface GraphRequest {
+  readonly at: number;
+  readonly phoneNumberId: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: GraphMessageBody;
+}
+
+/** A message that the server has taken: Meta would bring it to the customer, also when its answer was lost. */
+export interface TakenMessage extends GraphRequest {
+  /** `wamid.…` */
+  readonly id: string;
+}
+
+/** Writes one answer. `take` says that Meta has the message, and gives its id. */
+export type GraphReply = (res: ServerResponse, take: () => TakenMessage, request: GraphRequest) => void;
+
+export interface GraphNumber {
+  readonly id: string;
+  readonly display_phone_number: string;
+  readonly verified_name: string;
+  readonly quality_rating: string;
+  readonly platform_type: string;
+}
+
+export type WhatsAppStatus = 'sent' | 'delivered' | 'read' | 'failed';
+
+export interface GraphServer extends TrackedServer {
+  /** For GRAPH_API_URL: `http://127.0.0.1:<port>`, without the version. */
+  readonly url: string;
+  readonly version: string;
+  /** The one token that is taken. */
+  readonly accessToken: string;
+  /** Of the first number. */
+  readonly phoneNumberId: string;
+  /** Every valid request to send, oldest first; the answers may have been errors. */
+  readonly requests: readonly GraphRequest[];
+  /** What was taken, oldest first. */
+  readonly taken: readonly TakenMessage[];
+  /** The texts of what was taken, in order. */
+  readonly texts: readonly string[];
+  /** What was wrong with requests by Meta's documentation; a good client leaves it empty. A wrong token or number is none. */
+  readonly faults: readonly string[];
+  /** Answers of the next requests to send, in order; after them `answerBy`'s, else all are taken. */
+  answerWith(...replies: GraphReply[]): void;
+  /** Decides by the request. */
+  answerBy(script: (request: GraphRequest) => GraphReply): void;
+  /** The answer to the next GETs of a phone number, in order; after them the number. */
+  answerNumberWith(...replies: GraphReply[]): void;
+  /** The body of the webhook with which Meta tells how far a message has come; to be signed with the app's secret. */
+  statusWebhook(message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]): unknown;
+}
+
+export interface GraphStatusError {
+  readonly code: number;
+  readonly title: string;
+  readonly message?: string;
+  readonly error_data?: { readonly details: string };
+}
+
+export interface GraphServerOptions {
+  readonly version?: string;
+  readonly accessToken?: string;
+  readonly numbers?: readonly GraphNumber[];
+  readonly port?: number;
+}
+
+export const TEST_NUMBER: GraphNumber = {
+  id: '106540352242922',
+  display_phone_number: '+1 555-078-3881',
+  verified_name: 'Jaspers Market',
+  quality_rating: 'GREEN',
+  platform_type: 'CLOUD_API',
+};
+
+/** Starts the server on a free port; everything valid is taken unless something else is scripted. */
+export async function startGraphServer({
+  version = 'v24.0',
+  accessToken = `EAAGtest${'x'.repeat(40)}`,
+  numbers = [TEST_NUMBER],
+  port = 0,
+}: GraphServerOptions = {}): Promise<GraphServer> {
+  const requests: GraphRequest[] = [];
+  const taken: TakenMessage[] = [];
+  const faults: string[] = [];
+  const queue: GraphReply[] = [];
+  const numberQueue: GraphReply[] = [];
+  let script: (request: GraphRequest) => GraphReply = () => accept;
+
+  const fault = (res: ServerResponse, words: string, details: string) => {
+    faults.push(words);
+    respondError(res, 400, { message: '(#100) Invalid parameter', code: 100, error_data: { messaging_product: 'whatsapp', details } });
+  };
+
+  const handle = async (req: IncomingMessage, res: ServerResponse) => {
+    const url = new URL(req.url ?? '/', 'http://graph');
+    const text = await readText(req);
+    const [, askedVersion, id, edge, ...rest] = url.pathname.split('/');
+    if (askedVersion !== version || id === undefined || rest.length > 0) return fault(res, `${req.method} ${url.pathname}`, 'Unknown path components');
+    const number = numbers.find((each) => each.id === id);
+    if (req.headers.authorization !== `Bearer ${accessToken}`) return respondError(res, 401, INVALID_TOKEN);
+    if (!number) return respondError(res, 400, unknownObject(req.method ?? '', id));
+    const request = (body: GraphMessageBody) => ({ at: Date.now(), phoneNumberId: id, headers: req.headers, body });
+    if (req.method === 'GET' && edge === undefined) {
+      const asked = (url.searchParams.get('fields') ?? 'id').split(',');
+      const scripted = numberQueue.shift();
+      if (scripted) return scripted(res, () => { throw new Error('a GET takes no message'); }, request({} as GraphMessageBody));
+      const known = Object.entries(number).filter(([name]) => name === 'id' || asked.includes(name));
+      return respond(res, 200, Object.fromEntries(known));
+    }
+    if (req.method !== 'POST' || edge !== 'messages') return fault(res, `${req.method} ${url.pathname}`, 'Unsupported request');
+    const body = parseOrNull(text);
+    const wrong = messageFault(req.headers, body);
+    if (wrong !== null) return fault(res, wrong, wrong);
+    const asked = request(body as GraphMessageBody);
+    requests.push(asked);
+    const take = () => {
+      const message = { ...asked, id: `wamid.${randomBytes(24).toString('base64')}` };
+      taken.push(message);
+      return message;
+    };
+    (queue.shift() ?? script(asked))(res, take, asked);
+  };
+
+  const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
+  const tracked = await listenTracked(server, port, '127.0.0.1');
+  const numberOf = ({ phoneNumberId }: GraphRequest) => numbers.find(({ id }) => id === phoneNumberId)!;
+  // defineProperties keeps the getters of both.
+  return Object.defineProperties(
+    {
+      url: `http://127.0.0.1:${tracked.port}`,
+      version,
+      accessToken,
+      phoneNumberId: numbers[0]!.id,
+      requests,
+      taken,
+      get texts() {
+        return taken.map(({ body }) => body.text.body);
+      },
+      faults,
+      answerWith: (...replies: GraphReply[]) => void queue.push(...replies),
+      answerBy: (next: (request: GraphRequest) => GraphReply) => {
+        script = next;
+      },
+      answerNumberWith: (...replies: GraphReply[]) => void numberQueue.push(...replies),
+      statusWebhook: (message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]) =>
+        statusWebhook(numberOf(message), message, status, errors),
+    },
+    Object.getOwnPropertyDescriptors(tracked),
+  ) as GraphServer;
+}
+
+/** @returns what Meta would refuse, in words; null for a good request to send a text */
+function messageFault(headers: IncomingHttpHeaders, body: unknown): string | null {
+  if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return `Content-Type is ${headers['content-type']}`;
+  if (typeof body !== 'object' || body === null) return 'the body is no JSON object';
+  const { messaging_product, recipient_type, to, recipient, type, text, biz_opaque_callback_data: data, ...more } = body as Record<string, unknown>;
+  if (Object.keys(more).length > 0) return `unknown: ${Object.keys(more).join()}`;
+  if (messaging_product !== 'whatsapp') return 'messaging_product must be whatsapp';
+  if (recipient_type !== 'individual') return 'recipient_type must be individual';
+  if (to === undefined ? typeof recipient !== 'string' || recipient === '' : typeof to !== 'string' || !/^\+?\d{6,15}$/.test(to)) return 'to must be a phone number, or recipient a user id';
+  if (type !== 'text') return 'type must be text';
+  const words = (text as { body?: unknown } | undefined)?.body;
+  if (typeof words !== 'string' || words.trim() === '') return 'text.body is required';
+  if ([...words].length > 4096) return 'text.body must be at most 4096 characters long';
+  if (!words.isWellFormed()) return 'text.body is not Unicode';
+  if (data !== undefined && (typeof data !== 'string' || data.length > 512)) return 'biz_opaque_callback_data must be a string of at most 512 characters';
+  return null;
+}
+
+const statusWebhook = (number: GraphNumber, { id, body }: TakenMessage, status: WhatsAppStatus, errors: readonly GraphStatusError[] = []) => ({
+  object: 'whatsapp_business_account',
+  entry: [
+    {
+      id: '102290129340398',
+      changes: [
+        {
+          field: 'messages',
+          value: {
+            messaging_product: 'whatsapp',
+            metadata: { display_phone_number: number.display_phone_number.replace(/\D/g, ''), phone_number_id: number.id },
+            statuses: [
+              {
+                id,
+                status,
+                timestamp: String(Math.floor(Date.now() / 1000)),
+                ...(body.to === undefined ? { recipient_user_id: body.recipient } : { recipient_id: body.to.replace(/\D/g, '') }),
+                ...(body.biz_opaque_callback_data === undefined ? {} : { biz_opaque_callback_data: body.biz_opaque_callback_data }),
+                ...(errors.length === 0 ? {} : { errors }),
+              },
+            ],
+          },
+        },
+      ],
+    },
+  ],
+});
+
+async function readText(req: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// --- Answers ---------------------------------------------------------------
+
+const respond = (res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  void res.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }).end(JSON.stringify(body));
+
+export interface GraphErrorBody {
+  readonly message: string;
+  readonly code: number;
+  readonly type?: string;
+  readonly error_subcode?: number;
+  readonly error_data?: { readonly messaging_product?: string; readonly details: string };
+}
+
+const respondError = (res: ServerResponse, status: number, error: GraphErrorBody, headers: Record<string, string> = {}) =>
+  respond(res, status, { error: { type: 'OAuthException', fbtrace_id: 'AbCdEfGhIjKlMnOpQrStUvW', ...error } }, headers);
+
+const INVALID_TOKEN: GraphErrorBody = { message: 'Invalid OAuth access token - Cannot parse access token', code: 190 };
+
+const unknownObject = (method: string, id: string): GraphErrorBody => ({
+  message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
+  type: 'GraphMethodException',
+  code: 100,
+  error_subcode: 33,
+});
+
+/** Takes the message and says so. */
+export const accept: GraphReply = (res, take) => {
+  const { id, body } = take();
+  const contact = body.to === undefined ? { input: body.recipient, user_id: body.recipient } : { input: body.to, wa_id: body.to.replace(/\D/g, '') };
+  respond(res, 200, { messaging_product: 'whatsapp', contacts: [contact], messages: [{ id }] });
+};
+
+/** Meta's form of an error. */
+export const graphError =
+  (status: number, error: Partial<GraphErrorBody> & { code: number }, headers: Record<string, string> = {}): GraphReply =>
+  (res) =>
+    respondError(res, status, { message: `(#${error.code}) An error`, ...error }, headers);
+
+/** Too many requests, with the wait that is asked for in seconds or as an HTTP date. */
+export const tooMany = (retryAfter: string | null = null): GraphReply =>
+  graphError(429, { code: 130429, message: '(#130429) Rate limit hit' }, retryAfter === null ? {} : { 'retry-after': retryAfter });
+
+/** Any status, body and headers. */
+export const raw =
+  (status: number, body: string, headers: Record<string, string> = { 'content-type': 'text/html' }): GraphReply =>
+  (res) =>
+    void res.writeHead(status, headers).end(body);
+
+/** Never answers, and the message is not taken. */
+export const hang: GraphReply = () => {};
+
+/** Takes the message and never answers: its fate is unknown to who sent it. */
+export const takeAndHang: GraphReply = (_res, take) => void take();
+
+/** Hangs up without an answer. */
+export const reset: GraphReply = (res) => void res.socket?.destroy();
+
+/** Takes the message and hangs up. */
+export const takeAndReset: GraphReply = (res, take) => {
+  take();
+  res.socket?.destroy();
+};
+
+/** Takes the message and hangs up in the middle of saying so. */
+export const takeAndCut: GraphReply = (res, take) => {
+  take();
+  res.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  res.write('{"messaging_product":"whatsapp","messages":[{"id":', () => res.destroy());
+};
+
+/** A body without end, as fast as it is read. */
+export const hugeBody =
+  (status = 200): GraphReply =>
+  (res) => {
+    const chunk = Buffer.alloc(64 * 1024, ' ');
+    res.writeHead(status, { 'content-type': 'application/json' });
+    const pump = () => {
+      while (!res.destroyed && res.write(chunk));
+    };
+    res.on('drain', pump);
+    pump();
+  };
