@@ -8,6 +8,7 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import { conversation } from './actions/conversation';
 import { describeResources } from './actions/describe';
 import { executeOperation } from './actions/router';
+import { paymentLink } from './actions/paymentLink';
 import { subscription } from './actions/subscription';
 import { tool } from './actions/tool';
 import { toolCall } from './actions/toolCall';
@@ -15,14 +16,15 @@ import { testConnection } from './shared/credentialTest';
 import { getEvents } from './shared/events';
 import {
 	searchConversations,
+	searchPaymentLinks,
 	searchPendingToolCalls,
 	searchSubscriptions,
 	searchTools,
 } from './shared/listSearch';
 
-const resources = [conversation, subscription, tool, toolCall];
+const resources = [conversation, paymentLink, subscription, tool, toolCall];
 
-/** Calls the service's API: conversations, subscriptions, and the tools of its agent and their calls. */
+/** Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent and their calls. */
 export class ConversationService implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service',
@@ -32,7 +34,7 @@ export class ConversationService implements INodeType {
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
 		description:
-			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict; answer and approve the calls of the agent’s tools',
+			'Find and read conversations with customers, reply, take over, hand back to the agent, and close with a verdict; make payment links; answer and approve the calls of the agent’s tools',
 		defaults: { name: 'Conversation Service' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
@@ -43,7 +45,13 @@ export class ConversationService implements INodeType {
 
 	methods = {
 		loadOptions: { getEvents },
-		listSearch: { searchConversations, searchPendingToolCalls, searchSubscriptions, searchTools },
+		listSearch: {
+			searchConversations,
+			searchPaymentLinks,
+			searchPendingToolCalls,
+			searchSubscriptions,
+			searchTools,
+		},
 		credentialTest: { testConnection },
 	};
 

@@ -17,6 +17,7 @@ export interface ApiClient {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  put(path: string, body?: unknown): Promise<ApiAnswer>;
   patch(path: string, body?: unknown): Promise<ApiAnswer>;
   delete(path: string): Promise<ApiAnswer>;
 }
@@ -43,6 +44,7 @@ export function apiClient(url: string, token: string | null): ApiClient {
     call,
     get: (path) => call('GET', path),
     post: (path, body, headers) => call('POST', path, body, headers),
+    put: (path, body) => call('PUT', path, body),
     patch: (path, body) => call('PATCH', path, body),
     delete: (path) => call('DELETE', path),
   };

@@ -48,6 +48,7 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Set Funnel Stage',
       'Take Over',
     ]);
+    expect(operations('paymentLink').map(({ name }) => name)).toEqual(['Cancel', 'Create', 'Get', 'Get Many', 'Mark as Paid']);
     expect(operations('subscription').map(({ name }) => name)).toEqual([
       'Delete',
       'Get Deliveries',
@@ -60,7 +61,7 @@ describe('The package, loaded by n8n’s own loader', () => {
     ]);
     expect(operations('tool').map(({ name }) => name)).toEqual(['Get', 'Get Many', 'Go Live', 'Pause', 'Test']);
     expect(operations('toolCall').map(({ name }) => name)).toEqual(['Approve', 'Get', 'Get Many', 'Reject', 'Respond']);
-    for (const each of ['conversation', 'subscription', 'tool', 'toolCall'].flatMap(operations)) {
+    for (const each of ['conversation', 'paymentLink', 'subscription', 'tool', 'toolCall'].flatMap(operations)) {
       expect(each).toEqual(expect.objectContaining({ action: expect.stringMatching(/^[A-Z]/), description: expect.stringMatching(/^[A-Z]/) }));
     }
   });

@@ -99,6 +99,32 @@ export const toolCallField: INodeProperties = {
 	],
 };
 
+/** The payment link to work on. Its default fits after "Create" and after the trigger's payment.paid. */
+export const paymentLinkField: INodeProperties = {
+	displayName: 'Payment Link',
+	name: 'paymentLinkId',
+	type: 'resourceLocator',
+	required: true,
+	default: { mode: 'id', value: '={{ $json.payment?.id ?? $json.id }}' },
+	description:
+		'The payment link to work on. The default takes it from Payment Link → Create or Get Many, and from the event payment.paid.',
+	modes: [
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. pay_01JD…',
+		},
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			placeholder: 'Choose a payment link…',
+			typeOptions: { searchListMethod: 'searchPaymentLinks', searchable: true },
+		},
+	],
+};
+
 /** How far the time of a signature may be off; an option of both triggers. */
 export const toleranceField: INodeProperties = {
 	displayName: 'Tolerance (Seconds)',

@@ -5,6 +5,8 @@ const HINTS = {
 	conversation:
 		'Choose one from the list, or set an expression that has a value for every item: {{ $json.conversation.id }} after the trigger, {{ $json.id }} after an action such as Get.',
 	subscription: 'Choose one from the list; Subscription → Get Many shows the IDs.',
+	'payment link':
+		'Choose one from the list, or set an expression that has a value for every item: {{ $json.id }} after Payment Link → Create, {{ $json.payment.id }} after the event payment.paid.',
 	tool: 'Choose one from the list; Tool → Get Many shows the IDs.',
 	'tool call':
 		'Choose one from the list, or set an expression that has a value for every item: {{ $json.tool_call_id }} after Tool Call → Get Many.',

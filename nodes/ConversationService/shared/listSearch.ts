@@ -8,6 +8,7 @@ import { requestService } from './transport';
 import type {
 	ConversationRecord,
 	Page,
+	PaymentLinkRecord,
 	SubscriptionRecord,
 	ToolCallRecord,
 	ToolRecord,
@@ -35,6 +36,17 @@ export async function searchSubscriptions(
 ): Promise<INodeListSearchResult> {
 	return await search(this, '/api/hooks', filter, cursor, (record: SubscriptionRecord) => ({
 		name: `${record.event} → ${record.target_url}`,
+		value: record.id,
+	}));
+}
+
+export async function searchPaymentLinks(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	cursor?: string,
+): Promise<INodeListSearchResult> {
+	return await search(this, '/api/payment-links', filter, cursor, (record: PaymentLinkRecord) => ({
+		name: `${record.amount_display} ${record.description} (${record.status})`,
 		value: record.id,
 	}));
 }

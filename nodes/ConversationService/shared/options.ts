@@ -34,6 +34,20 @@ export const VERDICTS: INodePropertyOptions[] = [
 	{ name: 'Unknown', value: 'unknown' },
 ];
 
+export const PAYMENT_PROVIDERS: INodePropertyOptions[] = [
+	{ name: 'Manual', value: 'manual', description: 'A page with your instructions' },
+	{ name: 'Stripe', value: 'stripe' },
+];
+
+export const PAYMENT_STATUSES: INodePropertyOptions[] = [
+	{ name: 'Cancelled', value: 'cancelled' },
+	{ name: 'Creating', value: 'creating', description: 'The page of the provider is being made' },
+	{ name: 'Expired', value: 'expired' },
+	{ name: 'Failed', value: 'failed', description: 'The provider has refused' },
+	{ name: 'Open', value: 'open', description: 'Not paid yet' },
+	{ name: 'Paid', value: 'paid' },
+];
+
 export const TOOL_STATUSES: INodePropertyOptions[] = [
 	{ name: 'Draft', value: 'draft', description: 'Not tested yet, or its test failed' },
 	{ name: 'Live', value: 'live', description: 'The agent can call it' },

@@ -37,6 +37,13 @@ export interface ConversationRecord extends IDataObject {
 	contact_display: string;
 }
 
+export interface PaymentLinkRecord extends IDataObject {
+	id: string;
+	status: string;
+	amount_display: string;
+	description: string;
+}
+
 export interface ToolRecord extends IDataObject {
 	id: string;
 	name: string;

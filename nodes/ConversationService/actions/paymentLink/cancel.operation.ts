@@ -1,0 +1,20 @@
+import { paymentLinkField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const cancel: Operation = {
+	option: {
+		name: 'Cancel',
+		value: 'cancel',
+		action: 'Cancel a payment link',
+		description: 'Cancel a payment link that is not paid yet: it can no longer be paid',
+	},
+	fields: [paymentLinkField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'POST',
+			path: `/api/payment-links/${getId(context, 'paymentLinkId', 'payment link', itemIndex)}/cancel`,
+			itemIndex,
+		}),
+};
