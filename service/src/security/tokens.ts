@@ -15,6 +15,8 @@ export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString(
 export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
 export const newSessionToken = (): string => randomBytes(32).toString('base64url');
 export const newSetupToken = (): string => randomBytes(24).toString('base64url');
+/** A `generated` value of a set-up form, such as a webhook's verify token. */
+export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
 /** What is kept of a random token. Keys and tokens are long and random, so that a plain hash suffices. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
