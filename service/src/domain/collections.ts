@@ -112,7 +112,6 @@ export const collections = {
     indexes: [
       { on: ['workspaceId'] },
       { on: ['workspaceId', 'status'] },
-      { on: ['workspaceId', 'provider', 'providerReference'], unique: true },
       { on: ['conversationId'] },
       { on: ['conversationId', 'status'] },
       { on: ['conversationId'], orderBy: 'afterMessage' },

@@ -1,6 +1,7 @@
 import type { Document } from '../store/store.ts';
 import type { ConnectionTest } from './channel.ts';
 import type { Actor } from './conversation.ts';
+import type { SetupField } from './setupField.ts';
 
 /**
  * A payment link made in a conversation, and the accounts that money goes to. What a provider does is
@@ -43,6 +44,8 @@ export interface Payment extends Document {
   readonly markedPaidBy: Actor | null;
   /** What the provider has still to be asked or told; null: nothing. */
   readonly work: PaymentWork | null;
+  /** When its provider last said how it stands; null: never. */
+  readonly checkedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -87,4 +90,6 @@ export interface PaymentDirectory {
   /** The preferred one first. */
   readonly providers: readonly PaymentProvider[];
   rulesOf(provider: PaymentProvider): PaymentRules;
+  /** What a team fills in to use it, in the order of the form. */
+  fieldsOf(provider: PaymentProvider): readonly SetupField[];
 }

@@ -136,6 +136,7 @@ export const samplePayment = (workspace: Workspace, now: Date): Payment => ({
   paidAt: timestamp(now),
   markedPaidBy: null,
   work: null,
+  checkedAt: null,
   createdAt: timestamp(now),
   updatedAt: timestamp(now),
 });

@@ -16,4 +16,5 @@ export function paymentAdapterOf(provider: PaymentProvider): PaymentAdapter {
 export const paymentDirectory: PaymentDirectory = {
   providers: PAYMENT_ADAPTERS.map(({ provider }) => provider),
   rulesOf: (provider) => paymentAdapterOf(provider).rules,
+  fieldsOf: (provider) => paymentAdapterOf(provider).fields,
 };

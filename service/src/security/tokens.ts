@@ -14,6 +14,8 @@ export const newSigningSecret = (): string => `whsec_${randomBytes(32).toString(
 
 export const newChatToken = (): string => `cst_${randomBytes(32).toString('base64url')}`;
 export const newSessionToken = (): string => randomBytes(32).toString('base64url');
+/** Stands in the address of a payment's page: 192 bits. */
+export const newPageToken = (): string => randomBytes(24).toString('base64url');
 export const newSetupToken = (): string => randomBytes(24).toString('base64url');
 /** A `generated` value of a set-up form, such as a webhook's verify token. */
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');

@@ -6,6 +6,7 @@ import { isForward } from '../funnel.ts';
 import type { Payment } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation } from './loadConversation.ts';
+import { putPayment } from './schedulePayment.ts';
 import { putStageMove } from './setFunnelStage.ts';
 
 /**
@@ -26,11 +27,19 @@ export async function putPaid(
   if (payment.status === 'paid') return payment;
   const at = timestamp(now);
   const paid: Payment = { ...payment, status: 'paid', providerReference: reference ?? payment.providerReference, paidAt: at, markedPaidBy, error: null, work: null, updatedAt: at };
-  await tx.payments.put(paid);
-  await tx.jobs.complete(payment.id);
+  await putPayment(tx, paid);
   const view = await loadConversation(tx, workspace, payment.conversationId);
   const isNext = isForward(view.conversation.funnelStage, 'customer');
   const conversation = isNext ? await putStageMove(tx, view, moveStage(view.conversation, 'customer', now), by, now) : view.conversation;
   await emitEvent(tx, { name: 'payment.paid', payment: paid }, { ...view, conversation }, now);
   return paid;
+}
+
+/** Puts on record that a payment's time is over, or that its provider has closed it. Only what is open can expire. */
+export async function putExpired(tx: Tx, payment: Payment, now: Date): Promise<Payment> {
+  const isOpen = payment.status === 'open';
+  if (!isOpen && payment.work === null) return payment;
+  const expired: Payment = { ...payment, status: isOpen ? 'expired' : payment.status, work: null, updatedAt: isOpen ? timestamp(now) : payment.updatedAt };
+  await putPayment(tx, expired);
+  return expired;
 }

@@ -1,0 +1,128 @@
+import { newPageToken } from '../../security/tokens.ts';
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../collections.ts';
+import { assertOpen, moveStage, type Actor, type Conversation } from '../conversation.ts';
+import { AMOUNT_MAX, isCurrency } from '../currency.ts';
+import type { Deps } from '../deps.ts';
+import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
+import { isForward } from '../funnel.ts';
+import { newId } from '../ids.ts';
+import { PAYMENT_DESCRIPTION_MAX, type Payment, type PaymentProvider, type PaymentRules } from '../payment.ts';
+import type { Workspace } from '../workspace.ts';
+import { findPaymentAccount } from './findPaymentAccount.ts';
+import { loadConversation, type ConversationView } from './loadConversation.ts';
+import type { PaymentView } from './loadPayment.ts';
+import { putPayment } from './schedulePayment.ts';
+import { putStageMove } from './setFunnelStage.ts';
+
+export interface WantedPayment {
+  /** Minor units of the currency. */
+  readonly amount: number;
+  /** ISO 4217, lower case. */
+  readonly currency: string;
+  readonly description: string;
+  /** Left out: the preferred one that is set up. */
+  readonly provider?: PaymentProvider | undefined;
+  /** Left out: what is usual with the provider. */
+  readonly expiresInSeconds?: number | undefined;
+}
+
+/**
+ * Makes a payment link in a conversation and moves the funnel to `payment_pending`. Where the provider
+ * makes the page, the link is `creating` until the provider has been asked, which the queue does.
+ * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request (400)
+ * @see design section 3, Payments
+ */
+export const createPaymentLink = (deps: Deps, workspace: Workspace, conversationId: string, wanted: WantedPayment, actor: Actor) =>
+  deps.store.transaction(async (tx): Promise<PaymentView> => {
+    const view = await loadConversation(tx, workspace, conversationId);
+    const { payment } = await putPaymentLink(tx, deps, view, wanted, actor, deps.clock.now());
+    return { payment, contact: view.contact };
+  });
+
+/** The same within the caller's transaction. @returns the conversation too, as the link left it */
+export async function putPaymentLink(
+  tx: Tx,
+  { payments }: Pick<Deps, 'payments'>,
+  view: ConversationView,
+  wanted: WantedPayment,
+  actor: Actor,
+  now: Date,
+): Promise<{ payment: Payment; conversation: Conversation }> {
+  assertOpen(view.conversation);
+  assertSound(wanted);
+  const provider = await chooseProvider(tx, payments.providers, view.workspace, wanted.provider);
+  const rules = payments.rulesOf(provider);
+  const expiresInSeconds = wanted.expiresInSeconds ?? rules.expiresIn.default;
+  assertTaken(rules, wanted, expiresInSeconds, provider);
+
+  const payment = newPayment(view, { ...wanted, provider, expiresInSeconds, isRemote: rules.isRemote }, actor, now);
+  await putPayment(tx, payment);
+  const isNext = isForward(view.conversation.funnelStage, 'payment_pending');
+  const conversation = isNext ? await putStageMove(tx, view, moveStage(view.conversation, 'payment_pending', now), actor, now) : view.conversation;
+  return { payment, conversation };
+}
+
+function newPayment(
+  { conversation, contact }: ConversationView,
+  wanted: WantedPayment & { provider: PaymentProvider; expiresInSeconds: number; isRemote: boolean },
+  actor: Actor,
+  now: Date,
+): Payment {
+  const at = timestamp(now);
+  return {
+    id: newId('pay'),
+    workspaceId: conversation.workspaceId,
+    conversationId: conversation.id,
+    contactId: contact.id,
+    afterMessage: conversation.messageCount,
+    status: wanted.isRemote ? 'creating' : 'open',
+    amount: wanted.amount,
+    currency: wanted.currency,
+    description: wanted.description.trim(),
+    provider: wanted.provider,
+    providerReference: null,
+    providerUrl: null,
+    pageToken: newPageToken(),
+    error: null,
+    createdBy: actor,
+    expiresAt: timestamp(new Date(now.getTime() + wanted.expiresInSeconds * 1000)),
+    paidAt: null,
+    markedPaidBy: null,
+    work: wanted.isRemote ? { task: 'create', attempts: 0, runAt: at } : null,
+    checkedAt: null,
+    createdAt: at,
+    updatedAt: at,
+  };
+}
+
+/** What no provider takes. @throws invalid_request (400) */
+function assertSound({ amount, currency, description }: WantedPayment): void {
+  if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX) {
+    throw refusal('amount', `must be a whole number of minor units from 1 to ${AMOUNT_MAX}`);
+  }
+  if (!isCurrency(currency)) throw refusal('currency', 'must be the three letters of a currency of ISO 4217 in lower case, such as usd');
+  if (description.trim() === '') throw refusal('description', 'must not be empty');
+  if ([...description].length > PAYMENT_DESCRIPTION_MAX) throw refusal('description', `must have at most ${PAYMENT_DESCRIPTION_MAX} characters`);
+}
+
+/** @throws invalid_request (400) for what this provider does not take */
+function assertTaken(rules: PaymentRules, wanted: WantedPayment, expiresInSeconds: number, provider: PaymentProvider): void {
+  const { min, max } = rules.expiresIn;
+  if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < min || expiresInSeconds > max) {
+    throw refusal('expires_in', `must be from ${min} to ${max} seconds with ${provider}`);
+  }
+  const refused = rules.refuse(wanted);
+  if (refused) throw refusal(refused.param, refused.message);
+}
+
+const refusal = (param: string, message: string) => new AppError('invalid_request', `${param} ${message}.`, { param });
+
+/** @throws payment_provider_missing (409) when the one that is wanted, or any, is not set up */
+async function chooseProvider(tx: Tx, providers: readonly PaymentProvider[], workspace: Workspace, wanted: PaymentProvider | undefined): Promise<PaymentProvider> {
+  for (const provider of wanted === undefined ? providers : [wanted]) {
+    if (await findPaymentAccount(tx, workspace.id, provider)) return provider;
+  }
+  const what = wanted === undefined ? 'No payment provider is set up in this workspace.' : `The payment provider ${wanted} is not set up in this workspace.`;
+  throw new AppError('payment_provider_missing', `${what} ${ERROR_CATALOGUE.payment_provider_missing.fix}`);
+}

@@ -1,0 +1,90 @@
+import { checkSetup } from '../checkSetup.ts';
+import type { ConnectionTest } from '../channel.ts';
+import { timestamp } from '../clock.ts';
+import type { Tx } from '../collections.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errorCatalogue.ts';
+import { newId } from '../ids.ts';
+import type { PaymentAccount, PaymentProvider } from '../payment.ts';
+import type { SetupValues } from '../setupField.ts';
+import type { Workspace } from '../workspace.ts';
+import { findPaymentAccount } from './findPaymentAccount.ts';
+
+/** The payment providers that a workspace has set up, the preferred one first. */
+export const listPaymentAccounts = ({ store, payments }: Deps, workspace: Workspace) =>
+  store.transaction(async (tx): Promise<readonly PaymentAccount[]> => {
+    const accounts = [];
+    for (const provider of payments.providers) accounts.push(await findPaymentAccount(tx, workspace.id, provider));
+    return accounts.filter((account) => account !== null);
+  });
+
+/** @throws not_found (404) when the provider is not set up */
+export const getPaymentAccount = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, provider: PaymentProvider) =>
+  store.transaction((tx) => loadPaymentAccount(tx, workspace, provider));
+
+/**
+ * Sets a provider up, or changes it: what is left out stays as it is, secrets too. The last test is
+ * forgotten, for it was made with what stood there before.
+ * @param values by the names of the provider's fields; secrets are sealed before they are stored
+ * @throws invalid_request (400) with param `settings.<name>`
+ */
+export const putPaymentAccount = ({ store, clock, secrets, payments }: Deps, workspace: Workspace, provider: PaymentProvider, values: SetupValues) =>
+  store.transaction(async (tx): Promise<PaymentAccount> => {
+    await tx.workspaces.get(workspace.id); // locks it: two at once make one account
+    const at = timestamp(clock.now());
+    const before = await findPaymentAccount(tx, workspace.id, provider);
+    const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });
+    const sealed = Object.fromEntries(Object.entries(checked.secrets).map(([name, value]) => [name, secrets.seal(value)]));
+    const account: PaymentAccount = {
+      id: before?.id ?? newId('pac'),
+      workspaceId: workspace.id,
+      provider,
+      settings: without({ ...before?.settings, ...checked.settings }, checked.removed),
+      sealedSecrets: without({ ...before?.sealedSecrets, ...sealed }, checked.removed),
+      lastTest: null,
+      createdAt: before?.createdAt ?? at,
+      updatedAt: at,
+    };
+    await tx.paymentAccounts.put(account);
+    return account;
+  });
+
+/**
+ * Removes a workspace's account with a provider. Its links stay as they are.
+ * @returns the account's id
+ * @throws not_found (404)
+ */
+export const deletePaymentAccount = ({ store }: Deps, workspace: Workspace, provider: PaymentProvider) =>
+  store.transaction(async (tx): Promise<string> => {
+    const { id } = await loadPaymentAccount(tx, workspace, provider);
+    await tx.paymentAccounts.delete(id);
+    return id;
+  });
+
+/**
+ * Tests an account, and keeps how that ended unless the account was changed meanwhile.
+ * @param ask asks the provider, outside of any transaction
+ * @throws not_found (404)
+ */
+export async function testPaymentAccount(
+  deps: Pick<Deps, 'store' | 'clock'>,
+  workspace: Workspace,
+  provider: PaymentProvider,
+  ask: (account: PaymentAccount) => Promise<Omit<ConnectionTest, 'at'>>,
+): Promise<ConnectionTest> {
+  const asked = await getPaymentAccount(deps, workspace, provider);
+  const lastTest: ConnectionTest = { ...(await ask(asked)), at: timestamp(deps.clock.now()) };
+  await deps.store.transaction(async (tx) => {
+    const account = await tx.paymentAccounts.get(asked.id);
+    if (account?.updatedAt === asked.updatedAt) await tx.paymentAccounts.put({ ...account, lastTest });
+  });
+  return lastTest;
+}
+
+async function loadPaymentAccount(tx: Tx, workspace: Workspace, provider: PaymentProvider): Promise<PaymentAccount> {
+  const account = await findPaymentAccount(tx, workspace.id, provider);
+  if (!account) throw notFound('payment account', provider);
+  return account;
+}
+
+const without = (values: SetupValues, names: readonly string[]): SetupValues => Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
