@@ -55,7 +55,7 @@ export interface GraphServer extends TrackedServer {
   /** What was taken, oldest first. */
   readonly taken: readonly TakenMessage[];
   /** The texts of what was taken, in order. */
-  readonly texts: readonly string[];
+  texts(): readonly string[];
   /** What was wrong with requests by Meta's documentation; a good client leaves it empty. A wrong token or number is none. */
   readonly faults: readonly string[];
   /** Answers of the next requests to send, in order; after them `answerBy`'s, else all are taken. */
@@ -142,29 +142,22 @@ export async function startGraphServer({
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
   const tracked = await listenTracked(server, port, '127.0.0.1');
   const numberOf = ({ phoneNumberId }: GraphRequest) => numbers.find(({ id }) => id === phoneNumberId)!;
-  // defineProperties keeps the getters of both.
-  return Object.defineProperties(
-    {
-      url: `http://127.0.0.1:${tracked.port}`,
-      version,
-      accessToken,
-      phoneNumberId: numbers[0]!.id,
-      requests,
-      taken,
-      get texts() {
-        return taken.map(({ body }) => body.text.body);
-      },
-      faults,
-      answerWith: (...replies: GraphReply[]) => void queue.push(...replies),
-      answerBy: (next: (request: GraphRequest) => GraphReply) => {
-        script = next;
-      },
-      answerNumberWith: (...replies: GraphReply[]) => void numberQueue.push(...replies),
-      statusWebhook: (message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]) =>
-        statusWebhook(numberOf(message), message, status, errors),
+  return Object.assign(tracked, {
+    url: `http://127.0.0.1:${tracked.port}`,
+    version,
+    accessToken,
+    phoneNumberId: numbers[0]!.id,
+    requests,
+    taken,
+    texts: () => taken.map(({ body }) => body.text.body),
+    faults,
+    answerWith: (...replies: GraphReply[]) => void queue.push(...replies),
+    answerBy: (next: (request: GraphRequest) => GraphReply) => {
+      script = next;
     },
-    Object.getOwnPropertyDescriptors(tracked),
-  ) as GraphServer;
+    answerNumberWith: (...replies: GraphReply[]) => void numberQueue.push(...replies),
+    statusWebhook: (message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]) => statusWebhook(numberOf(message), message, status, errors),
+  });
 }
 
 /** @returns what Meta would refuse, in words; null for a good request to send a text */
