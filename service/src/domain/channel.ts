@@ -1,4 +1,5 @@
 import type { Document } from '../store/store.ts';
+import type { SetupField, SetupValues } from './setupField.ts';
 
 /**
  * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
@@ -26,6 +27,14 @@ export interface ChannelCapabilities {
 export interface ChannelDirectory {
   /** @throws Error for a type that is not registered */
   capabilitiesOf(type: ChannelType): ChannelCapabilities;
+  /** @throws Error for a type that is not registered, or that the service hosts itself */
+  setupOf(type: ChannelType): ChannelSetup;
+}
+
+/** What a workspace fills in to connect an account, and which account that is. */
+export interface ChannelSetup {
+  readonly fields: readonly SetupField[];
+  accountOf(values: SetupValues): string;
 }
 
 /** An account of a workspace on a channel: a WhatsApp number. The hosted chat needs none. */

@@ -23,7 +23,8 @@ export interface InboundMessage extends FromAccount {
   /** The channel's own id: the same one is the same message. */
   readonly id: string;
   readonly text: string;
-  readonly sentAt: Date;
+  /** By the channel's clock; null when it does not say. */
+  readonly sentAt: Date | null;
 }
 
 /** The customer did something that is no message: shown in the thread, nobody is asked to answer. */
@@ -33,7 +34,10 @@ export interface InboundNote extends FromAccount {
   readonly id: string;
   /** In words, beginning in lower case, to stand after the customer's name: `reacted with 👍`. */
   readonly text: string;
-  readonly sentAt: Date;
+  /** By the channel's clock; null when it does not say. */
+  readonly sentAt: Date | null;
+  /** The customer has a new phone number or user id: what they are known by from now on. Null: as before. */
+  readonly changedTo: Pick<InboundSender, 'phone' | 'userId'> | null;
 }
 
 /** How far a message of ours has come. */

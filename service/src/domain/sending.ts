@@ -1,5 +1,7 @@
 import type { Document } from '../store/store.ts';
-import type { DeliveryState } from './message.ts';
+import { timestamp } from './clock.ts';
+import type { Contact } from './contact.ts';
+import type { DeliveryState, Message } from './message.ts';
 
 /**
  * A text on its way to a channel: a message of ours, or a piece of one that is longer than the channel
@@ -29,8 +31,81 @@ export interface Sending extends Document {
   readonly createdAt: string;
 }
 
-/** The queue of sendings: one job a contact, named after it, so that texts arrive in order. */
+/** The queue of sendings: one job a contact, named after it, so that texts arrive in order. There is one as long as a sending of the contact is pending. */
 export const SENDING_QUEUE = 'sendings';
+
+/** Contacts of one account of a channel share its places. */
+export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string => `${workspaceId} ${channel} ${channelAccount}`;
+
+/** @param start.part from 1 */
+export const newSending = ({ message, ...start }: Pick<Sending, 'id' | 'part' | 'text' | 'createdAt'> & { message: Message }): Sending => ({
+  ...start,
+  workspaceId: message.workspaceId,
+  conversationId: message.conversationId,
+  contactId: message.contactId,
+  messageId: message.id,
+  status: 'pending',
+  channelMessageId: null,
+  attempts: 0,
+  isUnderWay: false,
+  error: null,
+  nextAttemptAt: null,
+});
+
+/** What a try came to, in the domain's words. */
+export type TryResult =
+  | { readonly type: 'sent'; readonly channelMessageId: string | null }
+  | {
+      readonly type: 'failed';
+      /** In words. */
+      readonly error: string;
+      /** Asking again cannot help. */
+      readonly isRefused: boolean;
+      /** The channel asks to wait so long. */
+      readonly retryAfterMs: number | null;
+      /** The channel may have taken the text: its receipt would tell. */
+      readonly mayHaveArrived: boolean;
+    };
+
+export interface SendingPolicy {
+  /** Before the second and later tries. */
+  readonly retryDelaysMs: readonly number[];
+  /** How long a receipt is waited for before a text is sent again that may have arrived. */
+  readonly graceMs: number;
+}
+
+/** What a channel asks for is not waited for longer than this. */
+const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
+/** Of a wait, to both sides: what failed together is not tried again together. */
+const JITTER = 0.2;
+
+/** A try begins: on record before anything is sent. */
+export const beginTry = (sending: Sending): Sending => ({ ...sending, attempts: sending.attempts + 1, isUnderWay: true, nextAttemptAt: null });
+
+/** The text goes no further. */
+export const failSending = (sending: Sending, error: string): Sending => ({ ...sending, status: 'failed', isUnderWay: false, error, nextAttemptAt: null });
+
+/**
+ * The sending after a try. A receipt may have come before the answer: it is never moved backwards.
+ * @param random from 0 to 1, for the spread of the wait
+ */
+export function recordTry(sending: Sending, result: TryResult, { retryDelaysMs, graceMs }: SendingPolicy, now: Date, random: number): Sending {
+  const ended: Sending = { ...sending, isUnderWay: false, nextAttemptAt: null };
+  if (result.type === 'sent') {
+    const status = isForwardState(sending.status, 'sent') ? 'sent' : sending.status;
+    return { ...ended, status, error: status === 'sent' ? null : sending.error, channelMessageId: sending.channelMessageId ?? result.channelMessageId };
+  }
+  if (sending.status !== 'pending') return ended;
+  if (result.isRefused) return failSending(sending, result.error);
+  const delayMs = retryDelaysMs[sending.attempts - 1];
+  if (delayMs === undefined) {
+    const hope = result.mayHaveArrived ? ' It may have arrived all the same.' : '';
+    return failSending(sending, `${result.error} It was tried ${sending.attempts} times.${hope}`);
+  }
+  const spreadMs = delayMs * (1 + JITTER * (2 * random - 1));
+  const waitMs = Math.max(spreadMs, Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS), result.mayHaveArrived ? graceMs : 0);
+  return { ...ended, error: result.error, nextAttemptAt: timestamp(new Date(now.getTime() + waitMs)) };
+}
 
 const FORWARD: readonly DeliveryState[] = ['pending', 'sent', 'delivered', 'read'];
 

@@ -13,8 +13,8 @@ import { storeMessage } from './storeMessage.ts';
 export async function storeReply(tx: Tx, deps: Pick<Deps, 'channels'>, view: ConversationView, { text, actor }: { text: string; actor: Actor }, now: Date) {
   const isSent = deps.channels.capabilitiesOf(view.conversation.channel).isSent;
   const delivery = isSent ? ({ state: 'pending', error: null } as const) : null;
-  const stored = await storeMessage(tx, view, { sender: actor, text, channelMessageId: null, delivery }, now);
-  if (isSent) await queueSendings(tx, deps, { ...view, ...stored }, now);
+  const written = await storeMessage(tx, view, { sender: actor, text, channelMessageId: null, delivery }, now);
+  const stored = isSent ? { ...written, message: await queueSendings(tx, deps, { ...view, ...written }, now) } : written;
   await emitEvent(tx, { name: 'message.sent', message: stored.message }, { ...view, ...stored }, now);
   return stored;
 }
