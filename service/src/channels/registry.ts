@@ -25,4 +25,4 @@ export function connectedChannel(type: ChannelType): ConnectedChannel {
   return adapter;
 }
 
-export const channelDirectory: ChannelDirectory = { capabilitiesOf: (type) => adapterOf(type).capabilities };
+export const channelDirectory: ChannelDirectory = { capabilitiesOf: (type) => adapterOf(type).capabilities, setupOf: connectedChannel };
