@@ -35,7 +35,7 @@ export interface Payment extends Document {
   readonly providerUrl: string | null;
   /** Names its public page: random, of no use for anything else. Unique. */
   readonly pageToken: string;
-  /** Why the provider refused, in words. */
+  /** Why the provider refused, or what it could not be asked for, in words. */
   readonly error: string | null;
   readonly createdBy: Actor;
   readonly expiresAt: string;

@@ -58,7 +58,7 @@ export interface PaymentsConfig {
 /** `refused`: asking again cannot help; `unreachable`: it may. Errors are in words, for the team. */
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult = { readonly type: 'created'; readonly reference: string; readonly url: string } | Trouble;
-export type CheckResult = { readonly type: 'open' | 'paid' | 'expired' } | Trouble;
+export type CheckResult = { readonly type: 'open' } | { readonly type: 'paid' } | { readonly type: 'expired' } | Trouble;
 
 /** What a provider says of a payment of ours. `open`: something happened, and it is not paid yet. */
 export interface PaymentNews {

@@ -1,7 +1,16 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { PaymentsConfig } from './paymentAdapter.ts';
+import { PAYMENT_QUEUE } from '../domain/payment.ts';
+import { paymentPageUrl } from '../domain/webhookAddress.ts';
+import type { Job } from '../store/store.ts';
+import { persistently } from '../work/persistently.ts';
+import { WorkLoop } from '../work/workLoop.ts';
+import { beginPaymentWork, type BegunWork } from './beginPaymentWork.ts';
+import { openPaymentAccount } from './openPaymentAccount.ts';
+import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';
+import { recordAnswer } from './recordAnswer.ts';
+import { paymentAdapterOf } from './registry.ts';
 
 export interface PaymentLoopOptions {
   readonly store: ServiceStore;
@@ -10,16 +19,90 @@ export interface PaymentLoopOptions {
   readonly config: PaymentsConfig;
 }
 
-/** Does what providers have still to be asked or told about payments, and ends those whose time is over. */
+const MOST_IN_FLIGHT = 64;
+const MOST_IN_FLIGHT_AN_ACCOUNT = 8;
+/** What asking may take beyond the provider's own time. */
+const ASK_MARGIN_MS = 10_000;
+/** What a lease has beyond the longest asking, for recording the answer. */
+const LEASE_MARGIN_MS = 60_000;
+/** How long what is under way may take to end at a stop. */
+const DRAIN_MS = 10_000;
+
+/**
+ * Does what providers have still to be asked or told about payments, and ends those whose time is
+ * over. Each try is on record before a provider is asked, outside of any transaction; what a crash
+ * cuts off is asked again, and the same payment twice is one page.
+ */
 export class PaymentLoop {
   readonly #options: PaymentLoopOptions;
+  readonly #inFlight = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  readonly #loop: WorkLoop;
 
   /** Starts at once. */
   constructor(options: PaymentLoopOptions) {
     this.#options = options;
+    this.#loop = new WorkLoop({
+      store: options.store,
+      clock: options.deps.clock,
+      log: options.log,
+      queue: PAYMENT_QUEUE,
+      mostInFlight: MOST_IN_FLIGHT,
+      leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
+      freeSlots: (group) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(group) ?? 0),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
+    });
   }
 
+  /** Takes no more work and gives what is under way a moment to end; the rest is taken up after a start, as after a crash. */
   async stop(): Promise<void> {
-    this.#options.log.debug('stopped');
+    const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
+    await this.#loop.stop();
+    clearTimeout(timer);
+  }
+
+  async #run({ id, group }: Job): Promise<void> {
+    this.#count(group, 1);
+    try {
+      await this.#work(id);
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, payment: id }, 'a payment could not be worked on or recorded');
+    } finally {
+      this.#count(group, -1);
+    }
+  }
+
+  async #work(id: string): Promise<void> {
+    const { deps, log } = this.#options;
+    const begun = await beginPaymentWork(deps, id);
+    if (!begun) return;
+    const answer = await this.#ask(begun);
+    const about = { payment: id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };
+    if ('error' in answer) log.info({ ...about, reason: answer.error }, 'a payment provider did not do what it was asked');
+    else log.debug(about, 'a payment provider answered');
+    await persistently(() => recordAnswer(deps, begun, answer), LEASE_MARGIN_MS);
+  }
+
+  /** @throws only when the service stops */
+  async #ask({ payment, account }: BegunWork): Promise<CreateResult | CheckResult> {
+    const { deps, config, log } = this.#options;
+    const adapter = paymentAdapterOf(payment.provider);
+    if (!adapter.isRemote) throw new Error(`${adapter.label} takes no money by itself`);
+    const tooLate = AbortSignal.timeout(config.timeoutMs + ASK_MARGIN_MS);
+    const signal = AbortSignal.any([this.#stopping.signal, tooLate]);
+    try {
+      return await adapter[payment.work.task](payment, openPaymentAccount(deps.secrets, account), { config, pageUrl: paymentPageUrl(deps.publicUrl(), payment), signal });
+    } catch (error) {
+      this.#stopping.signal.throwIfAborted();
+      if (tooLate.aborted) return { type: 'unreachable', error: `${adapter.label} did not answer in time.` };
+      log.error({ err: error, payment: payment.id }, 'a payment adapter failed');
+      return { type: 'unreachable', error: `${adapter.label} could not be asked: the service has a fault, which its log names.` };
+    }
+  }
+
+  #count(group: string, by: 1 | -1): void {
+    const now = (this.#inFlight.get(group) ?? 0) + by;
+    if (now === 0) this.#inFlight.delete(group);
+    else this.#inFlight.set(group, now);
   }
 }

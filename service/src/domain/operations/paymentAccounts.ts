@@ -49,16 +49,11 @@ export const putPaymentAccount = ({ store, clock, secrets, payments }: Deps, wor
     return account;
   });
 
-/**
- * Removes a workspace's account with a provider. Its links stay as they are.
- * @returns the account's id
- * @throws not_found (404)
- */
+/** Removes a workspace's account with a provider. Its links stay as they are. @throws not_found (404) */
 export const deletePaymentAccount = ({ store }: Deps, workspace: Workspace, provider: PaymentProvider) =>
-  store.transaction(async (tx): Promise<string> => {
+  store.transaction(async (tx): Promise<void> => {
     const { id } = await loadPaymentAccount(tx, workspace, provider);
     await tx.paymentAccounts.delete(id);
-    return id;
   });
 
 /**

@@ -35,11 +35,10 @@ export async function putPaid(
   return paid;
 }
 
-/** Puts on record that a payment's time is over, or that its provider has closed it. Only what is open can expire. */
+/** Puts on record that an open payment can no longer be paid: its time is over, or its provider has closed it. Of any other nothing changes. */
 export async function putExpired(tx: Tx, payment: Payment, now: Date): Promise<Payment> {
-  const isOpen = payment.status === 'open';
-  if (!isOpen && payment.work === null) return payment;
-  const expired: Payment = { ...payment, status: isOpen ? 'expired' : payment.status, work: null, updatedAt: isOpen ? timestamp(now) : payment.updatedAt };
+  if (payment.status !== 'open') return payment;
+  const expired: Payment = { ...payment, status: 'expired', work: null, updatedAt: timestamp(now) };
   await putPayment(tx, expired);
   return expired;
 }

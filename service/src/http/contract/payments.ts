@@ -30,7 +30,7 @@ const paymentLinkSchema = z
     provider: providerSchema,
     provider_reference: z.string().nullable(),
     url: z.string().meta({ description: 'What the customer opens' }),
-    error: z.string().nullable().meta({ description: 'Why the provider refused' }),
+    error: z.string().nullable().meta({ description: 'Why the provider refused, or what it could not be asked for' }),
     created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
     expires_at: timestampSchema,
     paid_at: timestampSchema.nullable(),
@@ -136,7 +136,7 @@ export const deletePaymentAccount = operation({
   summary: 'Remove a payment provider',
   description: 'Links that are open stay as they are: cancel them first. What happens to them at the provider is no longer seen.',
   status: 200,
-  answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
+  answer: z.strictObject({ id: z.string().meta({ description: 'The provider' }), deleted: z.literal(true) }),
   errors: ['not_found'],
 });
 

@@ -1,9 +1,90 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
+import { cancelPaymentLink } from '../../domain/operations/cancelPaymentLink.ts';
+import { createPaymentLink } from '../../domain/operations/createPaymentLink.ts';
+import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
+import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
+import { getContact } from '../../domain/operations/loadConversation.ts';
+import type { PaymentView } from '../../domain/operations/loadPayment.ts';
+import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
+import { deletePaymentAccount, listPaymentAccounts, putPaymentAccount } from '../../domain/operations/paymentAccounts.ts';
+import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
+import { askForTest } from '../../payments/askForTest.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
+import * as contract from '../contract/payments.ts';
+import { pageFrom, pageJson } from '../pages.ts';
 import type { FollowPayment } from '../paymentFeed.ts';
+import { serve } from '../serve.ts';
+import { paymentAccountJson, paymentLinkJson } from '../views/payment.ts';
 
-/** Payment links and the providers that take the money. */
-export function paymentsRouter(_deps: Deps, _config: PaymentsConfig, _followPayment: FollowPayment): Router {
-  return Router();
+/** How long the answer to a new link waits for its provider; later it says `creating`. */
+const CREATING_MS = 15_000;
+
+/** Payment links and the providers that take the money. @see design section 3, Payments */
+export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment: FollowPayment): Router {
+  const router = Router();
+  const linkJson = ({ payment, contact }: PaymentView) => paymentLinkJson(payment, contact, deps.publicUrl());
+
+  serve(
+    router,
+    deps,
+    contract.createPaymentLink,
+    async ({ deps, caller, params, body }) => {
+      const { expires_in: expiresInSeconds, ...named } = body;
+      return linkJson(await createPaymentLink(deps, caller.workspace, params.id!, { ...named, expiresInSeconds }, caller.actor));
+    },
+    async (answer) => {
+      if (answer.status !== 'creating') return answer;
+      const payment = await followPayment(answer.id, CREATING_MS);
+      if (payment.status === 'failed') throw refused(payment.id, payment.error);
+      return linkJson({ payment, contact: await deps.store.transaction((tx) => getContact(tx, payment.contactId)) });
+    },
+  );
+
+  serve(router, deps, contract.listPaymentLinks, async ({ deps, caller, query }) => {
+    const filter = {
+      ...(query.status === undefined ? {} : { status: query.status }),
+      ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
+    };
+    return pageJson(await listPaymentLinks(deps, caller.workspace, filter, pageFrom(query)), linkJson);
+  });
+
+  serve(router, deps, contract.getPaymentLink, async ({ deps, caller, params }) => linkJson(await getPaymentLink(deps, caller.workspace, params.id!)));
+
+  serve(router, deps, contract.cancelPaymentLink, async ({ deps, caller, params }) => linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!, caller.actor)));
+
+  serve(router, deps, contract.markPaymentPaid, async ({ deps, caller, params, body }) =>
+    linkJson(await markPaymentPaid(deps, caller.workspace, params.id!, { reference: body.reference ?? null, actor: caller.actor })),
+  );
+
+  serve(router, deps, contract.listPaymentAccounts, async ({ deps, caller }) => {
+    const accounts = await listPaymentAccounts(deps, caller.workspace);
+    return { data: accounts.map((account) => paymentAccountJson(account, deps.publicUrl())), next_cursor: null };
+  });
+
+  serve(router, deps, contract.putPaymentAccount, async ({ deps, caller, params, body }) =>
+    paymentAccountJson(await putPaymentAccount(deps, caller.workspace, providerOf(params), body.settings), deps.publicUrl()),
+  );
+
+  serve(router, deps, contract.deletePaymentAccount, async ({ deps, caller, params }) => {
+    const provider = providerOf(params);
+    await deletePaymentAccount(deps, caller.workspace, provider);
+    return { id: provider, deleted: true as const };
+  });
+
+  serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) => askForTest(deps, config, caller.workspace, providerOf(params)));
+
+  return router;
+}
+
+/** The link stays on record, as failed. */
+const refused = (id: string, error: string | null) =>
+  new AppError('payment_refused', `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`);
+
+/** @throws not_found (404) */
+function providerOf({ provider = '' }: Readonly<Record<string, string>>): PaymentProvider {
+  const known = PAYMENT_PROVIDERS.find((each) => each === provider);
+  if (!known) throw notFound('payment provider', provider);
+  return known;
 }
