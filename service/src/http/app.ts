@@ -9,7 +9,7 @@ import { requireApiKey, requireChatToken } from './authentication.ts';
 import type { ChatFeed } from './chatFeed.ts';
 import { loggablePath } from './contract/match.ts';
 import { handleErrors, refuseUnknown } from './errors.ts';
-import { byCaller, limitRate } from './rateLimit.ts';
+import { byAddress, byCaller, limitRate } from './rateLimit.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { agentRouter } from './routes/agent.ts';
@@ -59,7 +59,7 @@ export function createApp({ config, deps, log, health, chatFeed, followToolCall,
   app.use('/api', docsRouter(deps.publicUrl));
 
   const chatRate = config.chatRateLimitPerMinute;
-  app.use('/api/chat/sessions', limitRate(chatRate, (request) => request.ip ?? ''));
+  app.use('/api/chat/sessions', limitRate(chatRate, byAddress));
   app.use('/api', chatSessionsRouter(deps));
   app.use(['/api/chat/messages', '/api/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
   app.use('/api', chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));

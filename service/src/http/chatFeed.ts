@@ -1,5 +1,6 @@
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Message } from '../domain/message.ts';
+import { KeyedListeners } from './keyedListeners.ts';
 
 /** Tells open chat streams that their contact's messages have changed. One reader of the change feed serves them all. */
 export interface ChatFeed {
@@ -9,25 +10,12 @@ export interface ChatFeed {
 
 /** @param signal ends the feed */
 export function followChatMessages(store: ServiceStore, signal: AbortSignal): ChatFeed {
-  const listeners = new Map<string, Set<() => void>>();
-
+  const listeners = new KeyedListeners<void>();
   void (async () => {
     for await (const change of store.changes({ signal })) {
-      if ('gap' in change) for (const each of [...listeners.values()].flatMap((set) => [...set])) each();
-      else if (change.collection === 'messages' && change.document) {
-        for (const each of listeners.get((change.document as Message).contactId) ?? []) each();
-      }
+      if ('gap' in change) listeners.tellAll();
+      else if (change.collection === 'messages' && change.document) listeners.tell((change.document as Message).contactId);
     }
   })();
-
-  return {
-    listen(contactId, listener) {
-      const set = listeners.get(contactId) ?? new Set();
-      listeners.set(contactId, set.add(listener));
-      return () => {
-        set.delete(listener);
-        if (set.size === 0 && listeners.get(contactId) === set) listeners.delete(contactId);
-      };
-    },
-  };
+  return listeners;
 }

@@ -1,4 +1,5 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
+import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { Caller } from './authentication.ts';
@@ -8,7 +9,7 @@ import type { Caller } from './authentication.ts';
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
-export function limitRate(perMinute: number, keyOf: (request: Parameters<RequestHandler>[0], response: Response) => string): RequestHandler {
+export function limitRate(perMinute: number, keyOf: (request: Request, response: Response) => string): RequestHandler {
   if (perMinute === 0) return (_request, _response, next) => next();
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
   return async (request, response, next) => {
@@ -24,3 +25,10 @@ export function limitRate(perMinute: number, keyOf: (request: Parameters<Request
 }
 
 export const byCaller = (_request: unknown, response: Response): string => (response.locals.caller as Caller).rateKey;
+
+/** Of IPv6 the first 64 bits: a single visitor has all addresses behind them. */
+export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  return address.kind() === 'ipv6' ? address.toByteArray().slice(0, 8).join('.') : address.toString();
+}

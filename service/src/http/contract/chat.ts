@@ -46,7 +46,7 @@ export const sendChatMessage = operation({
   path: '/chat/messages',
   tag: 'Chat',
   summary: 'The customer writes',
-  description: 'The same client_message_id twice is one message. After a conversation was closed a new one opens.',
+  description: 'Send it again with the same client_message_id until an answer comes: that is one message, and its first text counts. Send the next one after that, so that they arrive in order. After a conversation was closed a new one opens, with previous_conversation_id.',
   auth: 'chat',
   extension: true,
   body: z
@@ -81,7 +81,7 @@ export const streamChatMessages = operation({
   tag: 'Chat',
   summary: "The visitor's messages as they come, as server-sent events",
   description:
-    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds.',
+    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds. Of more than 8 streams of a visitor the oldest ends, after a retry field that says when to come back.',
   auth: 'chat',
   extension: true,
   status: 200,

@@ -9,8 +9,11 @@ const LONGEST_WAIT_MS = 30_000;
 /** A connection that lasted so long was a good one: the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
-/** How long to wait before the next try: twice as long each time, and never the same for all visitors. */
-export const waitBefore = (failures) => Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures) * (0.5 + Math.random() / 2);
+/** Half of it to all of it: visitors must not all come back at once. */
+const about = (ms) => ms * (0.5 + Math.random() / 2);
+
+/** How long to wait before the next try: twice as long each time. */
+export const waitBefore = (failures) => about(Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures));
 
 /**
  * Follows a visitor's messages until it is stopped; connects again by itself.
@@ -26,7 +29,9 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
   let endWait = () => {};
   let heardAt = 0;
 
+  /** @returns how long the service asks to wait, when it ended the stream in order */
   async function readOnce() {
+    let retryMs = 0;
     attempt = new AbortController();
     heardAt = Date.now();
     let watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
@@ -41,11 +46,13 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         const { done, value } = await reader.read();
-        if (done) return;
+        if (done) return retryMs;
         heardAt = Date.now();
         clearTimeout(watchdog);
         watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
-        for (const { id, data } of parse(value)) {
+        for (const { id, data, retry } of parse(value)) {
+          if (retry !== undefined) retryMs = Number(retry);
+          if (data === '') continue;
           onMessage(JSON.parse(data));
           lastId = id;
         }
@@ -60,7 +67,7 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
     while (!stopped) {
       let waitMs = null;
       try {
-        await readOnce();
+        waitMs = Math.max(about(await readOnce()), waitBefore(failures));
       } catch (error) {
         if (stopped) return;
         if (error.status === 401) {
@@ -114,18 +121,18 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
   return { stop, retryNow };
 }
 
-/** Takes a stream's text in pieces; gives each event with data once it is whole. */
+/** Takes a stream's text in pieces; gives each event once it is whole. */
 export function eventParser() {
   let rest = '';
   return (piece) => {
     const blocks = (rest + piece).split(/\r?\n\r?\n/);
     rest = blocks.pop();
-    return blocks.map(readBlock).filter(({ data }) => data !== '');
+    return blocks.map(readBlock);
   };
 }
 
 function readBlock(block) {
   const fields = block.split(/\r?\n/).map((line) => /^([a-z]+): ?(.*)$/.exec(line) ?? []);
   const valuesOf = (name) => fields.filter(([, field]) => field === name).map(([, , value]) => value);
-  return { id: valuesOf('id').at(-1), data: valuesOf('data').join('\n') };
+  return { id: valuesOf('id').at(-1), data: valuesOf('data').join('\n'), retry: valuesOf('retry').at(-1) };
 }

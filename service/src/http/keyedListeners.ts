@@ -1,0 +1,22 @@
+/** Who wants to hear of what: listeners by the key they care about (a contact, a workspace). */
+export class KeyedListeners<News> {
+  readonly #byKey = new Map<string, Set<(news: News) => void>>();
+
+  /** Returns the way to stop. */
+  listen(key: string, listener: (news: News) => void): () => void {
+    const set = this.#byKey.get(key) ?? new Set();
+    this.#byKey.set(key, set.add(listener));
+    return () => {
+      set.delete(listener);
+      if (set.size === 0 && this.#byKey.get(key) === set) this.#byKey.delete(key);
+    };
+  }
+
+  tell(key: string, news: News): void {
+    for (const each of this.#byKey.get(key) ?? []) each(news);
+  }
+
+  tellAll(news: News): void {
+    for (const each of [...this.#byKey.values()].flatMap((set) => [...set])) each(news);
+  }
+}
