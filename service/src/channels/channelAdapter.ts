@@ -1,6 +1,7 @@
 import type { Channel, ChannelCapabilities, ChannelType, ConnectionTest } from '../domain/channel.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { InboundItem } from '../domain/inbound.ts';
+import type { SendResult } from '../domain/sending.ts';
 import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
@@ -9,6 +10,8 @@ import type { SetupField, SetupValues } from '../domain/setupField.ts';
  * @see docs/channels.md
  */
 export type ChannelAdapter = HostedChannel | ConnectedChannel;
+
+export type { SendResult };
 
 interface Named {
   /** The `channel` of payloads and of the API: lower case and `_`. */
@@ -67,11 +70,6 @@ export interface OutboundText {
   readonly text: string;
   readonly to: Pick<Contact, 'phone' | 'channelUserId'>;
 }
-
-/** `error` is in words, for the team. `isRefused`: asking again cannot help. */
-export type SendResult =
-  | { readonly type: 'sent'; readonly channelMessageId: string | null }
-  | { readonly type: 'failed'; readonly error: string; readonly isRefused: boolean; /** The channel asks to wait so long. */ readonly retryAfterMs: number | null };
 
 export interface ChannelContext {
   readonly config: ChannelsConfig;

@@ -52,12 +52,12 @@ export const newSending = ({ message, ...start }: Pick<Sending, 'id' | 'part' | 
   nextAttemptAt: null,
 });
 
-/** What a try came to, in the domain's words. */
-export type TryResult =
+/** What a try came to. */
+export type SendResult =
   | { readonly type: 'sent'; readonly channelMessageId: string | null }
   | {
       readonly type: 'failed';
-      /** In words. */
+      /** In words, for the team. */
       readonly error: string;
       /** Asking again cannot help. */
       readonly isRefused: boolean;
@@ -89,7 +89,7 @@ export const failSending = (sending: Sending, error: string): Sending => ({ ...s
  * The sending after a try. A receipt may have come before the answer: it is never moved backwards.
  * @param random from 0 to 1, for the spread of the wait
  */
-export function recordTry(sending: Sending, result: TryResult, { retryDelaysMs, graceMs }: SendingPolicy, now: Date, random: number): Sending {
+export function recordTry(sending: Sending, result: SendResult, { retryDelaysMs, graceMs }: SendingPolicy, now: Date, random: number): Sending {
   const ended: Sending = { ...sending, isUnderWay: false, nextAttemptAt: null };
   if (result.type === 'sent') {
     const status = isForwardState(sending.status, 'sent') ? 'sent' : sending.status;

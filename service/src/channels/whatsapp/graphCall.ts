@@ -1,0 +1,108 @@
+import { Agent, request } from 'undici';
+import type { ChannelContext } from '../channelAdapter.ts';
+import { fieldsOf, type Fields } from './fields.ts';
+
+/** The base address comes from the environment, so it is called directly and not through the guarded client. */
+export interface GraphCall {
+  readonly method: 'GET' | 'POST';
+  /** Below the versioned base address, with its query. */
+  readonly path: string;
+  readonly token: string;
+  readonly body?: unknown;
+}
+
+export type GraphAnswer =
+  | {
+      readonly type: 'answer';
+      readonly status: number;
+      /** Null when the body is no whole JSON object. */
+      readonly json: Fields | null;
+      /** JSON was coming, and broke off or was too long. */
+      readonly isCut: boolean;
+      /** Of Retry-After; null when there is none. */
+      readonly retryAfterMs: number | null;
+    }
+  | { readonly type: 'silence'; /** In words. */ readonly error: string; /** The request may have been taken. */ readonly wasSent: boolean };
+
+const ANSWER_MAX_BYTES = 64 * 1024;
+
+/** Connections are kept for the next call; an idle one holds no process and is closed after some seconds. */
+const connections = new Agent({ keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 });
+
+/**
+ * One call of Meta's Graph API. One deadline covers connecting, sending and reading; at most 64 KiB of
+ * the answer are read, and no redirect is followed. The token goes into the header and nowhere else.
+ * @throws the context's signal's reason; nothing else
+ */
+export async function graphCall({ method, path, token, body }: GraphCall, { config, signal }: ChannelContext): Promise<GraphAnswer> {
+  signal.throwIfAborted();
+  const deadline = AbortSignal.timeout(config.timeoutMs);
+  try {
+    const response = await request(`${config.graphApiUrl}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      body: body === undefined ? null : JSON.stringify(body),
+      dispatcher: connections,
+      signal: AbortSignal.any([signal, deadline]),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const retryAfterMs = waitAskedFor(response.headers['retry-after'], new Date());
+    const text = await readText(response.body).catch(() => null);
+    signal.throwIfAborted();
+    const isCut = text === null && /^application\/json\b/.test(String(response.headers['content-type']));
+    return { type: 'answer', status: response.statusCode, json: text === null ? null : parseObject(text), isCut, retryAfterMs };
+  } catch (error) {
+    signal.throwIfAborted();
+    return silence(error, deadline.aborted, config);
+  }
+}
+
+/** @throws Error when the body is larger than it may be, or breaks off */
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > ANSWER_MAX_BYTES) throw new Error('too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseObject(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value === fieldsOf(value) ? (value as Fields) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Seconds, or an HTTP date. */
+function waitAskedFor(header: string | string[] | undefined, now: Date): number | null {
+  const given = (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
+  if (/^\d+$/.test(given)) return Number(given) * 1000;
+  const at = /[a-z]/i.test(given) ? Date.parse(given) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+}
+
+/** What happens before anything of the request has left. */
+const UNSENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'];
+
+function silence(error: unknown, isLate: boolean, { graphApiUrl, timeoutMs }: ChannelContext['config']): GraphAnswer {
+  const { host } = new URL(graphApiUrl);
+  if (isLate) return { type: 'silence', error: `${host} did not answer within ${timeoutMs / 1000} seconds.`, wasSent: true };
+  const code = codeOf(error);
+  if (UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code)) {
+    return { type: 'silence', error: `${host} cannot be reached (${code}). Check the network of this service, and GRAPH_API_URL.`, wasSent: false };
+  }
+  return { type: 'silence', error: `The connection to ${host} broke off (${code}).`, wasSent: true };
+}
+
+/** Of the error, or of the first of several addresses that were tried. */
+function codeOf(error: unknown): string {
+  const { code, cause, errors } = fieldsOf(error);
+  if (typeof code === 'string') return code;
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : cause === undefined ? 'no code' : codeOf(cause);
+}
