@@ -16,5 +16,5 @@ export const askForTest = (deps: Deps, config: PaymentsConfig, workspace: Worksp
   testPaymentAccount(deps, workspace, provider, async (account) => {
     const adapter = paymentAdapterOf(provider);
     if (!adapter.isRemote) return { ok: true, message: 'There is nothing to reach: customers read the instructions, and your team marks what was paid.' };
-    return adapter.test(openPaymentAccount(deps.secrets, account), { config, pageUrl: deps.publicUrl(), signal: AbortSignal.timeout(config.timeoutMs) });
+    return adapter.test(openPaymentAccount(deps, account), { config, pageUrl: deps.publicUrl(), signal: AbortSignal.timeout(config.timeoutMs) });
   });

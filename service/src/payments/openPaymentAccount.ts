@@ -1,9 +1,7 @@
+import type { Deps } from '../domain/deps.ts';
 import type { PaymentAccount } from '../domain/payment.ts';
-import type { SecretBox } from '../security/secretBox.ts';
+import { openSetup } from '../domain/sealedSetup.ts';
 import type { OpenPaymentAccount } from './paymentAdapter.ts';
 
 /** @throws Error for secrets that were sealed with another key */
-export function openPaymentAccount(secrets: SecretBox, account: PaymentAccount): OpenPaymentAccount {
-  const opened = Object.entries(account.sealedSecrets).map(([name, sealed]) => [name, secrets.open(sealed)] as const);
-  return { account, values: { ...account.settings, ...Object.fromEntries(opened) } };
-}
+export const openPaymentAccount = (deps: Pick<Deps, 'secrets'>, account: PaymentAccount): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });

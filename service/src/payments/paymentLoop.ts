@@ -91,7 +91,7 @@ export class PaymentLoop {
     const tooLate = AbortSignal.timeout(config.timeoutMs + ASK_MARGIN_MS);
     const signal = AbortSignal.any([this.#stopping.signal, tooLate]);
     try {
-      return await adapter[payment.work.task](payment, openPaymentAccount(deps.secrets, account), { config, pageUrl: paymentPageUrl(deps.publicUrl(), payment), signal });
+      return await adapter[payment.work.task](payment, openPaymentAccount(deps, account), { config, pageUrl: paymentPageUrl(deps.publicUrl(), payment), signal });
     } catch (error) {
       this.#stopping.signal.throwIfAborted();
       if (tooLate.aborted) return { type: 'unreachable', error: `${adapter.label} did not answer in time.` };

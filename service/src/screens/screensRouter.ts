@@ -24,7 +24,7 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
-  readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
+  readonly config: Pick<Config, 'chatFrameOrigins' | 'chatRateLimitPerMinute' | 'channels' | 'payments'>;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly model: ScreenModel;
@@ -44,7 +44,7 @@ export function screensRouter(parts: ScreenParts): Router {
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
   router.use(assetsRouter());
-  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps));
+  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, config.chatRateLimitPerMinute));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   router.use(setupRouter(setup, publicUrl), signInRouter(deps, isHttps), joinRouter(deps, isHttps));

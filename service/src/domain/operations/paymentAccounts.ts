@@ -6,6 +6,7 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import type { PaymentAccount, PaymentProvider } from '../payment.ts';
+import { EMPTY_SETUP, sealSetup } from '../sealedSetup.ts';
 import type { SetupValues } from '../setupField.ts';
 import type { Workspace } from '../workspace.ts';
 import { findPaymentAccount } from './findPaymentAccount.ts';
@@ -34,13 +35,11 @@ export const putPaymentAccount = ({ store, clock, secrets, payments }: Deps, wor
     const at = timestamp(clock.now());
     const before = await findPaymentAccount(tx, workspace.id, provider);
     const checked = checkSetup(payments.fieldsOf(provider), values, { isNew: before === null });
-    const sealed = Object.fromEntries(Object.entries(checked.secrets).map(([name, value]) => [name, secrets.seal(value)]));
     const account: PaymentAccount = {
       id: before?.id ?? newId('pac'),
       workspaceId: workspace.id,
       provider,
-      settings: without({ ...before?.settings, ...checked.settings }, checked.removed),
-      sealedSecrets: without({ ...before?.sealedSecrets, ...sealed }, checked.removed),
+      ...sealSetup({ secrets }, before ?? EMPTY_SETUP, checked),
       lastTest: null,
       createdAt: before?.createdAt ?? at,
       updatedAt: at,
@@ -81,5 +80,3 @@ async function loadPaymentAccount(tx: Tx, workspace: Workspace, provider: Paymen
   if (!account) throw notFound('payment account', provider);
   return account;
 }
-
-const without = (values: SetupValues, names: readonly string[]): SetupValues => Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));

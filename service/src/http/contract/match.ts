@@ -13,6 +13,10 @@ export const operationsAt = (path: string): readonly Operation[] =>
 const PLAIN_PATHS = /^\/(healthz|readyz|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Of the screens: words of ours, and ids. */
 const SCREEN_PATHS = /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
+/** The token in it opens the page. */
+const PAY_PATH = /^\/pay\/[^/]*\/?$/;
+/** Where channels and payment providers deliver: `/api/channels/:type/webhook/:id`. */
+const WEBHOOK_PATH = /^\/api\/(channels|payments)\/[^/]+\/webhook\/([^/]+)\/?$/;
 const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**
@@ -21,6 +25,9 @@ const ID = /^[a-z]+_[0-9A-Z]{26}$/;
  */
 export function loggablePath(path: string): string {
   if (PLAIN_PATHS.test(path) || SCREEN_PATHS.test(path)) return path;
+  if (PAY_PATH.test(path)) return '/pay/:token';
+  const [, kind, account] = WEBHOOK_PATH.exec(path) ?? [];
+  if (kind !== undefined) return `/api/${kind}/:type/webhook/${keepId(account, ':id')}`;
   for (const { operation, pattern } of PATTERNS) {
     const values = pattern.exec(path)?.slice(1);
     if (values) return `/api${operation.path.replace(/:[a-z_]+/g, (name) => keepId(values.shift(), name))}`;
