@@ -1,7 +1,8 @@
 import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
 import type { ConnectedChannel } from './channelAdapter.ts';
 import { sendText, testConnection } from './whatsapp/graphApi.ts';
-import { parseBody, verifyRequest } from './whatsapp/inbound.ts';
+import { parseBody } from './whatsapp/inbound.ts';
+import { verifyRequest } from './whatsapp/verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
-import { openConversation } from '../conversation.ts';
+import { openConversation, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
 import { newId } from '../ids.ts';
@@ -27,21 +27,37 @@ export const receiveMessage = (
   deps.store.transaction(async (tx): Promise<Message> => {
     const now = deps.clock.now();
     const contact = await getContact(tx, contactId);
-    const [known] = await tx.messages.find({ where: { contactId, channelMessageId }, limit: 1 });
+    const known = await findReceived(tx, contactId, channelMessageId);
     if (known) return known;
-
-    const { conversation, isNew } = await currentConversation(tx, workspace, contact, now);
-    const sender = { type: 'customer', name: contact.name ?? '' } as const;
-    const received = await storeMessage(tx, { workspace, contact, conversation }, { sender, text, channelMessageId }, now);
-    const about = { workspace, contact, conversation: received.conversation };
-    if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
-    await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
+    const received = await storeReceived(tx, { workspace, contact }, { text, channelMessageId }, now);
     await wakeAgent(tx, deps, received.conversation, now.getTime() + deps.agent.quietMs);
     return received.message;
   });
 
+/** The message that a channel has delivered before; null when it is new. */
+export async function findReceived(tx: Tx, contactId: string, channelMessageId: string): Promise<Message | null> {
+  const [known] = await tx.messages.find({ where: { contactId, channelMessageId }, limit: 1 });
+  return known ?? null;
+}
+
+/** Stores a customer's new message with its events, in the caller's transaction; waking the agent is the caller's too. */
+export async function storeReceived(
+  tx: Tx,
+  { workspace, contact }: { workspace: Workspace; contact: Contact },
+  { text, channelMessageId }: { text: string; channelMessageId: string },
+  now: Date,
+): Promise<{ conversation: Conversation; message: Message }> {
+  const { conversation, isNew } = await currentConversation(tx, workspace, contact, now);
+  const sender = { type: 'customer', name: contact.name ?? '' } as const;
+  const received = await storeMessage(tx, { workspace, contact, conversation }, { sender, text, channelMessageId }, now);
+  const about = { workspace, contact, conversation: received.conversation };
+  if (isNew) await emitEvent(tx, { name: 'conversation.opened' }, about, now);
+  await emitEvent(tx, { name: 'message.received', message: received.message }, about, now);
+  return received;
+}
+
 async function currentConversation(tx: Tx, workspace: Workspace, contact: Contact, now: Date) {
-  const [last] = await tx.conversations.find({ where: { contactId: contact.id }, direction: 'desc', limit: 1 });
+  const last = await findLastConversation(tx, contact.id);
   if (last && last.status !== 'closed') return { conversation: last, isNew: false };
   const start = {
     id: newId('conv'),
@@ -51,4 +67,10 @@ async function currentConversation(tx: Tx, workspace: Workspace, contact: Contac
     previousConversationId: last?.id ?? null,
   };
   return { conversation: openConversation(start, now), isNew: true };
+}
+
+/** A contact has one open conversation at most, and it is the newest. */
+export async function findLastConversation(tx: Tx, contactId: string): Promise<Conversation | null> {
+  const [last] = await tx.conversations.find({ where: { contactId }, direction: 'desc', limit: 1 });
+  return last ?? null;
 }

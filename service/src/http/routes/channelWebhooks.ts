@@ -1,8 +1,106 @@
-import { Router } from 'express';
+import express, { Router, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
+import type { ConnectedChannel, OpenAccount, Verification } from '../../channels/channelAdapter.ts';
+import { CONNECTED_CHANNELS } from '../../channels/registry.ts';
 import type { Deps } from '../../domain/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
+import { findChannelAt } from '../../domain/operations/findChannelAt.ts';
+import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
+import { openSetup } from '../../domain/sealedSetup.ts';
 
-/** What channels deliver: `/channels/{type}/webhook/{channel_id}`. */
-export function channelWebhooksRouter(_deps: Deps, _log: Logger): Router {
-  return Router();
+/** Meta delivers at most 3 MB at once. */
+const WEBHOOK_BODY_MAX_MIB = 4;
+
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * What channels deliver: `/channels/{type}/webhook/{channel_id}`. Each address is verified with its own
+ * account's secret; 200 is answered once everything is durable, and anything else makes the channel
+ * deliver it again.
+ */
+export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
+  const router = Router();
+  const address = router.route('/channels/:type/webhook/:channelId');
+
+  address.get(async (request, response) => {
+    const { adapter, account } = await findAccount(deps, request);
+    const verification = verify(adapter, account, request, log);
+    if (verification.type !== 'answer') throw new AppError('invalid_request', 'GET only asks whether this address is ours. Deliver with POST.');
+    answer(response, verification.text);
+  });
+
+  address.post(async (request, response) => {
+    const { adapter, account } = await findAccount(deps, request);
+    await readBytes(request, response);
+    const verification = verify(adapter, account, request, log);
+    if (verification.type === 'answer') return answer(response, verification.text);
+    await takeIn(deps, log, adapter, account, bytesOf(request));
+    answer(response, 'ok');
+  });
+
+  address.all((_request, response) => {
+    response.setHeader('Allow', 'GET, POST');
+    throw new AppError('method_not_allowed', `Channels deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
+  });
+
+  return router;
 }
+
+interface Addressed {
+  readonly adapter: ConnectedChannel;
+  readonly account: OpenAccount;
+}
+
+/** @throws not_found (404), before a byte of the body is read */
+async function findAccount(deps: Deps, { params }: Request): Promise<Addressed> {
+  const { type, channelId } = params as { type: string; channelId: string };
+  const adapter = CONNECTED_CHANNELS.find((each) => each.type === type);
+  const channel = adapter ? await findChannelAt(deps, type, channelId) : null;
+  if (!adapter || !channel) throw notFound('channel', channelId);
+  return { adapter, account: { channel, values: openSetup(deps, channel) } };
+}
+
+/** @throws unauthorized (401) */
+function verify(adapter: ConnectedChannel, account: OpenAccount, request: Request, log: Logger): Exclude<Verification, { type: 'refused' }> {
+  const method = request.method === 'POST' ? 'POST' : 'GET';
+  const { query, headers } = request;
+  const verification = adapter.verify({ method, query, headers, rawBody: bytesOf(request) }, account);
+  if (verification.type !== 'refused') return verification;
+  log.warn({ channel: account.channel.id, why: verification.why }, 'a request to a channel was refused');
+  throw new AppError('unauthorized', `${verification.why} Compare what is filled in under Channels with the settings of ${adapter.label}.`);
+}
+
+/** What can never be read is not asked for again: it is left, and said in the log. */
+async function takeIn(deps: Deps, log: Logger, adapter: ConnectedChannel, { channel }: OpenAccount, bytes: Buffer): Promise<void> {
+  const body = jsonOf(bytes);
+  if (body === undefined) return log.warn({ channel: channel.id, bytes: bytes.length }, 'a channel delivered what is no JSON; it was left');
+  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body));
+  if (unknown > 0) log.warn({ channel: channel.id, items: unknown }, 'a channel delivered for accounts that are not connected here; these items were left');
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The very bytes that were signed: nothing is unpacked. */
+const rawBody = express.raw({ limit: `${WEBHOOK_BODY_MAX_MIB}mb`, type: () => true, inflate: false });
+
+/** @throws body_too_large (413), unsupported_media_type (415) */
+const readBytes = (request: Request, response: Response): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const next: NextFunction = (error?: unknown) => {
+      const { type } = (error ?? {}) as { type?: string };
+      if (type === 'entity.too.large') reject(new AppError('body_too_large', `The body is larger than ${WEBHOOK_BODY_MAX_MIB} MiB. Deliver it in parts.`));
+      else if (error !== undefined) reject(error as Error);
+      else resolve();
+    };
+    rawBody(request, response, next);
+  });
+
+const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);
+
+const answer = (response: Response, text: string): void => void response.type('text/plain').send(text);
