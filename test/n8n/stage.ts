@@ -5,14 +5,18 @@ import { fileURLToPath } from 'node:url';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
+import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { tailOf } from '../helpers/program.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { startN8n, triggerOf, webhookPath, type Answer, type Credential, type Execution, type N8nServer, type Workflow } from './n8nServer.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
 export const example = (name: string) => join(examplesFolder, name);
-/** A workflow that takes all six events and does nothing. */
+/** A workflow that takes all events but payment.paid and does nothing. */
 export const recordEvents = fileURLToPath(new URL('workflows/record-events.json', import.meta.url));
+
+/** The same with all seven. */
+export const recordAllEvents = fileURLToPath(new URL('workflows/record-all-events.json', import.meta.url));
 
 export const TRIGGER = 'Conversation Service Trigger';
 
@@ -37,6 +41,8 @@ export interface Payload {
 export interface Stage {
   readonly service: ServiceProcess;
   readonly n8n: N8nServer;
+  /** Where the service sends WhatsApp messages. */
+  readonly graph: GraphServer;
   readonly credential: Credential;
   /** Imports a workflow, activates it and waits until deliveries to it are verified. */
   run(file: string, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
@@ -96,20 +102,22 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
   try {
     const tls = await writeTlsFiles(await makeTestCa());
     closers.push(() => tls.remove());
-    const service = await startServiceProcess({ caFile: tls.caFile });
+    const graph = await startGraphServer();
+    closers.push(() => graph.close());
+    const service = await startServiceProcess({ caFile: tls.caFile, env: { GRAPH_API_URL: graph.url } });
     closers.push(() => service.close());
     say(`The service runs at ${service.url}.`);
     const n8n = await startN8n(tls, say);
     closers.push(() => n8n.close());
     const credential = await n8n.createCredential('conversationServiceApi', { baseUrl: service.url, apiKey: service.apiKey });
-    return { ...actors(service, n8n, credential), close };
+    return { ...actors(service, n8n, credential), graph, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close'> {
+function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close' | 'graph'> {
   const until: typeof waitFor = (what, probe, options) =>
     waitFor(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
       const logs = [service.logFile, n8n.logFile].map(async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`);
