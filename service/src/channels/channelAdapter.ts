@@ -31,6 +31,8 @@ export interface ConnectedChannel extends Named {
   readonly isHosted: false;
   /** What a team fills in, in the order of the form. */
   readonly fields: readonly SetupField[];
+  /** What a team does in the channel's own settings once the account is connected here, a sentence or two each. */
+  readonly setupSteps?: readonly string[];
   /** The channel's own id of the account, among what was filled in. */
   accountOf(values: SetupValues): string;
   /** Whether a request to the channel's webhook address is authentic. Pure: reads nothing but what it is given. */

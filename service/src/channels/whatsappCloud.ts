@@ -2,6 +2,7 @@ import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
 import type { ConnectedChannel } from './channelAdapter.ts';
 import { sendText, testConnection } from './whatsapp/graphApi.ts';
 import { parseBody } from './whatsapp/inbound.ts';
+import { WHATSAPP_SETUP_STEPS } from './whatsapp/setupSteps.ts';
 import { verifyRequest } from './whatsapp/verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -30,6 +31,7 @@ export const whatsappCloud: ConnectedChannel = {
     { name: 'app_secret', label: 'App secret', help: 'In the Meta app under App settings, Basic. It verifies what Meta sends.', kind: 'secret', isRequired: true, max: 256 },
     { name: 'verify_token', label: 'Verify token', help: 'Typed into the Meta app beside the webhook address. Left empty, one is made.', kind: 'generated', isRequired: false, max: 256 },
   ],
+  setupSteps: WHATSAPP_SETUP_STEPS,
   accountOf: ({ phone_number_id: id }) => id ?? '',
   verify: verifyRequest,
   parse: parseBody,

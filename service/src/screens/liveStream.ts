@@ -11,11 +11,11 @@ const BEAT_MS = 15_000;
 const GATHER_MS = 150;
 
 /** What a page can listen to, by `hx-trigger="sse:<name>"`. */
-type LiveName = 'conversations' | 'thread' | 'tools' | 'keys';
+type LiveName = 'conversations' | 'thread' | 'tools' | 'channels' | 'keys';
 
 /**
  * Server-sent events that say what to load again, never what it holds: `conversations` (any of the
- * workspace), `thread` (the one in `?conversation=`), `tools`, `keys`.
+ * workspace), `thread` (the one in `?conversation=`), `tools`, `channels`, `keys`.
  * @param signal ends all streams
  */
 export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: LiveFeed, signal: AbortSignal): Router {
@@ -55,7 +55,7 @@ export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: Live
   return router;
 }
 
-const ALL: readonly LiveName[] = ['conversations', 'thread', 'tools', 'keys'];
+const ALL: readonly LiveName[] = ['conversations', 'thread', 'tools', 'channels', 'keys'];
 
 function namesOf({ collection, id, document }: Change, conversationId: string | null): readonly LiveName[] {
   switch (collection) {
@@ -67,6 +67,9 @@ function namesOf({ collection, id, document }: Change, conversationId: string | 
       return (document as ToolCall | null)?.conversationId === conversationId && conversationId !== null ? ['thread', 'tools'] : ['tools'];
     case 'tools':
       return ['tools'];
+    case 'channels':
+      // Whatever comes in changes its channel; a thread has to know only when one is gone.
+      return document === null ? ['channels', 'thread'] : ['channels'];
     case 'deliveries':
     case 'subscriptions':
     case 'apiKeys':
