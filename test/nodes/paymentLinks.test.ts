@@ -95,7 +95,7 @@ describe('Payment Link', () => {
   });
 
   it('says which ID is missing', async () => {
-    expect(await failureOf(link('get', { parameters: byId('') }))).toMatchObject({ message: 'The ID of the payment link is empty', description: expect.stringContaining('payment.paid') });
+    expect(await failureOf(link('get', { parameters: byId('={{ $json.nothing }}') }))).toMatchObject({ message: 'The ID of the payment link is empty', description: expect.stringContaining('payment.paid') });
     expect(await failureOf(link('get', { parameters: byId('pay_unknown') }))).toMatchObject({ httpCode: '404' });
   });
 
