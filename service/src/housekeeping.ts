@@ -3,6 +3,7 @@ import { timestamp, type Clock } from './domain/clock.ts';
 import type { IdempotentAnswer, ServiceStore } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
+import type { Sending } from './domain/sending.ts';
 import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Query } from './store/store.ts';
@@ -11,7 +12,7 @@ const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what has had its time: kept answers after a day, sessions when they have expired, events, finished deliveries and finished tool calls after RETENTION_DAYS. */
+/** Removes what has had its time: kept answers after a day, sessions when they have expired, events and finished deliveries, tool calls and sendings after RETENTION_DAYS. */
 export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
@@ -38,6 +39,7 @@ export async function sweepAll(store: ServiceStore, now: Date, retentionDays: nu
   await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
   await sweepOlder(store, 'events', before, () => true);
   await sweepOlder(store, 'toolCalls', before, isFinished);
+  await sweepOlder(store, 'sendings', before, (sending) => sending.status !== 'pending');
 }
 
 type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
@@ -56,7 +58,7 @@ async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, na
   } while (expired.length === BATCH);
 }
 
-type Aging = { deliveries: Delivery; events: Event; toolCalls: ToolCall };
+type Aging = { deliveries: Delivery; events: Event; sendings: Sending; toolCalls: ToolCall };
 
 /** Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet is passed over. */
 async function sweepOlder<Name extends keyof Aging>(

@@ -1,0 +1,33 @@
+import type { Tx } from '../domain/collections.ts';
+import type { Deps } from '../domain/deps.ts';
+import { showDelivery } from '../domain/operations/showDelivery.ts';
+import { recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
+import { scheduleSendings } from './scheduleSendings.ts';
+
+/**
+ * Writes what a try came to, in one transaction: how far the text and its message have come, and when
+ * the contact's next text is due.
+ * @returns the sending as it stands; null when it is gone
+ */
+export function recordSendResult(deps: Deps, { id, contactId }: Pick<Sending, 'id' | 'contactId'>, result: SendResult, policy: SendingPolicy) {
+  const random = Math.random();
+  return deps.store.transaction(async (tx): Promise<Sending | null> => {
+    const now = deps.clock.now();
+    const before = await tx.sendings.get(id);
+    if (before) {
+      const known = result.type === 'sent' ? { ...result, channelMessageId: await freeId(tx, before, result.channelMessageId) } : result;
+      const sending = recordTry(before, known, policy, now, random);
+      await tx.sendings.put(sending);
+      if (sending.status !== before.status) await showDelivery(tx, before.messageId);
+    }
+    await scheduleSendings(tx, contactId, now);
+    return before && tx.sendings.get(id);
+  });
+}
+
+/** An id names one text: given for a second one, it is no id of that. */
+async function freeId(tx: Tx, { id, workspaceId }: Sending, channelMessageId: string | null): Promise<string | null> {
+  if (channelMessageId === null) return null;
+  const [other] = await tx.sendings.find({ where: { workspaceId, channelMessageId }, limit: 1 });
+  return other && other.id !== id ? null : channelMessageId;
+}
