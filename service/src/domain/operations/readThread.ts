@@ -4,6 +4,7 @@ import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { readMarkId } from '../inbox.ts';
 import type { Message } from '../message.ts';
+import type { Payment } from '../payment.ts';
 import type { SystemNote } from '../systemNote.ts';
 import type { Tool } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
@@ -11,11 +12,13 @@ import type { Member, Workspace } from '../workspace.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 import { nameOfTaker } from './listInbox.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { readReach, type Reach } from './readReach.ts';
 
 export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }
   /** With its tool as it is now; null when it was removed, or was never there. */
   | { readonly type: 'tool_call'; readonly call: ToolCall; readonly tool: Tool | null }
+  | { readonly type: 'payment'; readonly payment: Payment }
   | { readonly type: 'note'; readonly note: SystemNote };
 
 export interface Thread extends ConversationView {
@@ -26,23 +29,24 @@ export interface Thread extends ConversationView {
   readonly isNewest: boolean;
   readonly takenByName: string | null;
   readonly isAgentOn: boolean;
+  readonly reach: Reach;
   /** The contact's newest conversation, when it is another one than this. */
   readonly newerConversationId: string | null;
 }
 
 export const THREAD_PAGE = 50;
-/** Tool calls and notes between the messages of one page. */
+/** Tool calls, payment links and notes, of each so many, between the messages of one page. */
 const MOST_BETWEEN = 500;
 
 /**
- * A page of a conversation as the team sees it: messages, and at their place tool calls and what
- * happened. What the member has now seen is no longer unread.
+ * A page of a conversation as the team sees it: messages, and at their place tool calls, payment links
+ * and what happened. What the member has now seen is no longer unread.
  * @param before shows the messages in front of this number; null for the newest
  * @param isSeen false when nobody looks at the page that asks
  * @throws not_found (404)
  */
 export const readThread = (
-  { store, agent }: Pick<Deps, 'store' | 'agent'>,
+  { store, agent, channels, clock }: Pick<Deps, 'store' | 'agent' | 'channels' | 'clock'>,
   { workspace, member }: { workspace: Workspace; member: Member },
   id: string,
   { before = null, isSeen = true }: { before?: number | null; isSeen?: boolean } = {},
@@ -62,6 +66,7 @@ export const readThread = (
       isNewest,
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: isEnabled(await findAgentSettings(tx, workspace.id), agent.isOnByDefault),
+      reach: await readReach(tx, { channels }, view.contact, clock.now()),
       newerConversationId: newest && newest.id !== id ? newest.id : null,
     };
   });
@@ -84,6 +89,7 @@ async function itemsBetween(tx: Tx, conversationId: string, first: number, last:
     const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
     placed.push({ position: call.afterMessage, id: timeOf(call.id), item: { type: 'tool_call', call, tool } });
   }
+  for (const payment of (await tx.payments.find(between)).filter(isHere)) placed.push({ position: payment.afterMessage, id: timeOf(payment.id), item: { type: 'payment', payment } });
   for (const note of (await tx.systemNotes.find(between)).filter(isHere)) placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
   for (const message of messages) placed.push({ position: message.number, id: '', item: { type: 'message', message } });
   return placed.sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1)).map(({ item }) => item);

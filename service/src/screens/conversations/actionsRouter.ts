@@ -40,9 +40,9 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
     const form = parseForm(replySchema, values);
     if (!form.ok) return showThread(request, response.status(400), { refused: { values, problems: form.problems } });
     const { workspace } = signedInOf(response);
-    const isSent = await unless('conversation_closed', () => sendMessage(deps, workspace, request.params.id, form.data.text, actorOf(signedInOf(response))));
-    if (isSent) return back(request, response);
-    await showThread(request, response.status(409), { refused: { values, problem: 'The conversation was closed meanwhile. Your reply was not sent.' } });
+    const obstacle = await obstacleTo(() => sendMessage(deps, workspace, request.params.id, form.data.text, actorOf(signedInOf(response))));
+    if (obstacle === null) return back(request, response);
+    await showThread(request, response.status(409), { refused: { values, problem: `${obstacle} Your reply was not sent.` } });
   });
 
   const control = (verb: string, act: (workspace: Parameters<typeof takeOverConversation>[1], id: string, actor: ReturnType<typeof actorOf>) => Promise<unknown>) =>
@@ -85,6 +85,24 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   decide('reject', false);
 
   return router;
+}
+
+const OBSTACLES: Partial<Record<ErrorCode, string>> = {
+  conversation_closed: 'The conversation was closed meanwhile.',
+  outside_messaging_window: 'The channel takes no messages to this customer until they write again.',
+  channel_removed: 'The account that this customer wrote to is not connected any more.',
+};
+
+/** @returns why a reply cannot be sent, in words; null when it was stored. Its text is kept in the form. */
+async function obstacleTo(reply: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await reply();
+    return null;
+  } catch (error) {
+    const words = error instanceof AppError ? OBSTACLES[error.code] : undefined;
+    if (words === undefined) throw error;
+    return words;
+  }
 }
 
 /** @returns false when it failed with this error, which the page says in words */

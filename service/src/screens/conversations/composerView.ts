@@ -1,9 +1,11 @@
+import { adapterOf } from '../../channels/registry.ts';
 import { VERDICTS, type Conversation } from '../../domain/conversation.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
 import { formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
+import { exactTime, timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
 import { VERDICT_LABELS, actorName } from './words.ts';
@@ -27,13 +29,30 @@ export const composer = (parts: ThreadParts, { values = {}, problems = {}, probl
   `;
 };
 
-/** What a reply does now. `data-closed` takes the button off a page that was opened before the conversation ended; what was typed there can still be copied. */
-export const composerNote = ({ signedIn, thread }: ThreadParts): View => {
+/** What a reply does now. `data-closed` takes the button off a page that was opened before replies ended; what was typed there stays and can be copied. */
+export const composerNote = ({ signedIn, thread, now }: ThreadParts): View => {
   const { conversation } = thread;
   if (conversation.status === 'closed') return html`<p class="muted" data-closed>This conversation is closed, so nothing can be sent here. When the customer writes again, a new conversation opens.</p>`;
+  const obstacle = obstacleOf(thread);
+  if (obstacle !== null) return obstacle;
   const note = noteOf(thread, signedIn.member.id);
-  return note === null ? null : html`<p class="muted">${note}</p>`;
+  return html`${closesSoon(thread, now)}${note === null ? null : html`<p class="muted">${note}</p>`}`;
 };
+
+/** Why nothing can be sent to the customer now. */
+function obstacleOf({ conversation, reach: { isConnected, window } }: ThreadParts['thread']): View {
+  const { label } = adapterOf(conversation.channel);
+  if (!isConnected) return html`<p class="muted" role="note" data-closed><b>Nothing can be sent:</b> the ${label} account that this customer wrote to is not connected any more. Connect it again under <a href="/channels">Channels</a>.</p>`;
+  if (window.isOpen) return null;
+  return html`<p class="muted" role="note" data-closed><b>${label} takes no messages until the customer writes again.</b> ${window.closesAt === null ? 'They have not written yet.' : html`The window closed ${exactTime(window.closesAt)}.`}</p>`;
+}
+
+const SOON_MS = 3 * 60 * 60 * 1000;
+
+function closesSoon({ conversation, reach: { window } }: ThreadParts['thread'], now: Date): View {
+  if (window.closesAt === null || Date.parse(window.closesAt) - now.getTime() > SOON_MS) return null;
+  return html`<p role="note"><b>${adapterOf(conversation.channel).label} takes messages to this customer until ${exactTime(window.closesAt)}</b> (${timeView(window.closesAt, now)}), unless they write again.</p>`;
+}
 
 function noteOf({ conversation, takenByName, isAgentOn }: ThreadParts['thread'], memberId: string): View {
   switch (conversation.status) {
