@@ -30,7 +30,7 @@ export interface Turn {
   readonly language: Language;
   /** Oldest first; the newest item is what asks for this step. */
   readonly history: readonly HistoryItem[];
-  /** The live tools. */
+  /** The live tools, and what is built in. */
   readonly tools: readonly AgentTool[];
   /** False when no further tool call is possible in this turn: the model has to reply or hand over. */
   readonly mayCallTools: boolean;
@@ -41,6 +41,13 @@ export interface AgentTool {
   readonly description: string;
   /** JSON Schema 2020-12, an object at its root. */
   readonly parameters: JsonObject;
+}
+
+export interface WantedCall {
+  readonly tool: string;
+  readonly arguments: unknown;
+  /** A person has to decide, whatever the tool's settings say. */
+  readonly needsApproval?: boolean;
 }
 
 export type HistoryItem =
@@ -75,7 +82,7 @@ export type Step =
   | {
       readonly type: 'tool_calls';
       /** `arguments` as the model gave them; checked against the tool's schema before anything is sent. */
-      readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[];
+      readonly calls: readonly WantedCall[];
       readonly qualify?: boolean;
     }
   | {

@@ -1,8 +1,8 @@
 import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
 import { maskText } from '../domain/masking.ts';
 import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
-import { isFinished, type ToolCall } from '../domain/toolCall.ts';
-import type { AgentModel, Language, Step, Turn } from './agentModel.ts';
+import { isBuiltIn, isFinished, type ToolCall } from '../domain/toolCall.ts';
+import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from './keyword/resultWording.ts';
@@ -13,7 +13,7 @@ import { offersPerson, sentence, type SentenceName } from './sentences.ts';
 /** What the agent does about a conversation that it took up. `notices` are the service's own sentences, said beside the text. */
 export type Outcome =
   | { readonly type: 'reply'; readonly text: string; readonly notices: readonly string[]; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
-  | { readonly type: 'tool_calls'; readonly calls: readonly { readonly tool: string; readonly arguments: unknown }[]; readonly qualify: boolean }
+  | { readonly type: 'tool_calls'; readonly calls: readonly WantedCall[]; readonly qualify: boolean }
   | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly notices: readonly string[]; readonly note: string | null };
 
 /**
@@ -54,7 +54,8 @@ export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [...resultsInWords(turn, language), ...allNotices(turn, language)]);
 }
 
-function languageOf({ messages, settings }: LoadedTurn): Language {
+/** In which the agent speaks. */
+export function languageOf({ messages, settings }: Pick<LoadedTurn, 'messages' | 'settings'>): Language {
   const said = messages.filter(({ direction }) => direction === 'inbound').map(({ text }) => text);
   return detectLanguage(said, settings.languages);
 }
@@ -87,7 +88,7 @@ function allNotices(turn: LoadedTurn, language: Language): string[] {
   const failed = sentence('toolFailed', language);
   const notices = noticesOf(turn, language);
   const isCorrected = (call: ToolCall) =>
-    turn.calls.some((later) => later.id > call.id && !isInvalid(later) && (call.toolId === null || later.tool === call.tool));
+    turn.calls.some((later) => later.id > call.id && !isInvalid(later) && ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool));
   if (notices.includes(failed) || !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))) return notices;
   return [...notices, failed];
 }
@@ -140,7 +141,7 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
     agent: { name: settings.name, instructions: settings.instructions, languages: settings.languages },
     language,
     history: historyOf(turn),
-    tools: turn.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    tools: [...turn.tools, ...turn.builtIn].map(({ name, description, parameters }) => ({ name, description, parameters })),
     mayCallTools: nothingFailed && made < MOST_TOOL_CALLS_A_TURN,
   };
 }

@@ -1,10 +1,12 @@
 import type { AgentModel, AgentTool, HistoryItem, Language, PastToolCall, Step, Turn } from './agentModel.ts';
+import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
 import { offersPerson, sentence } from './sentences.ts';
 import { fillArguments, isNamed, type Filled, type Source } from './keyword/fillArguments.ts';
 import { hasDoubts, isUncalledFor } from './keyword/actRequest.ts';
 import { bestTool, contentTerms, fitsWell, knowledgeTool } from './keyword/ranking.ts';
 import { askedTool, currentRequest, openingOf, type Request } from './keyword/request.ts';
+import { paymentLinkCall } from './keyword/paymentRequest.ts';
 import { callInWords, cut } from './keyword/resultWording.ts';
 import { argumentsOf, label, nameOf, type Argument } from './keyword/schema.ts';
 import { changesMind, declines, isFarewell, isGreeting, isThanks } from './keyword/smallTalk.ts';
@@ -51,12 +53,15 @@ function untoldCalls(history: readonly HistoryItem[]): readonly PastToolCall[] {
 
 function inWords(calls: readonly PastToolCall[], language: Language): string | null {
   const sentences = new Set(calls.map((call) => callInWords(call, language)).filter((words) => words !== null));
-  return sentences.size === 0 ? null : cut([...sentences].join('\n\n'));
+  return sentences.size === 0 ? null : joined([...sentences]);
 }
+
+/** One of them may be as long as a payment link is; of several the last ones may be cut off, and links are given all the same. */
+const joined = (sentences: readonly string[]): string => (sentences.length === 1 ? sentences[0]! : cut(sentences.join('\n\n')));
 
 /** The service refused the arguments: asks for the one it names, unless that was asked for often enough. */
 function askAgain(refused: PastToolCall, turn: Turn): Step {
-  const tool = turn.tools.find(({ name }) => name === refused.tool);
+  const tool = customTools(turn).find(({ name }) => name === refused.tool);
   const named = tool && argumentsOf(tool).find((argument) => canBeAsked(argument) && mentions(refused.outcome, nameOf(argument)));
   return named ? ask(named, currentRequest(turn.history), turn.language) : HAND_OVER;
 }
@@ -111,14 +116,14 @@ function summaryOf(history: readonly HistoryItem[], calls: readonly PastToolCall
 
 /** The newest message answers a question of ours, unless it clearly asks for something else. */
 function answerToQuestion(request: Request, turn: Turn, now: Date): Step | null {
-  const tool = askedTool(request, turn.tools);
+  const tool = askedTool(request, customTools(turn));
   const [asked] = request.asked;
   if (tool === null || asked === undefined) return null;
   if (changesMind(request.newest)) return reply(sentence('allRight', turn.language));
   if (hasDoubts(tool, request.newest) || isUncalledFor(tool, openingOf(request.sources))) return null;
   const filled = fillArguments(tool, request.sources, turn.language, now);
   const isUnanswered = filled.missing !== null && isNamed(filled.missing, asked);
-  const other = isUnanswered ? bestTool(request.newest, turn.tools) : null;
+  const other = isUnanswered ? bestTool(request.newest, customTools(turn)) : null;
   if (other !== null && other.tool !== tool && fitsWell(other)) return null;
   return callOrAsk(tool, filled, request, turn);
 }
@@ -135,13 +140,22 @@ function answerToSmallTalk(newest: string, { history, language }: Turn): Step | 
 function answerToRequest(newest: string, turn: Turn, now: Date): Step {
   const sources: readonly Source[] = [{ text: newest, asked: null }];
   const request: Request = { newest, sources, asked: [] };
-  const best = bestTool(newest, turn.tools);
-  const knowledge = contentTerms(newest).length > 0 ? answeringTool(turn.tools) : null;
+  const tools = customTools(turn);
+  const best = bestTool(newest, tools);
+  const knowledge = contentTerms(newest).length > 0 ? answeringTool(tools) : null;
   // A word in a description says less than that a tool is there for questions.
   const isSure = best !== null && fitsWell(best) && (best.named || knowledge === null);
+  const link = isSure || !turn.mayCallTools ? null : wantedLink(newest, turn);
+  if (link !== null) return link;
   const tool = isSure ? best.tool : knowledge;
   return tool === null ? HAND_OVER : callOrAsk(tool, fillArguments(tool, sources, turn.language, now), request, turn);
 }
+
+/** What is built in is not chosen by how well its words fit: the team's own tools come first. */
+const customTools = ({ tools }: Turn): readonly AgentTool[] => tools.filter(({ name }) => name !== CREATE_PAYMENT_LINK);
+
+const wantedLink = (newest: string, { tools, language }: Turn): Step | null =>
+  tools.some(({ name }) => name === CREATE_PAYMENT_LINK) ? paymentLinkCall(newest, language) : null;
 
 /** A tool that answers questions takes a question and needs nothing else. */
 function answeringTool(tools: readonly AgentTool[]): AgentTool | null {

@@ -1,9 +1,11 @@
 import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
+import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tx } from '../domain/collections.ts';
 import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Message } from '../domain/message.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
+import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
 import type { Tool } from '../domain/tool.ts';
 import { TOOL_LIMIT } from '../domain/tool.ts';
@@ -36,6 +38,7 @@ export interface LoadedTurn extends ConversationView {
   readonly unanswered: readonly Message[];
   /** Live. */
   readonly tools: readonly Tool[];
+  readonly builtIn: readonly BuiltInTool[];
 }
 
 /**
@@ -92,6 +95,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     untold,
     unanswered,
     tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+    builtIn: await findBuiltInTools(tx, deps, workspace.id),
   };
 }
 

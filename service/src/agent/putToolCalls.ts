@@ -5,16 +5,14 @@ import type { Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
-import { brokenLimit, holdsInfinity, isJsonObject, type JsonObject } from '../domain/json.ts';
-import { unmaskJson } from '../domain/masking.ts';
+import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
+import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
-import { compileParameters } from '../domain/parametersSchema.ts';
-import type { Tool } from '../domain/tool.ts';
 import { finish, newToolCall, type ToolCall } from '../domain/toolCall.ts';
 import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
+import type { WantedCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-
-type Wanted = { readonly tool: string; readonly arguments: unknown };
+import { resolveBuiltInCall, resolveCall, type ResolvedCall } from './wantedCall.ts';
 
 /**
  * Puts the calls of one step on record: those that may run go into the work queue, those that a person
@@ -26,7 +24,7 @@ export async function putToolCalls(
   deps: Deps,
   turn: LoadedTurn,
   conversation: Conversation,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedCall[],
   now: Date,
 ): Promise<boolean> {
   const stepId = newId('step');
@@ -45,23 +43,19 @@ export async function putToolCalls(
 
 async function makeCall(
   tx: Tx,
-  { agent }: Deps,
+  deps: Deps,
   turn: LoadedTurn,
-  { tool: name, arguments: given, stepId, beside }: Wanted & { stepId: string; beside: readonly ToolCall[] },
+  wanted: WantedCall & { stepId: string; beside: readonly ToolCall[] },
   now: Date,
 ): Promise<ToolCall> {
-  const args = isJsonObject(given) ? unmaskJson(given as JsonObject, turn.contact) : given;
-  const known = turn.tools.find((each) => each.name === name);
-  const tool = known ? await tx.tools.get(known.id) : null;
+  const { tool, stepId, beside } = wanted;
+  const { of, askBeforeRunning, problem } = await resolve(tx, deps, turn, wanted);
   const asked = {
+    ...of,
     workspaceId: turn.workspace.id,
-    toolId: tool?.id ?? null,
-    tool: name.slice(0, 64),
-    kind: tool?.kind ?? 'Webhook',
-    arguments: isJsonObject(args) ? args : {},
+    tool: tool.slice(0, 64),
     conversationId: turn.conversation.id,
     purpose: 'agent',
-    definitionHash: tool?.definitionHash ?? '',
     stepId,
     controlEpoch: turn.conversation.controlEpoch,
     afterMessage: turn.conversation.messageCount,
@@ -70,25 +64,25 @@ async function makeCall(
   const call = newToolCall(asked, now);
   const refuse = (message: string, isTold = false): ToolCall =>
     finish({ ...call, isTold, arguments: storable(call.arguments), error: { type: 'invalid_arguments', message } }, 'failed', now);
-  const problem = problemOf(tool, known, args);
   if (problem !== null) return refuse(problem);
   const repeated = repeatedCall(call, turn, beside);
   if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
   if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN) return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
-  if (!tool?.askBeforeRunning) return call;
-  const expiresAt = timestamp(new Date(now.getTime() + agent.approvalExpiresMs));
+  if (!askBeforeRunning && wanted.needsApproval !== true) return call;
+  const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
+}
+
+/** By the tools and settings as they stand in this transaction. */
+async function resolve(tx: Tx, deps: Deps, turn: LoadedTurn, { tool: name, arguments: given }: WantedCall): Promise<ResolvedCall> {
+  const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find((each) => each.name === name);
+  if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
+  const shown = turn.tools.find((each) => each.name === name);
+  return resolveCall(given, shown ? await tx.tools.get(shown.id) : null, shown, turn);
 }
 
 /** Arguments that were refused for their size, or for a number that no store can hold, are not kept either. */
 const storable = (args: JsonObject): JsonObject => (brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {});
-
-/** Why the call cannot be made as it was asked for; null when it can. */
-function problemOf(tool: Tool | null, shown: Tool | undefined, given: unknown): string | null {
-  if (tool?.status !== 'live') return 'There is no such tool. Use one of those that are listed.';
-  if (tool.definitionHash !== shown?.definitionHash) return 'The tool was changed a moment ago. Look at its parameters again.';
-  return isJsonObject(given) ? compileParameters(tool.parameters).check(given) : 'The arguments are not a JSON object.';
-}
 
 const callsOfTurn = ({ calls, conversation }: LoadedTurn, beside: readonly ToolCall[]): readonly ToolCall[] => [
   ...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount),

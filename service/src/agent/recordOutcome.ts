@@ -9,6 +9,7 @@ import { storeReply } from '../domain/operations/storeReply.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
 import { composeMessage } from './composeMessage.ts';
 import type { Outcome } from './decideTurn.ts';
+import { linksLeftOut } from './linksLeftOut.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
 
@@ -69,7 +70,13 @@ async function speak(
 }
 
 /** The agent's first message in a conversation begins with the greeting. An offer of a person stands last: a "yes" answers it. */
-export function wordsOf({ settings, messages }: LoadedTurn, { type, text, notices }: Exclude<Outcome, { type: 'tool_calls' }>): string {
+export function wordsOf(turn: LoadedTurn, outcome: Exclude<Outcome, { type: 'tool_calls' }>): string {
+  const words = composed(turn, outcome);
+  const leftOut = linksLeftOut(turn, words);
+  return leftOut.length === 0 ? words : composed(turn, { ...outcome, notices: [...leftOut, ...outcome.notices] });
+}
+
+function composed({ settings, messages }: LoadedTurn, { type, text, notices }: Exclude<Outcome, { type: 'tool_calls' }>): string {
   const isFirst = messages[0]?.number === 1 && !messages.some(({ sender }) => sender.type === 'agent');
   const greeting = isFirst && settings.greeting !== '' ? [settings.greeting] : [];
   return type === 'hand_over' ? composeMessage([...greeting, ...notices], text, []) : composeMessage(greeting, text, notices);

@@ -62,6 +62,14 @@ export const SENTENCES = {
     es: 'Este es el resultado:\n{result}',
     pt: 'Este é o resultado:\n{result}',
   },
+  /** Where the customer pays: `amount` with its currency, `description` what for. The address stands alone on its line. */
+  paymentLink: {
+    en: 'Here you can pay {amount} ({description}):\n{url}',
+    es: 'Aquí puede pagar {amount} ({description}):\n{url}',
+    pt: 'Aqui você pode pagar {amount} ({description}):\n{url}',
+  },
+  /** What a payment link is for when the customer has not said it. */
+  payment: { en: 'Payment', es: 'Pago', pt: 'Pagamento' },
   /** A tool call succeeded, and its result is nothing to read out. */
   toolDone: { en: 'Done.', es: 'Listo, ya está hecho.', pt: 'Pronto, está feito.' },
   nothingFound: { en: 'There are no results.', es: 'No hay resultados.', pt: 'Não há resultados.' },

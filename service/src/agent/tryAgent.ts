@@ -5,13 +5,14 @@ import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import type { Message } from '../domain/message.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
-import { compileParameters } from '../domain/parametersSchema.ts';
-import { TOOL_LIMIT, type Tool } from '../domain/tool.ts';
+import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
+import { TOOL_LIMIT } from '../domain/tool.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import type { AgentModel } from './agentModel.ts';
+import type { AgentModel, WantedCall } from './agentModel.ts';
 import { decideTurn, type Outcome } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { wordsOf } from './recordOutcome.ts';
+import { resolveBuiltInCall, resolveCall } from './wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
@@ -45,7 +46,7 @@ export async function tryAgent(
   const tooLate = AbortSignal.timeout(timeoutMs);
   const outcome = await decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal: AbortSignal.any([signal, tooLate]) });
   const isTooLate = outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
-  return asStep(turn, isTooLate ? { ...outcome, note: `The model did not answer within ${timeoutMs / 1000} s.` } : outcome);
+  return asStep(deps, turn, isTooLate ? { ...outcome, note: `The model did not answer within ${timeoutMs / 1000} s.` } : outcome);
 }
 
 /** A visitor without a name writes for the first time. */
@@ -69,16 +70,19 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       unanswered: [message],
       repliedAt: [],
       tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+      builtIn: await findBuiltInTools(tx, deps, workspace.id),
     };
   });
 
-function asStep(turn: LoadedTurn, outcome: Outcome): TriedStep {
+function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): TriedStep {
   if (outcome.type !== 'tool_calls') return { ...outcome, text: wordsOf(turn, outcome) };
-  return { ...outcome, calls: outcome.calls.map((call) => checked(call, turn.tools)) };
+  return { ...outcome, calls: outcome.calls.map((call) => checked(deps, turn, call)) };
 }
 
-function checked(call: { readonly tool: string; readonly arguments: unknown }, tools: readonly Tool[]): TriedCall {
-  const tool = tools.find(({ name }) => name === call.tool);
-  if (!tool) return { ...call, asksFirst: false, problem: 'There is no live tool of this name.' };
-  return { ...call, asksFirst: tool.askBeforeRunning, problem: compileParameters(tool.parameters).check(call.arguments) };
+function checked(deps: Deps, turn: LoadedTurn, { tool: name, arguments: args, needsApproval }: WantedCall): TriedCall {
+  const builtIn = turn.builtIn.find((each) => each.name === name);
+  const tool = turn.tools.find((each) => each.name === name);
+  if (!builtIn && !tool) return { tool: name, arguments: args, asksFirst: false, problem: 'There is no live tool of this name.' };
+  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(args, tool!, tool, turn);
+  return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval === true, problem };
 }

@@ -3,6 +3,7 @@ import { timestamp } from './clock.ts';
 import type { Actor } from './conversation.ts';
 import { newId } from './ids.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { PaymentProvider } from './payment.ts';
 import type { ToolKind } from './tool.ts';
 
 /**
@@ -24,6 +25,7 @@ export const TOOL_CALL_ERROR_TYPES = [
   'redirect',
   'interrupted',
   'invalid_arguments',
+  'refused',
 ] as const;
 export type ToolCallErrorType = (typeof TOOL_CALL_ERROR_TYPES)[number];
 
@@ -42,11 +44,14 @@ export interface Decision {
 
 export interface ToolCall extends Document {
   readonly workspaceId: string;
-  /** Null when the agent named a tool that is not there. */
+  /** Null when the agent named a tool that is not there, and for what is built in. */
   readonly toolId: string | null;
   /** The tool's name. */
   readonly tool: string;
-  readonly kind: ToolKind;
+  /** `BuiltIn`: the service carries it out itself. */
+  readonly kind: ToolKind | 'BuiltIn';
+  /** Of a payment link: where the money goes, as the person who approved it saw. */
+  readonly provider?: PaymentProvider;
   readonly arguments: JsonObject;
   /** Null for a test call. */
   readonly conversationId: string | null;
@@ -118,7 +123,7 @@ const GO_LIVE_RETRY_MS = 2000;
 
 /** A call as it is asked for: to be made, and nothing sent yet. */
 export const newToolCall = (
-  asked: Pick<ToolCall, 'workspaceId' | 'toolId' | 'tool' | 'kind' | 'arguments' | 'conversationId' | 'purpose' | 'definitionHash' | 'stepId' | 'controlEpoch' | 'afterMessage' | 'isTold'>,
+  asked: Pick<ToolCall, 'workspaceId' | 'toolId' | 'tool' | 'kind' | 'provider' | 'arguments' | 'conversationId' | 'purpose' | 'definitionHash' | 'stepId' | 'controlEpoch' | 'afterMessage' | 'isTold'>,
   now: Date,
 ): ToolCall => ({
   ...asked,
@@ -137,6 +142,8 @@ export const newToolCall = (
   createdAt: timestamp(now),
   finishedAt: null,
 });
+
+export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
 
 export const isFinished = ({ status }: ToolCall): boolean => status !== 'pending_approval' && status !== 'running';
 
@@ -190,6 +197,12 @@ export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   const error = { type: 'interrupted', message: 'The service stopped in the middle of the call; whether it was carried out is not known.' } as const;
   return finish({ ...call, isUnderWay: false, error }, 'failed', now);
 }
+
+/** Ends a call that the service has carried out itself. */
+export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall => finish({ ...call, ...keptResult(result) }, 'succeeded', now);
+
+/** Ends a call that the service could not carry out: nothing was done. @param message why, in a sentence */
+export const refuse = (call: ToolCall, message: string, now: Date): ToolCall => finish({ ...call, error: { type: 'refused', message } }, 'failed', now);
 
 type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
 

@@ -1,9 +1,10 @@
 import type { Deps } from '../domain/deps.ts';
 import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
-import { beginAttempt, finish, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
+import { beginAttempt, finish, isBuiltIn, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
 import { endToolCall } from './endToolCall.ts';
+import { makePaymentLink } from './makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An attempt that may be made now: it is on record already. */
@@ -15,7 +16,8 @@ export interface BegunCall {
 
 /**
  * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record before
- * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more.
+ * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more. What
+ * is built in is carried out here, in the same transaction.
  * @returns null when nothing is to be sent
  */
 export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall | null> {
@@ -30,6 +32,7 @@ export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall |
     const call = recoverInterrupted(stored, now);
     const end = (ended: ToolCall) => endToolCall(tx, deps, stored, ended, now).then(() => null);
     if (call.status !== 'running') return end(call);
+    if (isBuiltIn(call)) return end(await makePaymentLink(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
     const attempt = beginAttempt(call);

@@ -26,6 +26,7 @@ describe("the agent's settings", () => {
       instructions: '',
       languages: ['en', 'es', 'pt'],
       enabled: true,
+      payment_links: 'ask',
       model: agent.model.model,
       updated_at: null,
     });

@@ -2,6 +2,7 @@ import type { Language, PastToolCall } from '../agentModel.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
+import { madeLink } from './paymentLinkWording.ts';
 
 const MAX_LENGTH = 1_000;
 const MAX_LINES = 10;
@@ -11,11 +12,11 @@ const MAX_NESTING = 6;
 /** Properties that are the answer in words already, the plainest first. */
 const SPEAKING = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
-/** What came of a tool call, for the customer: at most 1,000 characters, and never JSON. Null for `invalid`, which is nothing to tell. */
+/** What came of a tool call, for the customer: at most 1,000 characters (a payment link: whole), and never JSON. Null for `invalid`, which is nothing to tell. */
 export function callInWords(call: PastToolCall, language: Language): string | null {
   switch (call.status) {
     case 'succeeded':
-      return cut(resultInWords(call.outcome, language));
+      return madeLink(call, language)?.words ?? cut(resultInWords(call.outcome, language));
     case 'pending_approval':
       return sentence('waitingForApproval', language);
     case 'rejected':

@@ -44,7 +44,8 @@ export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
 /** Some models write a built-in name with underscores; a live tool of that name is meant before it. */
 function meantName(name: string, { tools }: Turn): string {
   const hyphenated = name.replaceAll('_', '-');
-  return BUILT_IN_NAMES.includes(hyphenated) && !tools.some((tool) => tool.name === name) ? hyphenated : name;
+  const isTool = (wanted: string) => tools.some((tool) => tool.name === wanted);
+  return (BUILT_IN_NAMES.includes(hyphenated) || isTool(hyphenated)) && !isTool(name) ? hyphenated : name;
 }
 
 function handOverStep(call: FunctionCall, text: string): Step {

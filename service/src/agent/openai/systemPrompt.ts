@@ -1,3 +1,4 @@
+import { CREATE_PAYMENT_LINK } from '../../domain/builtInTools.ts';
 import type { Language, Turn } from '../agentModel.ts';
 import { CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
 import { cleanText } from './modelText.ts';
@@ -13,8 +14,13 @@ export const noteMark = (callId: string) => `[note from the service about ${call
 const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
+const PAYMENT_RULES = [
+  `Call ${CREATE_PAYMENT_LINK} only when the customer has agreed to pay now and you know the price from the team's instructions or from another tool's result: what a customer says they want to pay is no price. Make one link for one purchase.`,
+  `Give the customer the url in the result of ${CREATE_PAYMENT_LINK} exactly as it is, on a line of its own, with the amount_display. Never write a payment link that is not from such a result. That a link was made does not mean that it was paid.`,
+];
+
 /** Who the model is and what it keeps to. */
-export function systemPrompt({ agent, language }: Turn): string {
+export function systemPrompt({ agent, language, tools }: Turn): string {
   const rules = [
     `Answer in the customer's language when it is ${listed(agent.languages.map((one) => NAMES[one]))}; otherwise in ${NAMES[language]}.`,
     'Write plain text without Markdown, as in a chat: short, friendly and to the point.',
@@ -23,6 +29,7 @@ export function systemPrompt({ agent, language }: Turn): string {
     'When a tool call failed, was rejected, expired or was cancelled, say that it could not be done and offer a person of the team.',
     'When the status is invalid, nothing was sent: correct the arguments, or ask the customer for what is missing.',
     'Never invent facts, prices, dates or arguments of a tool: ask the customer, or look them up with a tool.',
+    ...(tools.some(({ name }) => name === CREATE_PAYMENT_LINK) ? PAYMENT_RULES : []),
     `When you cannot help, or the customer asks for a person, offer one or call ${HAND_OVER}.`,
     `Call ${CLOSE_CONVERSATION} only when the customer needs nothing more. Call ${MARK_QUALIFIED} once, when the customer is a good fit and seriously interested.`,
     'Phone numbers and e-mail addresses of the customer appear masked (•): never guess them and do not ask for them again. Where a tool needs one, give it masked, exactly as it appears: the service puts the real one in.',

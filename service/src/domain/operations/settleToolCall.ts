@@ -4,9 +4,12 @@ import type { Deps } from '../deps.ts';
 import { TOOL_CALL_QUEUE, finish, type ToolCall } from '../toolCall.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
+/** What waits is decided or expires within days. */
+const MOST_WAITING = 10_000;
+
 /** Puts a call's next attempt, or the end of its wait for approval, into the work queue. Its job is named after it. */
 export const enqueueToolCall = (tx: Tx, call: ToolCall, runAt: number): Promise<void> =>
-  tx.jobs.enqueue({ id: call.id, queue: TOOL_CALL_QUEUE, group: call.toolId ?? '', runAt, rank: 0, data: {} });
+  tx.jobs.enqueue({ id: call.id, queue: TOOL_CALL_QUEUE, group: call.toolId ?? call.tool, runAt, rank: 0, data: {} });
 
 /**
  * Saves a call that has ended, and asks the agent to tell how. When the agent is not in control any
@@ -41,6 +44,12 @@ export async function cancelApprovalsOf(tx: Tx, conversation: Conversation, now:
     await tx.toolCalls.put({ ...finish(call, 'cancelled', now), isTold: true });
   }
   return { ...conversation, pendingApprovals: 0 };
+}
+
+/** Cancels what waits for approval of something built in that the agent may not do any more; the agent tells the customers. */
+export async function cancelApprovalsOfBuiltIn(tx: Tx, deps: Pick<Deps, 'agent'>, workspaceId: string, tool: string, now: Date): Promise<void> {
+  const waiting = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_WAITING });
+  for (const call of waiting) if (call.tool === tool) await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
 }
 
 /** Cancels what waits for approval of a tool that was edited, paused or removed; the agent tells the customers. */
