@@ -75,6 +75,14 @@ export interface PaymentAccount extends Document {
   readonly updatedAt: string;
 }
 
+/** What a provider says of a payment by itself. `open`: something happened, and it is not paid yet. */
+export interface PaymentNews {
+  readonly paymentId: string;
+  /** The provider's own id, which must be the payment's. */
+  readonly reference: string;
+  readonly state: 'paid' | 'expired' | 'open';
+}
+
 /** What the domain has to know of a provider. */
 export interface PaymentRules {
   /** True: its page is made by the provider, with a piece of work. */

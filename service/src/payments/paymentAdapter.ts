@@ -1,5 +1,5 @@
 import type { ConnectionTest } from '../domain/channel.ts';
-import type { Payment, PaymentAccount, PaymentProvider, PaymentRules } from '../domain/payment.ts';
+import type { Payment, PaymentAccount, PaymentNews, PaymentProvider, PaymentRules } from '../domain/payment.ts';
 import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
@@ -29,8 +29,8 @@ export interface RemoteProvider extends Named {
   check(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CheckResult>;
   /** Closes the page, so that it can no longer be paid. */
   expire(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CheckResult>;
-  /** Reads a webhook. Pure; null when the signature is not the account's. */
-  readWebhook(request: { readonly rawBody: Buffer; readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }, account: OpenPaymentAccount): readonly PaymentNews[] | null;
+  /** Reads a webhook; changes nothing. Null when the signature is not the account's. */
+  readWebhook(request: { readonly rawBody: Buffer; readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }, account: OpenPaymentAccount): Promise<readonly PaymentNews[] | null>;
   /** Asks the provider whether it takes the account's keys. */
   test(account: OpenPaymentAccount, context: PaymentContext): Promise<Omit<ConnectionTest, 'at'>>;
 }
@@ -59,11 +59,3 @@ export interface PaymentsConfig {
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult = { readonly type: 'created'; readonly reference: string; readonly url: string } | Trouble;
 export type CheckResult = { readonly type: 'open' } | { readonly type: 'paid' } | { readonly type: 'expired' } | Trouble;
-
-/** What a provider says of a payment of ours. `open`: something happened, and it is not paid yet. */
-export interface PaymentNews {
-  readonly paymentId: string;
-  /** The provider's own id, which must be the payment's. */
-  readonly reference: string;
-  readonly state: 'paid' | 'expired' | 'open';
-}

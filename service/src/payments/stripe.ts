@@ -1,4 +1,15 @@
+import type { Payment, PaymentRules } from '../domain/payment.ts';
+import type { SetupValues } from '../domain/setupField.ts';
 import type { RemoteProvider } from './paymentAdapter.ts';
+import { askStripe } from './stripe/askStripe.ts';
+import { createSession, expireSession, standingOf } from './stripe/checkoutSession.ts';
+import { readStripeEvent } from './stripe/readStripeEvent.ts';
+import { stripeAmount } from './stripe/stripeAmount.ts';
+
+const refuse: PaymentRules['refuse'] = ({ amount, currency }) => {
+  const taken = stripeAmount(amount, currency);
+  return 'unitAmount' in taken ? null : taken;
+};
 
 /**
  * Stripe Checkout: a Checkout Session for each link, its webhook verified by Stripe's own package.
@@ -9,7 +20,7 @@ export const stripe: RemoteProvider = {
   label: 'Stripe',
   isRemote: true,
   // Checkout Sessions live from 30 minutes to 24 hours.
-  rules: { isRemote: true, expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 }, refuse: () => null },
+  rules: { isRemote: true, expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 }, refuse },
   fields: [
     {
       name: 'secret_key',
@@ -32,9 +43,38 @@ export const stripe: RemoteProvider = {
       max: 300,
     },
   ],
-  create: async () => ({ type: 'refused', error: 'not built yet' }),
-  check: async () => ({ type: 'refused', error: 'not built yet' }),
-  expire: async () => ({ type: 'refused', error: 'not built yet' }),
-  readWebhook: () => null,
-  test: async () => ({ ok: false, message: 'not built yet' }),
+
+  create: (payment, account, context) =>
+    askStripe(account, context, async (stripe) => {
+      const { id, url } = await createSession(stripe, payment, context.pageUrl);
+      return url === null ? { type: 'refused', error: 'Stripe gave no address for the page. Make a new link.' } : { type: 'created', reference: id, url };
+    }),
+
+  check: (payment, account, context) =>
+    askStripe(account, context, async (stripe) => ({ type: standingOf(await stripe.checkout.sessions.retrieve(sessionOf(payment))) })),
+
+  expire: (payment, account, context) => askStripe(account, context, (stripe) => expireSession(stripe, sessionOf(payment))),
+
+  readWebhook: async ({ rawBody, headers }, { values }) => {
+    const signature = headers['stripe-signature'];
+    if (!values.webhook_secret || typeof signature !== 'string') return null;
+    return readStripeEvent(rawBody, signature, values.webhook_secret);
+  },
+
+  async test(account, context) {
+    const answer = await askStripe(account, context, (stripe) => stripe.checkout.sessions.list({ limit: 1 }));
+    return 'error' in answer ? { ok: false, message: answer.error } : { ok: true, message: takenWords(account.values) };
+  },
 };
+
+/** @throws Error while the page is still to be made */
+function sessionOf({ id, providerReference }: Payment): string {
+  if (providerReference === null) throw new Error(`payment ${id} has no Checkout Session yet`);
+  return providerReference;
+}
+
+function takenWords({ secret_key = '', webhook_secret }: SetupValues): string {
+  const mode = secret_key.includes('_test_') ? 'test mode: no real money moves' : 'live mode';
+  const hint = webhook_secret ? '' : ' Without the signing secret of the webhook, a payment is seen only when the customer comes back or the time of the link is over.';
+  return `Stripe takes the key, in ${mode}.${hint}`;
+}

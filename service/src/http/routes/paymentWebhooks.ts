@@ -1,8 +1,80 @@
-import { Router } from 'express';
+import express, { Router, type NextFunction, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { Deps } from '../../domain/deps.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
+import { applyPaymentNews } from '../../domain/operations/applyPaymentNews.ts';
+import { findPaymentAccountAt } from '../../domain/operations/findPaymentAccountAt.ts';
+import { openPaymentAccount } from '../../payments/openPaymentAccount.ts';
+import type { OpenPaymentAccount, RemoteProvider } from '../../payments/paymentAdapter.ts';
+import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 
-/** What payment providers deliver: `/payments/{provider}/webhook/{account_id}`. */
-export function paymentWebhooksRouter(_deps: Deps, _log: Logger): Router {
-  return Router();
+const WEBHOOK_BODY_MAX_MIB = 1;
+const NO_BYTES = Buffer.alloc(0);
+
+/**
+ * What payment providers deliver: `/payments/{provider}/webhook/{account_id}`. Each address is verified
+ * with its own account's secret; 200 is answered once everything is durable, and anything else makes
+ * the provider deliver it again.
+ */
+export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
+  const router = Router();
+  const address = router.route('/payments/:provider/webhook/:accountId');
+
+  address.post(async (request, response) => {
+    const { adapter, account } = await findAccount(deps, request);
+    await readBytes(request, response);
+    const news = await adapter.readWebhook({ rawBody: bytesOf(request), headers: request.headers }, account);
+    if (news === null) throw unverified(log, adapter, account);
+    for (const each of news) {
+      const about = { account: account.account.id, payment: each.paymentId.slice(0, 40), reference: each.reference.slice(0, 100), state: each.state };
+      const isTaken = await applyPaymentNews(deps, account.account, each, { type: 'api', name: adapter.label });
+      if (isTaken) log.info(about, 'a payment provider told of a payment');
+      else log.warn(about, 'a payment provider told of a payment that is none of its account here; it was left');
+    }
+    response.json({ received: true });
+  });
+
+  address.all((_request, response) => {
+    response.setHeader('Allow', 'POST');
+    throw new AppError('method_not_allowed', `Payment providers deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
+  });
+
+  return router;
 }
+
+interface Addressed {
+  readonly adapter: RemoteProvider;
+  readonly account: OpenPaymentAccount;
+}
+
+/** @throws not_found (404), before a byte of the body is read */
+async function findAccount(deps: Deps, { params }: Request): Promise<Addressed> {
+  const { provider, accountId } = params as { provider: string; accountId: string };
+  const adapter = PAYMENT_ADAPTERS.find((each) => each.provider === provider);
+  const account = adapter?.isRemote ? await findPaymentAccountAt(deps, provider, accountId) : null;
+  if (!adapter?.isRemote || !account) throw notFound('payment account', accountId);
+  return { adapter, account: openPaymentAccount(deps, account) };
+}
+
+/** invalid_request (400), which the provider shows to the team. */
+function unverified(log: Logger, { label }: RemoteProvider, { account }: OpenPaymentAccount): AppError {
+  log.warn({ account: account.id }, 'a webhook of a payment provider was refused: its signature is not right, or too old');
+  return new AppError('invalid_request', `The signature is not right, or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`);
+}
+
+/** The very bytes that were signed: nothing is unpacked. */
+const rawBody = express.raw({ limit: `${WEBHOOK_BODY_MAX_MIB}mb`, type: () => true, inflate: false });
+
+/** @throws body_too_large (413), unsupported_media_type (415) */
+const readBytes = (request: Request, response: Response): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const next: NextFunction = (error?: unknown) => {
+      const { type } = (error ?? {}) as { type?: string };
+      if (type === 'entity.too.large') reject(new AppError('body_too_large', `The body is larger than ${WEBHOOK_BODY_MAX_MIB} MiB.`));
+      else if (error !== undefined) reject(error as Error);
+      else resolve();
+    };
+    rawBody(request, response, next);
+  });
+
+const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);

@@ -1,0 +1,40 @@
+import type { Stripe } from 'stripe';
+import type { PaymentNews } from '../../domain/payment.ts';
+import { standingOf } from './checkoutSession.ts';
+
+/** Seconds that a webhook may be old: Stripe signs each try anew. */
+const TOLERANCE_S = 300;
+
+/**
+ * Verifies a webhook by Stripe's own package and says what it tells of payments of ours. Events about
+ * anything else tell nothing.
+ * @returns null when it is not signed with this secret, or too old
+ * @see docs.stripe.com, "Fulfill orders": which events say that it is paid
+ */
+export async function readStripeEvent(rawBody: Buffer, signature: string, secret: string): Promise<readonly PaymentNews[] | null> {
+  const { Stripe: Client } = await import('stripe');
+  try {
+    return newsOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
+  } catch {
+    return null; // what is signed and no event of Checkout's generation is none of ours either
+  }
+}
+
+function newsOf(event: Stripe.Event): readonly PaymentNews[] {
+  switch (event.type) {
+    case 'checkout.session.completed':
+      return newsOfSession(event.data.object, standingOf(event.data.object));
+    case 'checkout.session.async_payment_succeeded':
+      return newsOfSession(event.data.object, 'paid');
+    case 'checkout.session.async_payment_failed':
+      return newsOfSession(event.data.object, 'open');
+    case 'checkout.session.expired':
+      return newsOfSession(event.data.object, 'expired');
+    default:
+      return [];
+  }
+}
+
+/** The account may take money in other ways too: only sessions that name a payment of ours count. */
+const newsOfSession = ({ id, metadata }: Stripe.Checkout.Session, state: PaymentNews['state']): readonly PaymentNews[] =>
+  metadata?.payment_id ? [{ paymentId: metadata.payment_id, reference: id, state }] : [];
