@@ -1,37 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { readChatStream, type Seen } from '../helpers/chatStreamReader.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-
-interface Seen {
-  readonly id: string;
-  readonly text: string;
-}
-
-/** Reads the stream as a browser does, by fetch with the header. */
-async function openStream(url: string, token: string, lastEventId?: string) {
-  const abort = new AbortController();
-  const response = await fetch(`${url}/api/chat/stream`, {
-    headers: { authorization: `Bearer ${token}`, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) },
-    signal: abort.signal,
-  });
-  const seen: Seen[] = [];
-  const ended = (async () => {
-    let text = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const blocks = text.split('\n\n');
-      text = blocks.pop()!;
-      for (const block of blocks) {
-        const id = /^id: (.+)$/m.exec(block)?.[1];
-        const data = /^data: (.+)$/m.exec(block)?.[1];
-        if (id && data) seen.push({ id, text: JSON.parse(data).text });
-      }
-    }
-  })().catch(() => {});
-  return { response, seen, ended, close: () => abort.abort() };
-}
 
 describe('chat', () => {
   let service: TestService;
@@ -54,6 +26,35 @@ describe('chat', () => {
     const other = await chatCustomer(service.url);
     expect((await other.write('mine', 'same')).message_id).not.toBe(answers[0]!.message_id);
     await waitFor('both events', () => receiver.payloads('message.received').filter(({ message }) => message.channel_message_id === 'same').length === 2);
+  });
+
+  it('keeps the first text of a client_message_id, whatever a repeat says, also after the conversation was closed', async () => {
+    const customer = await chatCustomer(service.url);
+    const first = await customer.write('the first', 'again');
+    expect(await customer.write('another text', 'again')).toEqual(first);
+    await service.api.post(`/api/conversations/${first.conversation_id}/close`, { summary: 's', verdict: 'unknown' });
+    expect(await customer.write('the first', 'again')).toEqual(first);
+    expect((await customer.read()).map(({ text }: Seen) => text)).toEqual(['the first']);
+    expect((await service.api.get(`/api/conversations/${first.conversation_id}`)).body).toMatchObject({ status: 'closed', message_count: 1 });
+  });
+
+  it('gives who returns with the same token their history, and after closing a new conversation that names the last', async () => {
+    const token = (await chatCustomer(service.url, { name: 'Ana' })).token;
+    const api = apiClient(service.url, token);
+    const write = async (text: string) => (await api.post('/api/chat/messages', { text, client_message_id: text })).body.conversation_id as string;
+    const conversation = async (id: string) => (await service.api.get(`/api/conversations/${id}`)).body;
+    const first = await write('one');
+    expect(await write('two')).toBe(first);
+    expect(await conversation(first)).toMatchObject({ previous_conversation_id: null, message_count: 2 });
+    let last = first;
+    for (const text of ['three', 'four']) {
+      await service.api.post(`/api/conversations/${last}/close`, { summary: 's', verdict: 'unknown' });
+      const next = await write(text);
+      expect(next).not.toBe(last);
+      expect(await conversation(next)).toMatchObject({ previous_conversation_id: last, message_count: 1, status: 'ai_active', contact: { name: 'Ana' } });
+      last = next;
+    }
+    expect((await api.get('/api/chat/messages')).body.data.map(({ text }: Seen) => text)).toEqual(['one', 'two', 'three', 'four']);
   });
 
   it('makes a new contact for each session, and a token reads its own conversations only', async () => {
@@ -110,7 +111,7 @@ describe('chat', () => {
     it('sends what is there and then what comes, in order, and resumes after Last-Event-ID', async () => {
       const customer = await chatCustomer(service.url);
       const { conversation_id } = await customer.write('before');
-      const stream = await openStream(service.url, customer.token);
+      const stream = await readChatStream(service.url, customer.token);
       expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
       await waitFor('the first', () => stream.seen.length === 1);
       await service.api.post(`/api/conversations/${conversation_id}/messages`, { text: 'an answer' });
@@ -121,7 +122,7 @@ describe('chat', () => {
       await stream.ended;
 
       await service.api.post(`/api/conversations/${conversation_id}/messages`, { text: 'while away' });
-      const resumed = await openStream(service.url, customer.token, stream.seen[1]!.id);
+      const resumed = await readChatStream(service.url, customer.token, { lastEventId: stream.seen[1]!.id });
       await waitFor('what was missed', () => resumed.seen.length === 2);
       expect(resumed.seen.map(({ text }) => text)).toEqual(['a question', 'while away']);
       resumed.close();
@@ -130,19 +131,19 @@ describe('chat', () => {
 
     it('shows nothing of others, and needs a token', async () => {
       const [one, two] = [await chatCustomer(service.url), await chatCustomer(service.url)];
-      const stream = await openStream(service.url, one.token, (await two.write('theirs')).message_id);
+      const stream = await readChatStream(service.url, one.token, { lastEventId: (await two.write('theirs')).message_id });
       await two.write('theirs again');
       await one.write('mine');
       await waitFor('mine', () => stream.seen.length > 0);
       expect(stream.seen.map(({ text }) => text)).toEqual(['mine']);
       stream.close();
-      expect((await openStream(service.url, 'cst_wrong')).response.status).toBe(401);
+      expect((await readChatStream(service.url, 'cst_wrong')).response.status).toBe(401);
     });
 
     it('does not keep the service from stopping', async () => {
       const own = await startTestService();
       const customer = await chatCustomer(own.url);
-      const stream = await openStream(own.url, customer.token);
+      const stream = await readChatStream(own.url, customer.token);
       await own.stop();
       await stream.ended;
     });

@@ -1,0 +1,51 @@
+/** A message as the stream gave it. */
+export interface Seen {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface ChatStreamReader {
+  readonly response: Response;
+  readonly seen: readonly Seen[];
+  /** The stream's `retry` fields, in ms. */
+  readonly retries: readonly number[];
+  /** Settles when the stream has ended: true when in order, false when it broke. */
+  readonly ended: Promise<boolean>;
+  close(): void;
+}
+
+/**
+ * Reads the chat stream as a browser does, by fetch with the header.
+ * @param onMessage is told each message once its event is whole
+ */
+export async function readChatStream(
+  url: string,
+  token: string,
+  { lastEventId = null, onMessage = () => {}, signal }: { lastEventId?: string | null; onMessage?: (message: Seen) => void; signal?: AbortSignal } = {},
+): Promise<ChatStreamReader> {
+  const abort = new AbortController();
+  const response = await fetch(`${url}/api/chat/stream`, {
+    headers: { authorization: `Bearer ${token}`, ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }) },
+    signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
+  });
+  const seen: Seen[] = [];
+  const retries: number[] = [];
+  const read = async () => {
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const blocks = text.split('\n\n');
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(block)?.[1];
+        const [id, data, retry] = [field('id'), field('data'), field('retry')];
+        if (retry !== undefined) retries.push(Number(retry));
+        if (id === undefined || data === undefined) continue;
+        const message = { id, text: (JSON.parse(data) as Seen).text };
+        seen.push(message);
+        onMessage(message);
+      }
+    }
+  };
+  return { response, seen, retries, ended: read().then(() => true, () => false), close: () => abort.abort() };
+}
