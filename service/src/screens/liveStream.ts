@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import { findSession } from '../domain/operations/findSession.ts';
+import type { Payment } from '../domain/payment.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
 import type { Change } from '../store/store.ts';
 import type { LiveFeed } from './liveFeed.ts';
@@ -11,11 +12,12 @@ const BEAT_MS = 15_000;
 const GATHER_MS = 150;
 
 /** What a page can listen to, by `hx-trigger="sse:<name>"`. */
-type LiveName = 'conversations' | 'thread' | 'tools' | 'channels' | 'keys';
+type LiveName = 'conversations' | 'thread' | 'tools' | 'channels' | 'payments' | 'keys';
 
 /**
  * Server-sent events that say what to load again, never what it holds: `conversations` (any of the
- * workspace), `thread` (the one in `?conversation=`), `tools`, `channels`, `keys`.
+ * workspace), `thread` (the one in `?conversation=`), `tools`, `channels`, `payments`,
+ * `keys`.
  * @param signal ends all streams
  */
 export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: LiveFeed, signal: AbortSignal): Router {
@@ -55,7 +57,7 @@ export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: Live
   return router;
 }
 
-const ALL: readonly LiveName[] = ['conversations', 'thread', 'tools', 'channels', 'keys'];
+const ALL: readonly LiveName[] = ['conversations', 'thread', 'tools', 'channels', 'payments', 'keys'];
 
 function namesOf({ collection, id, document }: Change, conversationId: string | null): readonly LiveName[] {
   switch (collection) {
@@ -70,6 +72,10 @@ function namesOf({ collection, id, document }: Change, conversationId: string | 
     case 'channels':
       // Whatever comes in changes its channel; a thread has to know only when one is gone.
       return document === null ? ['channels', 'thread'] : ['channels'];
+    case 'payments':
+      return (document as Payment | null)?.conversationId === conversationId && conversationId !== null ? ['thread', 'payments'] : ['payments'];
+    case 'paymentAccounts':
+      return ['payments'];
     case 'deliveries':
     case 'subscriptions':
     case 'apiKeys':

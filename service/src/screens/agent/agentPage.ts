@@ -1,5 +1,5 @@
 import type { TriedStep } from '../../agent/tryAgent.ts';
-import { isEnabled, LANGUAGES, type AgentSettings, type Language } from '../../domain/agentSettings.ts';
+import { isEnabled, LANGUAGES, paymentLinkPolicyOf, type AgentSettings, type Language, type PaymentLinkPolicy } from '../../domain/agentSettings.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { field, formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
@@ -88,13 +88,20 @@ const trySection = (signedIn: SignedIn, { tried, settings }: AgentPage): View =>
 
 const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', es: 'Spanish', pt: 'Portuguese' };
 
+const PAYMENT_LINKS: readonly (readonly [PaymentLinkPolicy, string])[] = [
+  ['off', 'Off'],
+  ['ask', 'A person approves each'],
+  ['allow', 'The agent makes them by itself'],
+];
+
 /** Settings as the form's texts. */
-export const settingsValues = ({ name, greeting, instructions, languages }: AgentSettings): FormValues => ({
-  name,
-  greeting,
-  instructions,
-  preferred: languages[0] ?? 'en',
-  ...Object.fromEntries(languages.map((language) => [`language_${language}`, 'on'])),
+export const settingsValues = (settings: AgentSettings): FormValues => ({
+  name: settings.name,
+  greeting: settings.greeting,
+  instructions: settings.instructions,
+  preferred: settings.languages[0] ?? 'en',
+  payment_links: paymentLinkPolicyOf(settings),
+  ...Object.fromEntries(settings.languages.map((language) => [`language_${language}`, 'on'])),
 });
 
 function settingsSection(signedIn: SignedIn, { settings, model, values = settingsValues(settings), problems = {} }: AgentPage): View {
@@ -117,6 +124,12 @@ function settingsSection(signedIn: SignedIn, { settings, model, values = setting
           ${LANGUAGES.map((language) => html`<option value=${language} selected=${values.preferred === language}>${LANGUAGE_NAMES[language]}</option>`)}
         </select>
         <small id="h-preferred">Used when a customer’s words do not show theirs.</small>
+        <label for="f-payment_links">Payment links</label>
+        <select id="f-payment_links" name="payment_links" aria-invalid=${problems.payment_links === undefined ? null : 'true'} aria-describedby=${problems.payment_links === undefined ? 'h-payment_links' : 'h-payment_links p-payment_links'}>
+          ${PAYMENT_LINKS.map(([policy, label]) => html`<option value=${policy} selected=${values.payment_links === policy}>${label}</option>`)}
+        </select>
+        <small id="h-payment_links">Whether the agent may make payment links in a conversation. It can only once a provider is set up under <a href="/payments">Payments</a>.</small>
+        ${problems.payment_links === undefined ? null : html`<small id="p-payment_links" class="problem" role="alert">${problems.payment_links}</small>`}
         <button class="fit">Save</button>
       </form>
     </section>
