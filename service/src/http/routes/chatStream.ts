@@ -87,13 +87,14 @@ export function chatStreamRouter(deps: Pick<Deps, 'store'>, feed: ChatFeed, sign
   return router;
 }
 
-/** Keeps a connection in use, and ends one that takes nothing any more. Returns the way to stop. */
+/** Keeps a connection in use, and ends one that took nothing from one beat to the next. Returns the way to stop. */
 function beat(response: Response, everyMs: number): () => void {
-  let wasFull = false;
+  let isWaited = false;
+  response.on('drain', () => (isWaited = false));
   const timer = setInterval(() => {
-    if (wasFull && response.writableNeedDrain) return void response.destroy();
-    wasFull = response.writableNeedDrain;
-    if (!wasFull) response.write(': beat\n\n');
+    if (isWaited) return void response.destroy();
+    isWaited = response.writableNeedDrain;
+    if (!isWaited) response.write(': beat\n\n');
   }, everyMs);
   return () => clearInterval(timer);
 }
