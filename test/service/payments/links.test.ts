@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { LINK, makeLink, newConversation, readLink, setUpManual, stageOf } from './support.ts';
+
+describe('payment links over the API', () => {
+  let service: TestService;
+  let conversationId: string;
+  beforeAll(async () => {
+    service = await startTestService();
+    await setUpManual(service);
+  });
+  beforeEach(async () => {
+    conversationId = await newConversation(service);
+  });
+  afterAll(() => service?.stop());
+
+  const create = (body: unknown, headers: Record<string, string> = {}) => service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
+  const linksOf = async (id: string) => (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+
+  it.each([
+    ['zero', { amount: 0 }, 'amount', /whole number of minor units from 1 to 999999999999 \(4900 is 49\.00 USD/],
+    ['a negative amount', { amount: -1 }, 'amount', /from 1 to/],
+    ['a fraction', { amount: 49.5 }, 'amount', /whole number/],
+    ['more than there is', { amount: 1_000_000_000_000 }, 'amount', /to 999999999999/],
+    ['more than a number holds', { amount: 1e300 }, 'amount', /to 999999999999/],
+    ['an amount as a text', { amount: '4900' }, 'amount', /whole number/],
+    ['no amount', { amount: undefined }, 'amount', /is missing/],
+    ['a currency that is none', { currency: 'abc' }, 'currency', /ISO 4217, such as usd/],
+    ['gold', { currency: 'xau' }, 'currency', /ISO 4217/],
+    ['a name for a currency', { currency: 'us dollars' }, 'currency', /three letters/],
+    ['no currency', { currency: undefined }, 'currency', /is missing/],
+    ['an empty description', { description: ' ' }, 'description', /must not be empty/],
+    ['a description that is too long', { description: 'x'.repeat(201) }, 'description', /at most 200 characters/],
+    ['a provider that is none', { provider: 'paypal' }, 'provider', /one of manual, stripe/],
+    ['a life of 59 seconds', { expires_in: 59 }, 'expires_in', /at least 60/],
+    ['a life of more than a year', { expires_in: 31_536_001 }, 'expires_in', /from 60 to 31536000 seconds with manual/],
+    ['a life in fractions', { expires_in: 60.5 }, 'expires_in', /whole number/],
+    ['a field that there is not', { status: 'paid' }, undefined, /status/],
+  ])('refuses %s, and makes nothing', async (_what, wanted, param, message) => {
+    const answer = await create({ ...LINK, ...wanted });
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', ...(param === undefined ? {} : { param }) } } });
+    expect(answer.body.error.message).toMatch(message);
+    expect(await linksOf(conversationId)).toEqual([]);
+    expect(await stageOf(service, conversationId)).toBe('new');
+  });
+
+  it.each([
+    [{ amount: 1 }, '$0.01'],
+    [{ amount: 999_999_999_999 }, '$9,999,999,999.99'],
+    [{ amount: 4900, currency: 'JPY' }, '¥4,900'],
+    [{ amount: 4900, currency: 'kwd' }, 'KWD\u00a04.900'],
+    [{ description: 'é'.repeat(200), expires_in: 60 }, '$49.00'],
+    [{ expires_in: 31_536_000 }, '$49.00'],
+  ])('takes %j', async (wanted, display) => expect((await create({ ...LINK, ...wanted })).body).toMatchObject({ status: 'open', amount_display: display }));
+
+  it('makes none in a closed conversation', async () => {
+    await service.api.post(`/api/conversations/${conversationId}/close`, { summary: 's', verdict: 'unknown' });
+    expect(await create(LINK)).toMatchObject({ status: 409, body: { error: { code: 'conversation_closed' } } });
+    expect(await linksOf(conversationId)).toEqual([]);
+  });
+
+  it('makes none with a provider that is not set up, and says which and where', async () => {
+    const answer = await create({ ...LINK, provider: 'stripe' });
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'payment_provider_missing' } } });
+    expect(answer.body.error.message).toBe('The payment provider stripe is not set up in this workspace. Set the provider up under Payments, or name one that is.');
+    expect(await stageOf(service, conversationId)).toBe('new');
+  });
+
+  it('is made once for an Idempotency-Key, also by twenty at the same time', async () => {
+    const key = { 'idempotency-key': 'links-1' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(LINK, key)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(201);
+    expect((await create(LINK, key)).body).toEqual(answers[0]!.body);
+    expect(await linksOf(conversationId)).toHaveLength(1);
+    expect(await create({ ...LINK, amount: 1 }, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+  });
+
+  it('lists the newest first, page by page, by conversation and status', async () => {
+    const made = [];
+    for (let n = 1; n <= 5; n++) made.push(await makeLink(service, conversationId, { amount: n }));
+    await makeLink(service, await newConversation(service));
+    await service.api.post(`/api/payment-links/${made[1].id}/cancel`);
+
+    const seen = [];
+    for (let path: string | null = `/api/payment-links?conversation_id=${conversationId}&limit=2`; path !== null; ) {
+      const { body } = await service.api.get(path);
+      expect(body.data.length).toBeLessThanOrEqual(2);
+      seen.push(...body.data.map(({ amount }: { amount: number }) => amount));
+      path = body.next_cursor === null ? null : `/api/payment-links?conversation_id=${conversationId}&limit=2&cursor=${body.next_cursor}`;
+    }
+    expect(seen).toEqual([5, 4, 3, 2, 1]);
+    const cancelled = await service.api.get(`/api/payment-links?conversation_id=${conversationId}&status=cancelled`);
+    expect(cancelled.body.data.map(({ id }: { id: string }) => id)).toEqual([made[1].id]);
+    expect((await service.api.get('/api/payment-links?conversation_id=conv_none')).body).toEqual({ data: [], next_cursor: null });
+    expect(await service.api.get('/api/payment-links?status=lost')).toMatchObject({ status: 400, body: { error: { param: 'status' } } });
+    expect(await service.api.get('/api/payment-links?cursor=x')).toMatchObject({ status: 400, body: { error: { param: 'cursor' } } });
+  });
+
+  it('knows no link that there is not', async () => {
+    for (const path of ['/api/payment-links/pay_none', '/api/payment-links/%00', `/api/payment-links/${'x'.repeat(500)}`]) {
+      expect(await service.api.get(path)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    }
+    expect((await service.api.post('/api/payment-links/pay_none/cancel')).status).toBe(404);
+    expect((await service.api.post('/api/payment-links/pay_none/mark-paid', {})).status).toBe(404);
+    expect((await service.api.post('/api/conversations/conv_none/payment-links', LINK)).status).toBe(404);
+  });
+
+  it('shows and changes nothing of another workspace', async () => {
+    const link = await makeLink(service, conversationId);
+    const other = await service.addWorkspace('Other');
+    expect((await other.get(`/api/payment-links/${link.id}`)).status).toBe(404);
+    expect((await other.get('/api/payment-links')).body.data).toEqual([]);
+    expect((await other.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data).toEqual([]);
+    expect((await other.post(`/api/payment-links/${link.id}/cancel`)).status).toBe(404);
+    expect((await other.post(`/api/payment-links/${link.id}/mark-paid`, {})).status).toBe(404);
+    expect((await other.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status).toBe(404);
+    expect((await other.get('/api/payment-accounts')).body.data).toEqual([]);
+    expect(await readLink(service, link.id)).toMatchObject({ status: 'open' });
+  });
+});
