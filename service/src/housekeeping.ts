@@ -4,6 +4,7 @@ import type { IdempotentAnswer, ServiceStore } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
 import type { Sending } from './domain/sending.ts';
+import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
 import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Query } from './store/store.ts';
@@ -11,8 +12,10 @@ import type { Collection, Query } from './store/store.ts';
 const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Whoever comes back later begins anew. */
+const SILENT_VISITOR_DAYS = 1;
 
-/** Removes what has had its time: kept answers after a day, sessions when they have expired, events and finished deliveries, tool calls and sendings after RETENTION_DAYS. */
+/** Removes what has had its time: kept answers after a day, visitors who never wrote after a day, sessions when they have expired, events and finished deliveries, tool calls and sendings after RETENTION_DAYS. */
 export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
@@ -36,6 +39,7 @@ export async function sweepAll(store: ServiceStore, now: Date, retentionDays: nu
   const before = timestamp(new Date(now.getTime() - retentionDays * DAY_MS));
   await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
   await sweepExpired(store, 'sessions', 'session', timestamp(now));
+  await removeSilentVisitors({ store }, timestamp(new Date(now.getTime() - SILENT_VISITOR_DAYS * DAY_MS)));
   await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
   await sweepOlder(store, 'events', before, () => true);
   await sweepOlder(store, 'toolCalls', before, isFinished);

@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { timestamp } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import { collections, type ServiceStore, type Tx } from '../../service/src/domain/collections.ts';
+import type { Conversation } from '../../service/src/domain/conversation.ts';
 import type { Delivery } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { startTestService } from '../helpers/service.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
@@ -55,5 +59,48 @@ describe('housekeeping', () => {
       const calls = await tx.toolCalls.find({ where: {}, limit: 10 });
       expect(calls.map(({ status, createdAt }) => [status, createdAt])).toEqual([['pending_approval', daysAgo(31)], ['failed', daysAgo(29)]]);
     });
+  });
+
+  it('removes visitors of the chat who have not written within a day, with their contact, and nobody else', async () => {
+    const arrive = (tx: Tx, id: string, days: number, hasWritten: boolean) =>
+      Promise.all([
+        tx.contacts.put({ id: `ctc_${id}`, workspaceId: 'w', channel: 'web_chat', name: null, phone: null, email: null, verified: false, createdAt: daysAgo(days) }),
+        tx.chatSessions.put({ id, workspaceId: 'w', contactId: `ctc_${id}`, createdAt: daysAgo(days) }),
+        ...(hasWritten ? [tx.conversations.put({ id: `conv_${id}`, workspaceId: 'w', contactId: `ctc_${id}` } as Conversation)] : []),
+      ]);
+    const left = () =>
+      store.transaction(async (tx) => {
+        const sessions = (await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: 2000 })).map(({ id }) => id);
+        for (const id of ['silent', 'writer', 'young', 'later', 'silent-7']) expect((await tx.contacts.get(`ctc_${id}`)) !== null).toBe(sessions.includes(id));
+        return sessions;
+      });
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 1200; n++) await arrive(tx, `silent-${n}`, 3, false);
+      await arrive(tx, 'writer', 2.5, true);
+      await arrive(tx, 'silent', 1.01, false);
+      await arrive(tx, 'young', 0.99, false);
+    });
+    await sweepAll(store, NOW, 30);
+    expect(await left()).toEqual(['writer', 'young']);
+    await store.transaction((tx) => arrive(tx, 'later', 0.5, true));
+    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), 30);
+    expect(await left()).toEqual(['writer', 'later']);
+  });
+
+  it('leaves a visitor who never wrote without a way in: their token is unknown, and a new one is given', async () => {
+    let now = new Date();
+    const service = await startTestService({ clock: { now: () => now } });
+    try {
+      const [silent, writer] = [await chatCustomer(service.url), await chatCustomer(service.url)];
+      await writer.write('hello');
+      now = new Date(now.getTime() + 25 * 3_600_000);
+      await service.restart();
+      const statusOf = async (token: string) => (await apiClient(service.url, token).get('/api/chat/messages')).status;
+      await waitFor('the sweep', async () => (await statusOf(silent.token)) === 401);
+      expect(await statusOf(writer.token)).toBe(200);
+      await (await chatCustomer(service.url)).write('anew');
+    } finally {
+      await service.stop();
+    }
   });
 });

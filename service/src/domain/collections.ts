@@ -50,7 +50,7 @@ export const collections = {
       { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
     ],
   }),
-  chatSessions: collection<ChatSession>({ indexes: [] }),
+  chatSessions: collection<ChatSession>({ indexes: [{ on: [], orderBy: 'createdAt' }] }),
   conversations: collection<Conversation>({
     indexes: [
       { on: ['workspaceId'] },

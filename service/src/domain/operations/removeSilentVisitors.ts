@@ -1,0 +1,42 @@
+import type { ChatSession } from '../chatSession.ts';
+import type { Tx } from '../collections.ts';
+import type { Deps } from '../deps.ts';
+
+const BATCH = 500;
+/** The setting that says how far the sweep has come. */
+const POSITION = 'chat_sessions_swept';
+
+/**
+ * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
+ * session is looked at once: whoever has written by then keeps theirs for good.
+ * @param before ISO 8601, as stored
+ * @returns how many were removed
+ */
+export async function removeSilentVisitors(deps: Pick<Deps, 'store'>, before: string): Promise<number> {
+  let removed = 0;
+  for (;;) {
+    const batch = await deps.store.transaction((tx) => removeBatch(tx, before));
+    removed += batch.removed;
+    if (batch.seen < BATCH) return removed;
+  }
+}
+
+async function removeBatch(tx: Tx, before: string): Promise<{ seen: number; removed: number }> {
+  const position = await tx.settings.get(POSITION);
+  const [value, id] = position?.value.split(' ') ?? [];
+  const next = await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: BATCH, ...(value === undefined ? {} : { after: { value, id } }) });
+  const old = next.filter(({ createdAt }) => createdAt < before);
+  let removed = 0;
+  for (const session of old) if (await removeSilent(tx, session)) removed += 1;
+  const last = old.at(-1);
+  if (last) await tx.settings.put({ id: POSITION, value: `${last.createdAt} ${last.id}` });
+  return { seen: old.length, removed };
+}
+
+async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
+  const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+  if (conversation) return false;
+  await tx.chatSessions.delete(id);
+  await tx.contacts.delete(contactId);
+  return true;
+}
