@@ -40,8 +40,9 @@ export interface ConnectedChannel extends Named {
   /**
    * Reads an authentic body: every message and receipt in it, in its order. What cannot be read is
    * left out, never thrown.
+   * @param account whose address it was delivered to; a body may name another one of the workspace
    */
-  parse(body: unknown): readonly InboundItem[];
+  parse(body: unknown, account: OpenAccount): readonly InboundItem[];
   /** Sends one text of at most `capabilities.textMax` characters. Never rejects but by the signal. */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
   /** Asks the channel whether it knows the account and takes its credentials; sends nothing to anybody. */

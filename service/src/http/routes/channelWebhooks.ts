@@ -71,10 +71,11 @@ function verify(adapter: ConnectedChannel, account: OpenAccount, request: Reques
 }
 
 /** What can never be read is not asked for again: it is left, and said in the log. */
-async function takeIn(deps: Deps, log: Logger, adapter: ConnectedChannel, { channel }: OpenAccount, bytes: Buffer): Promise<void> {
+async function takeIn(deps: Deps, log: Logger, adapter: ConnectedChannel, account: OpenAccount, bytes: Buffer): Promise<void> {
+  const { channel } = account;
   const body = jsonOf(bytes);
   if (body === undefined) return log.warn({ channel: channel.id, bytes: bytes.length }, 'a channel delivered what is no JSON; it was left');
-  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body));
+  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account));
   if (unknown > 0) log.warn({ channel: channel.id, items: unknown }, 'a channel delivered for accounts that are not connected here; these items were left');
 }
 
