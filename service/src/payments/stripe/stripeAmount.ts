@@ -26,11 +26,10 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
   const step = stepOf(currency);
   if (step === null) return { param: 'currency', message: `must be one that Stripe takes, and ${currency} is not` };
   if (amount % step !== 0) return { param: 'amount', message: `must end in ${String(step).slice(1)} with Stripe in ${currency}` };
-  const factor = factorOf(currency);
   const max = 10 ** (DIGITS_MAX[currency] ?? USUAL_DIGITS_MAX) - 1;
-  const unitAmount = amount * factor;
+  const unitAmount = inUnits(amount, currency);
   if (unitAmount > max) {
-    const most = Math.floor(max / factor / step) * step;
+    const most = Math.floor(fromUnits(max, currency) / step) * step;
     return { param: 'amount', message: `must be at most ${most} with Stripe in ${currency} (${minorToText(most, decimalsOf(currency))})` };
   }
   return { unitAmount };
@@ -44,8 +43,14 @@ function stepOf(currency: string): number | null {
   return decimalsOf(currency) === 2 ? 1 : null;
 }
 
-/** Stripe's units in one of ISO 4217's. */
-function factorOf(currency: string): number {
-  if (HUNDREDFOLD.includes(currency)) return 100;
-  return currency === 'mga' ? 1 / 100 : 1;
+/** ISO 4217's units in Stripe's. */
+function inUnits(amount: number, currency: string): number {
+  if (HUNDREDFOLD.includes(currency)) return amount * 100;
+  return currency === 'mga' ? amount / 100 : amount;
+}
+
+/** And back. */
+function fromUnits(units: number, currency: string): number {
+  if (HUNDREDFOLD.includes(currency)) return units / 100;
+  return currency === 'mga' ? units * 100 : units;
 }
