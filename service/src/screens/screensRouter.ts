@@ -51,7 +51,7 @@ export function screensRouter(parts: ScreenParts): Router {
 
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
-  router.use(conversationsRouter(deps));
+  router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
   router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments, followPayment));
   router.use(teamRouter(deps, publicUrl));

@@ -3,6 +3,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { listInbox } from '../../domain/operations/listInbox.ts';
 import { readThread } from '../../domain/operations/readThread.ts';
+import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { render, renderDocument, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { actionsRouter } from './actionsRouter.ts';
@@ -11,19 +12,21 @@ import { headFragment } from './headView.ts';
 import { itemsFragment, type ThreadParts } from './itemsView.ts';
 import { listFragment } from './listView.ts';
 import { conversationsPage } from './pageView.ts';
+import type { PaymentForm } from './paymentForm.ts';
+import { paymentRouter } from './paymentRouter.ts';
 import { beforeOf, placeOf } from './place.ts';
 
-export type ShowThread = (request: Request<{ id: string }>, response: Response, more?: { isClosing?: boolean; refused?: Refused }) => Promise<void>;
+export type ShowThread = (request: Request<{ id: string }>, response: Response, more?: { isClosing?: boolean; paying?: PaymentForm; refused?: Refused }) => Promise<void>;
 
 /** The team's conversations: the list, the thread, and the parts of both that load again by themselves. */
-export function conversationsRouter(deps: Deps): Router {
+export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
 
   router.get('/conversations', async (request, response) => {
     const signedIn = signedInOf(response);
     const place = placeOf(request);
     const inbox = await listInbox(deps, signedIn.member, place);
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), notice: request.query.notice }));
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), publicUrl: deps.publicUrl(), notice: request.query.notice }));
   });
 
   router.get('/conversations/list', async (request, response) => {
@@ -41,7 +44,7 @@ export function conversationsRouter(deps: Deps): Router {
       inbox: await listInbox(within, signedIn.member, place),
     }));
     const { notice } = request.query;
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), notice, ...more }));
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), publicUrl: deps.publicUrl(), notice, ...more }));
   };
 
   router.get('/conversations/:id', (request, response) => showThread(request, response));
@@ -52,13 +55,13 @@ export function conversationsRouter(deps: Deps): Router {
       const signedIn = signedInOf(response);
       const isSeen = request.get('x-page-hidden') === undefined;
       const thread = await readThread(deps, signedIn, request.params.id, { before: beforeOf(request), isSeen });
-      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now() }));
+      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), publicUrl: deps.publicUrl() }));
     });
   fragment('head', headFragment);
   fragment('items', itemsFragment);
   fragment('composer-note', composerNote);
 
-  router.use(actionsRouter(deps, showThread));
+  router.use(actionsRouter(deps, showThread), paymentRouter(deps, showThread, followPayment));
   return router;
 }
 

@@ -42,6 +42,7 @@ function controlForms({ signedIn, thread, place }: ThreadParts): View {
   return html`
     ${isMine(conversation, signedIn.member.id) ? null : post('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
     ${conversation.status === 'ai_active' ? null : post('hand-back', 'Hand back to the agent', 'secondary outline')}
+    <a id="do-payment" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/payment-link')}>Payment link…</a>
     <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
   `;
 }

@@ -6,6 +6,7 @@ import { timeView } from '../times.ts';
 import { approvalCard } from './approvalCard.ts';
 import { deliveryView } from './channelDelivery.ts';
 import { noteView } from './noteView.ts';
+import { paymentCard } from './paymentCard.ts';
 import { threadHref, type Place } from './place.ts';
 import { toolCallView } from './toolCallView.ts';
 import { SENDER_LABELS, customerName } from './words.ts';
@@ -15,9 +16,11 @@ export interface ThreadParts {
   readonly thread: Thread;
   readonly place: Place;
   readonly now: Date;
+  /** The service's address as others see it. */
+  readonly publicUrl: string;
 }
 
-/** Messages, and between them tool calls and what happened. */
+/** Messages, and between them tool calls, payment links and what happened. */
 export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
   return html`
@@ -40,6 +43,8 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
       return noteView(item.note, parts.thread.conversation, parts.now);
     case 'tool_call':
       return item.call.neededApproval ? approvalCard(item.call, item.tool, parts) : toolCallView(item.call, item.tool, parts.now);
+    case 'payment':
+      return paymentCard(item.payment, parts);
   }
 }
 

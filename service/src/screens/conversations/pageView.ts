@@ -6,6 +6,7 @@ import { closeForm, composer, type Refused } from './composerView.ts';
 import { headFragment } from './headView.ts';
 import { itemsFragment, type ThreadParts } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
+import { paymentForm, type PaymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './place.ts';
 import { customerName } from './words.ts';
 
@@ -17,6 +18,9 @@ export interface PageParts extends ListParts {
   readonly before?: number | null;
   readonly notice?: unknown;
   readonly isClosing?: boolean;
+  readonly paying?: PaymentForm;
+  /** The service's address as others see it. */
+  readonly publicUrl: string;
   readonly refused?: Refused;
 }
 
@@ -38,7 +42,7 @@ export const conversationsPage = (parts: PageParts): View => {
 };
 
 function threadPane(parts: PageParts & ThreadParts): View {
-  const { thread, place, before = null, isClosing = false, refused } = parts;
+  const { thread, place, before = null } = parts;
   const { id } = thread.conversation;
   const again = 'sse:thread, htmx:sseOpen from:closest .inbox';
   return html`
@@ -48,7 +52,14 @@ function threadPane(parts: PageParts & ThreadParts): View {
       <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${again}, visibilitychange from:document`}>
         ${itemsFragment(parts)}
       </div>
-      ${isClosing && thread.conversation.status !== 'closed' ? closeForm(parts, refused) : composer(parts, refused)}
+      ${formView(parts)}
     </section>
   `;
+}
+
+/** Where one writes, or the form that was asked for in its place. */
+function formView(parts: PageParts & ThreadParts): View {
+  const { thread, isClosing = false, paying, refused } = parts;
+  if (thread.conversation.status === 'closed') return composer(parts, refused);
+  return paying ? paymentForm(parts, paying) : isClosing ? closeForm(parts, refused) : composer(parts, refused);
 }
