@@ -40,8 +40,8 @@ export const createFailed = (payment: Payment, error: string, now: Date): Paymen
 export function withoutAccount(payment: Asked, label: string, now: Date): Payment {
   const gone = `${label} is not set up here any more`;
   if (payment.work.task === 'create') return createFailed(payment, `${gone}.`, now);
-  if (payment.work.task === 'expire') return withoutWork({ ...payment, error: `${gone}, so the page there was not closed.` }, now);
-  if (payment.status !== 'open' || !isOver(payment, now)) return { ...payment, work: null };
+  if (payment.status === 'cancelled') return withoutWork({ ...payment, error: `${gone}: the page there may still be open.` }, now);
+  if (!isOver(payment, now)) return { ...payment, work: null };
   return withoutWork({ ...payment, status: 'expired', error: `${gone}: whether this was paid is to be seen there.` }, now);
 }
 

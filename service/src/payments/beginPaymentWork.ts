@@ -29,7 +29,8 @@ export const beginPaymentWork = ({ store, clock }: Pick<Deps, 'store' | 'clock'>
     const { isRemote, label } = paymentAdapterOf(payment.provider);
     if (!isRemote) return putExpired(tx, payment, now).then(() => null);
 
-    const work = payment.work ?? { task: 'check', attempts: 0, runAt: timestamp(now) };
+    // Its time is over: the provider says whether it was paid, and else closes its page.
+    const work = payment.work ?? { task: 'expire', attempts: 0, runAt: timestamp(now) };
     const account = await findPaymentAccount(tx, payment.workspaceId, payment.provider);
     if (!account) return putPayment(tx, withoutAccount({ ...payment, work }, label, now)).then(() => null);
     if (work.task === 'create' && isOver(payment, now)) {

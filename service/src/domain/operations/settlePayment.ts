@@ -35,10 +35,13 @@ export async function putPaid(
   return paid;
 }
 
-/** Puts on record that an open payment can no longer be paid: its time is over, or its provider has closed it. Of any other nothing changes. */
+/**
+ * Puts on record that a payment's time is over, or that its provider has closed it. What was cancelled
+ * stays so, and its provider has no more to be told; of any other that is not open nothing changes.
+ */
 export async function putExpired(tx: Tx, payment: Payment, now: Date): Promise<Payment> {
-  if (payment.status !== 'open') return payment;
-  const expired: Payment = { ...payment, status: 'expired', work: null, updatedAt: timestamp(now) };
-  await putPayment(tx, expired);
-  return expired;
+  if (payment.status !== 'open' && payment.status !== 'cancelled') return payment;
+  const ended: Payment = payment.status === 'open' ? { ...payment, status: 'expired', work: null, updatedAt: timestamp(now) } : { ...payment, work: null };
+  await putPayment(tx, ended);
+  return ended;
 }
