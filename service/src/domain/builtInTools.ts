@@ -1,4 +1,4 @@
-import { decimalsOf, isCurrency, parseAmount } from './currency.ts';
+import { amountHint, isCurrency, parseAmount } from './currency.ts';
 import type { JsonObject } from './json.ts';
 import { compileParameters } from './parametersSchema.ts';
 import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider, type PaymentRules } from './payment.ts';
@@ -66,13 +66,8 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
   if (description === '' || !description.isWellFormed() || description.includes('\0')) return { problem: 'arguments.description must say what is paid for.' };
   // What JavaScript writes for a number is exact for it: 49.9 is "49.9".
   const amount = parseAmount(String(given.amount), currency);
-  if (amount === null) return { problem: `arguments.amount must be an amount of ${currency.toUpperCase()}, which has ${decimalsInWords(currency)}, and not beyond twelve digits.` };
+  if (amount === null) return { problem: `arguments.amount ${amountHint(currency)}.` };
   const refused = rules.refuse({ amount, currency });
   if (refused) return { problem: `arguments.${refused.param} ${refused.message}.` };
   return { problem: null, arguments: { amount: given.amount, currency, description }, asked: { amount, currency, description } };
-}
-
-function decimalsInWords(currency: string): string {
-  const decimals = decimalsOf(currency);
-  return decimals === 0 ? 'no decimals' : `at most ${decimals} decimals`;
 }

@@ -50,7 +50,7 @@ const either = (list: readonly (readonly [string, string])[]) => list.map(([word
 
 const AMOUNT = new RegExp(
   `(?<![\\p{L}\\p{N}.,/#$-])(?:(?<before>${CODES}|${either(SIGNS)}|\\$) ?)?(?<number>\\d[\\d.,]*\\d|\\d)` +
-    `(?! ?(?:k|m|mm|mil|thousand|mill?on(?:s|es)?|milh(?:ao|oes))(?!\\p{L}))(?:\\s?(?<after>${either(NAMED)}|${CODES}|\\$)(?![\\p{L}\\p{N}]))?(?![\\p{N}%/])`,
+    `(?! ?(?:k|m|mm|mil|thousand|mill?i?on(?:s|es)?|milh(?:ao|oes))(?!\\p{L}))(?:\\s?(?<after>${either(NAMED)}|${CODES}|\\$)(?![\\p{L}\\p{N}]))?(?![\\p{N}%/])`,
   'gu',
 );
 

@@ -6,7 +6,7 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 export const toolCallSchema = z
   .strictObject({
     tool_call_id: z.string().meta({ description: 'Stable across retries of the same call', example: 'call_01JD6Z0000000000000000000A' }),
-    tool: z.string().meta({ description: 'Tool name' }),
+    tool: z.string().meta({ description: 'Tool name; create-payment-link for a payment link that the agent makes' }),
     arguments: z.record(z.string(), z.unknown()),
     conversation_id: z.string().meta({ description: 'conv_test for a test call' }),
     status: z.enum(TOOL_CALL_STATUSES),

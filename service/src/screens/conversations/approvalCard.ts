@@ -1,6 +1,6 @@
 import { parseUrlTemplate } from '../../domain/urlTemplate.ts';
 import type { Tool } from '../../domain/tool.ts';
-import type { Decision, ToolCall } from '../../domain/toolCall.ts';
+import { isBuiltIn, type Decision, type ToolCall } from '../../domain/toolCall.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
@@ -8,8 +8,7 @@ import { timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { sentenceOf } from './noteView.ts';
 import { threadHref } from './place.ts';
-import { argumentsView, outcomeView, toneOf } from './toolCallView.ts';
-import { readableName } from './valuesView.ts';
+import { argumentsView, nameOf, outcomeView, toneOf } from './toolCallView.ts';
 import { CALL_LABELS, actorName } from './words.ts';
 
 export const REASON_MAX = 1000;
@@ -17,16 +16,21 @@ export const REASON_MAX = 1000;
 /** A tool call that a person decides about, or that a person has decided about. */
 export function approvalCard(call: ToolCall, tool: Tool | null, parts: ThreadParts): View {
   const isWaiting = call.status === 'pending_approval';
-  const name = readableName(call.tool);
+  const name = nameOf(call);
   return html`
     <article class=${isWaiting ? 'approval waiting' : 'approval'} id=${call.id} aria-label=${`Approval of ${name}`}>
-      <header><span>${isWaiting ? 'May the agent run' : 'Tool'} <b>${name}</b>${isWaiting ? '?' : ''}</span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span></header>
+      <header><span>${titleOf(call, isWaiting)}</span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span></header>
       ${argumentsView(call, tool)}
       <p class="muted">${destination(call, tool)}Asked ${timeView(call.createdAt, parts.now)}${call.expiresAt === null ? '' : html`, expires ${timeView(call.expiresAt, parts.now)}`}.</p>
       ${isWaiting ? decisionForms(call, name, parts) : endView(call, parts)}
     </article>
   `;
 }
+
+const titleOf = (call: ToolCall, isWaiting: boolean): View =>
+  isBuiltIn(call)
+    ? html`${isWaiting ? 'May the agent make a ' : ''}<b>${isWaiting ? 'payment link' : nameOf(call)}</b>${isWaiting ? '?' : ''}`
+    : html`${isWaiting ? 'May the agent run' : 'Tool'} <b>${nameOf(call)}</b>${isWaiting ? '?' : ''}`;
 
 /** The host that the call goes to, as the definition stands that the decision is bound to. */
 function destination(call: ToolCall, tool: Tool | null): View {
@@ -64,9 +68,10 @@ const decidedBy = ({ status }: ToolCall, { approved, by, at, note }: Decision, n
   ${approved ? 'Approved' : 'Rejected'} by <b><bdi>${actorName(by)}</bdi></b>, ${timeView(at, now)}.${note === null ? null : html`${' '}Reason: <bdi class="text">${note}</bdi>`}${approved && status === 'cancelled' ? ' It was cancelled before it ran.' : null}
 `;
 
-function undecidedEnd({ status, finishedAt }: ToolCall, { items }: Thread, now: Date): View {
+function undecidedEnd(call: ToolCall, { items }: Thread, now: Date): View {
+  const { status, finishedAt } = call;
   if (status === 'expired') return html`Nobody decided in time: it expired ${timeView(finishedAt, now)}.`;
   const cause = items.find((item) => item.type === 'note' && item.note.createdAt === finishedAt); // one transaction has one time
-  if (cause?.type !== 'note') return html`Cancelled ${timeView(finishedAt, now)}, because the tool was changed, paused or removed.`;
+  if (cause?.type !== 'note') return html`Cancelled ${timeView(finishedAt, now)}, because ${isBuiltIn(call) ? 'payment links were switched off for the agent' : 'the tool was changed, paused or removed'}.`;
   return html`Cancelled ${timeView(finishedAt, now)}, when <bdi>${sentenceOf(cause.note)}</bdi>.`;
 }
