@@ -23,6 +23,8 @@ export interface ManualProvider extends Named {
 /** A provider with pages and a webhook of its own. */
 export interface RemoteProvider extends Named {
   readonly isRemote: true;
+  /** What a team does in the provider's own settings, beside the webhook address, a sentence or two each. */
+  readonly setupSteps?: readonly string[];
   /** Makes the page where the customer pays; the same payment twice is one page. Never rejects but by the signal. */
   create(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CreateResult>;
   /** Asks how a payment stands. */

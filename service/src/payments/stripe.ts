@@ -4,6 +4,7 @@ import type { RemoteProvider } from './paymentAdapter.ts';
 import { askStripe } from './stripe/askStripe.ts';
 import { createSession, expireSession, standingOf } from './stripe/checkoutSession.ts';
 import { readStripeEvent } from './stripe/readStripeEvent.ts';
+import { STRIPE_SETUP_STEPS } from './stripe/setupSteps.ts';
 import { stripeAmount } from './stripe/stripeAmount.ts';
 
 const refuse: PaymentRules['refuse'] = ({ amount, currency }) => {
@@ -35,7 +36,7 @@ export const stripe: RemoteProvider = {
     {
       name: 'webhook_secret',
       label: 'Signing secret of the webhook',
-      help: 'Stripe shows it (whsec_…) once the address below is added as a webhook endpoint. Without it, payments are seen a little later.',
+      help: 'Stripe shows it (whsec_…) once the webhook address is added as an endpoint. Without it, payments are seen a little later.',
       kind: 'secret',
       isRequired: false,
       pattern: /^whsec_[A-Za-z0-9+/=]{8,250}$/,
@@ -43,6 +44,7 @@ export const stripe: RemoteProvider = {
       max: 300,
     },
   ],
+  setupSteps: STRIPE_SETUP_STEPS,
 
   create: (payment, account, context) =>
     askStripe(account, context, async (stripe) => {
