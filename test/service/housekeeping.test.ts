@@ -7,6 +7,7 @@ import { collections, type ServiceStore, type Tx } from '../../service/src/domai
 import type { Conversation } from '../../service/src/domain/conversation.ts';
 import type { Delivery } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
+import type { Sending } from '../../service/src/domain/sending.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
@@ -29,7 +30,7 @@ describe('housekeeping', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('removes old events, finished deliveries and expired answers and sessions, and nothing else', async () => {
+  it('removes old events, finished deliveries, tool calls and sendings, and expired answers and sessions, and nothing else', async () => {
     const delivery = (createdAt: string, status: Delivery['status']): Delivery => ({
       id: newId('dlv'), workspaceId: 'w', subscriptionId: 's', eventId: newId('evt'), event: 'message.sent', status, attempts: [],
       roundStart: 0, trigger: 'automatic', everDelivered: false, nextAttemptAt: null, createdAt,
@@ -41,6 +42,9 @@ describe('housekeeping', () => {
       for (const days of [31, 29]) await tx.events.put({ id: newId('evt'), workspaceId: 'w', name: 'message.sent', conversationId: null, body: '{}', createdAt: daysAgo(days) });
       for (const [status, days] of [['succeeded', 31], ['pending_approval', 31], ['failed', 29]] as const) {
         await tx.toolCalls.put({ id: newId('call'), workspaceId: 'w', status, createdAt: daysAgo(days) } as ToolCall);
+      }
+      for (const [status, days] of [['read', 31], ['pending', 31], ['failed', 31], ['sent', 29]] as const) {
+        await tx.sendings.put({ id: newId('snd'), workspaceId: 'w', contactId: 'c', messageId: 'm', part: 1, channelMessageId: null, status, createdAt: daysAgo(days) } as Sending);
       }
       for (const [id, days] of [['old', 0.1], ['new', -0.1]] as const) {
         await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: '', status: 200, body: '', expiresAt: daysAgo(days) });
@@ -58,6 +62,8 @@ describe('housekeeping', () => {
       expect(await tx.sessions.get('new')).not.toBeNull();
       const calls = await tx.toolCalls.find({ where: {}, limit: 10 });
       expect(calls.map(({ status, createdAt }) => [status, createdAt])).toEqual([['pending_approval', daysAgo(31)], ['failed', daysAgo(29)]]);
+      const sendings = await tx.sendings.find({ where: {}, limit: 10 });
+      expect(sendings.map(({ status, createdAt }) => [status, createdAt])).toEqual([['pending', daysAgo(31)], ['sent', daysAgo(29)]]);
     });
   });
 
