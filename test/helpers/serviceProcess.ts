@@ -17,6 +17,8 @@ export interface ServiceOptions {
   caFile?: string;
   /** Beside the settings a test wants anyway: local targets, short retries, no rate limits. */
   env?: Record<string, string>;
+  /** Another build of it than service/dist. */
+  script?: string;
 }
 
 export interface ServiceProcess {
@@ -37,7 +39,7 @@ export interface ServiceProcess {
 }
 
 /** Starts the service; it is ready when this resolves. */
-export async function startServiceProcess({ caFile, env = {} }: ServiceOptions = {}): Promise<ServiceProcess> {
+export async function startServiceProcess({ caFile, env = {}, script = mainFile }: ServiceOptions = {}): Promise<ServiceProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -60,7 +62,7 @@ export async function startServiceProcess({ caFile, env = {} }: ServiceOptions =
   };
   const isReady = () => fetch(`${url}/readyz`).then((answer) => answer.ok);
   const start = async (): Promise<Program> => {
-    const program = await startProgram({ name: 'The service', script: mainFile, cwd: folder, env: settings, logFile });
+    const program = await startProgram({ name: 'The service', script, cwd: folder, env: settings, logFile });
     try {
       await program.ready(isReady);
     } catch (error) {
