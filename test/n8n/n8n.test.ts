@@ -10,6 +10,7 @@ import { provesForgery } from './proofs/forgery.ts';
 import { provesMainJob } from './proofs/mainJob.ts';
 import { provesRepublishing } from './proofs/republishing.ts';
 import { provesRestarts } from './proofs/restarts.ts';
+import { provesSevenEvents } from './proofs/sevenEvents.ts';
 import { provesTestListening } from './proofs/testListening.ts';
 import { provesTools } from './proofs/tools.ts';
 
@@ -37,3 +38,4 @@ provesDeactivation(stage);
 provesCredentialTest(stage);
 provesRestarts(stage);
 provesTools(stage);
+provesSevenEvents(stage);
