@@ -12,7 +12,7 @@ const MINUTE_MS = 60_000;
 /** Stripe's own bounds, counted from when it makes the session. */
 const SHORTEST_MS = 30 * MINUTE_MS;
 const LONGEST_MS = 24 * 60 * MINUTE_MS;
-/** For clocks that differ, and for a first try that reaches nobody. */
+/** How far Stripe's clock and ours may differ. */
 const MARGIN_MS = 5 * MINUTE_MS;
 
 /**
@@ -53,11 +53,14 @@ function unitAmountOf({ id, amount, currency }: Payment): number {
   throw new Error(`payment ${id}: its ${taken.param} ${taken.message}`);
 }
 
-/** A link of about 24 hours gets Stripe's own 24, which begin when Stripe says so; one of 30 minutes a little more, for the same reason. */
+/**
+ * When Stripe ends the session by itself. The service closes it when the link's time is over; this is for
+ * when it cannot. It comes so much later that a link which Stripe could not be asked for at first is
+ * still more than Stripe's shortest away from it. Left out where it were too far away: then Stripe takes 24 hours.
+ */
 function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'expires_at'> {
-  const createdMs = Date.parse(createdAt);
-  const endMs = Math.max(Date.parse(expiresAt), createdMs + SHORTEST_MS + MARGIN_MS);
-  return endMs > createdMs + LONGEST_MS - MARGIN_MS ? {} : { expires_at: Math.floor(endMs / 1000) };
+  const endMs = Date.parse(expiresAt) + SHORTEST_MS + MARGIN_MS;
+  return endMs > Date.parse(createdAt) + LONGEST_MS - MARGIN_MS ? {} : { expires_at: Math.floor(endMs / 1000) };
 }
 
 /** How a payment stands by its session. Complete and unpaid: a bank still has to answer. */

@@ -25,7 +25,7 @@ export function describeStripeFailure(error: unknown, key: string): StripeTroubl
   if (type === 'StripeRateLimitError') return unreachable('Stripe takes no more requests for the moment.');
   if (statusCode === undefined) return unreachable("Stripe's answer could not be read.");
   if (statusCode === 409 || statusCode >= 500) return unreachable(`Stripe could not do it for the moment (status ${statusCode}).`);
-  if (error.param === 'expires_at') return refused('Stripe was reached too late: a page of Stripe needs at least 30 minutes, and less were left. Make a new link.');
+  if (error.param === 'expires_at') return refused('Stripe does not take the time at which the page ends. Check the clock of the machine that the service runs on.');
   return refused(`Stripe refused: ${wordsOf(error, key)}`);
 }
 
