@@ -18,7 +18,7 @@ type Payload = any;
 
 export interface EventReceiver extends TlsReceiver {
   /** Subscribes this receiver; every request from then on is checked against the secret. */
-  subscribe(service: TestService, event: string, path?: string): Promise<{ id: string; secret: string }>;
+  subscribe(service: Pick<TestService, 'api'>, event: string, path?: string): Promise<{ id: string; secret: string }>;
   /** The payloads received, of one event or of all. */
   payloads(event?: string): Payload[];
   /** Waits for the nth (from 1) payload of an event. */
@@ -62,7 +62,7 @@ export async function startEventReceiver(answer: ReceiverHandler = (_request, re
   return Object.assign(receiver, {
     faults,
     payloads,
-    async subscribe(service: TestService, event: string, path = '/events') {
+    async subscribe(service: Pick<TestService, 'api'>, event: string, path = '/events') {
       const { status, body } = await service.api.post('/api/hooks', { event, target_url: receiver.url + path, source: 'test' });
       if (status !== 201) throw new Error(`not subscribed: ${JSON.stringify(body)}`);
       secrets.set(`${event} ${path}`, body.secret);

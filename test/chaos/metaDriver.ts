@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deliver, metaBody, metaEntry, metaValue, newWamid, type ConnectedNumber } from '../helpers/meta.ts';
+
+/** A message that a customer writes. */
+export interface PlannedMessage {
+  readonly id: string;
+  readonly phone: string;
+  readonly text: string;
+  /** Milliseconds after the start. */
+  readonly dueAt: number;
+}
+
+export interface DriverReport {
+  /** Of POSTs that were answered with 200, in ms, with how many messages each held. */
+  readonly answers: readonly { readonly ms: number; readonly messages: number }[];
+  /** POSTs that got no 200 and were made again. */
+  readonly repeated: number;
+  /** POSTs that were made once more although they had, or would have, their 200. */
+  readonly doubled: number;
+  /** From the start to the last message's 200. */
+  readonly tookMs: number;
+}
+
+export interface MetaDriver {
+  /** Settles once every message has been answered with 200. */
+  run(): Promise<DriverReport>;
+  readonly acknowledged: number;
+  /**
+   * The service is killed now. What had its 200 before is never sent again, so that a loss cannot be
+   * covered up.
+   */
+  noteCrash(): void;
+}
+
+/** Large ones are gathered for so long at most. */
+const GATHER_MS = 1500;
+const POSTS_AT_ONCE = 32;
+const TICK_MS = 5;
+/** Meta waits far longer; a test cannot. */
+const PATIENCE_MS = 10_000;
+const LATEST_DOUBLE_MS = 3000;
+
+/** Messages of random contacts, so many a second. @param random 0 to 1 */
+export function planMessages({ count, perSecond, phones, random }: { count: number; perSecond: number; phones: readonly string[]; random: () => number }): PlannedMessage[] {
+  const written = new Map<string, number>();
+  return Array.from({ length: count }, (_, n) => {
+    const phone = phones[Math.floor(random() * phones.length)]!;
+    const number = (written.get(phone) ?? 0) + 1;
+    written.set(phone, number);
+    return { id: newWamid(), phone, text: `message ${number}`, dueAt: (n * 1000) / perSecond };
+  });
+}
+
+/**
+ * Plays Meta: delivers planned messages in POSTs of 1 to 300, again until each has its 200, some twice
+ * on purpose. A contact's next message goes out once the one before has been acknowledged, or beside it
+ * in the same POST.
+ */
+export function createMetaDriver(url: string, number: ConnectedNumber, plan: readonly PlannedMessage[], random: () => number): MetaDriver {
+  const waiting = [...plan];
+  const busy = new Set<string>();
+  const answers: { ms: number; messages: number }[] = [];
+  const posts = new Set<Promise<void>>();
+  const doubles = new Set<Promise<void>>();
+  let [acknowledged, repeated, doubled, crashes, lastAt] = [0, 0, 0, 0, 0];
+  let startedAt = 0;
+  let wanted = drawSize(random);
+
+  /** The first messages that are due and whose contact has nothing on its way. */
+  function takeDue(): PlannedMessage[] {
+    const now = performance.now() - startedAt;
+    const taken: PlannedMessage[] = [];
+    let rest = 0;
+    for (; rest < waiting.length && waiting[rest]!.dueAt <= now && taken.length < wanted; rest++) {
+      const message = waiting[rest]!;
+      if (!busy.has(message.phone)) taken.push(message);
+    }
+    const oldest = taken[0];
+    const isLast = rest === waiting.length;
+    if (!oldest || (taken.length < wanted && now - oldest.dueAt < GATHER_MS && !isLast)) return [];
+    const ids = new Set(taken.map(({ id }) => id));
+    waiting.splice(0, rest, ...waiting.slice(0, rest).filter(({ id }) => !ids.has(id)));
+    return taken;
+  }
+
+  async function post(messages: readonly PlannedMessage[]): Promise<void> {
+    for (const { phone } of messages) busy.add(phone);
+    const body = JSON.stringify(bodyOf(messages, random));
+    if (random() < 0.05) double(body, 0);
+    for (let tries = 1; !(await isTaken(body, messages.length)); tries++) {
+      repeated += 1;
+      await sleep(random() * Math.min(500, 50 * 2 ** tries));
+    }
+    acknowledged += messages.length;
+    lastAt = performance.now();
+    for (const { phone } of messages) busy.delete(phone);
+    if (random() < 0.1) double(body, random() * LATEST_DOUBLE_MS);
+  }
+
+  /** @returns false when there was no 200 */
+  async function isTaken(body: string, messages: number): Promise<boolean> {
+    const begunAt = performance.now();
+    const { status } = await Promise.race([deliver(url, number, body).catch(() => ({ status: 0 })), sleep(PATIENCE_MS, { status: 0 }, { ref: false })]);
+    if (status !== 0 && status !== 200 && status !== 503) throw new Error(`the service answered ${status}`);
+    if (status === 200) answers.push({ ms: performance.now() - begunAt, messages });
+    return status === 200;
+  }
+
+  /** Once more, whatever comes of it; not after a crash. */
+  function double(body: string, afterMs: number): void {
+    const crashesBefore = crashes;
+    const doubling = (async () => {
+      await sleep(afterMs);
+      if (crashes !== crashesBefore) return;
+      doubled += 1;
+      await deliver(url, number, body).catch(() => {});
+    })();
+    doubles.add(doubling);
+    void doubling.finally(() => doubles.delete(doubling));
+  }
+
+  return {
+    get acknowledged() {
+      return acknowledged;
+    },
+    noteCrash: () => void (crashes += 1),
+    async run() {
+      startedAt = performance.now();
+      let failure: unknown;
+      while ((waiting.length > 0 || posts.size > 0) && failure === undefined) {
+        const messages = posts.size < POSTS_AT_ONCE ? takeDue() : [];
+        if (messages.length === 0) {
+          await sleep(TICK_MS);
+          continue;
+        }
+        wanted = drawSize(random);
+        const posting = post(messages).catch((error: unknown) => void (failure = error));
+        posts.add(posting);
+        void posting.finally(() => posts.delete(posting));
+      }
+      if (failure !== undefined) throw failure;
+      await Promise.all(doubles);
+      return { answers, repeated, doubled, tookMs: lastAt - startedAt };
+    },
+  };
+}
+
+/** How many messages a POST holds: mostly one, sometimes a few, now and then what has gathered. */
+function drawSize(random: () => number): number {
+  const kind = random();
+  if (kind < 0.85) return 1;
+  return kind < 0.985 ? 2 + Math.floor(random() * 19) : 100 + Math.floor(random() * 201);
+}
+
+/** All in one change, or a change for each contact, over one or several entries; a contact's messages stay in order. */
+function bodyOf(messages: readonly PlannedMessage[], random: () => number): unknown {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const valueOf = (some: readonly PlannedMessage[]) =>
+    metaValue({
+      contacts: [...new Set(some.map(({ phone }) => phone))].map((phone) => ({ profile: { name: `Contact ${phone.slice(-4)}` }, wa_id: phone })),
+      messages: some.map(({ id, phone, text }) => ({ from: phone, id, timestamp, type: 'text', text: { body: text } })),
+    });
+  if (random() < 0.5) return metaBody(valueOf(messages));
+  const values = [...Map.groupBy(messages, ({ phone }) => phone).values()].map(valueOf);
+  const inFirst = Math.ceil(values.length * random());
+  const entries = [values.slice(0, inFirst), values.slice(inFirst)].filter((each) => each.length > 0);
+  return { object: 'whatsapp_business_account', entry: entries.map((each) => metaEntry(...each)) };
+}
