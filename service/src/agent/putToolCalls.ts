@@ -6,9 +6,11 @@ import type { Deps } from '../domain/deps.ts';
 import { newId } from '../domain/ids.ts';
 import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
 import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
+import { paymentLinkResult } from '../domain/builtInTools.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
+import { findOpenPaymentLink } from '../domain/operations/findOpenPaymentLink.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
-import { finish, newToolCall, type ToolCall } from '../domain/toolCall.ts';
+import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
 import type { WantedCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
@@ -49,7 +51,7 @@ async function makeCall(
   now: Date,
 ): Promise<ToolCall> {
   const { tool, stepId, beside } = wanted;
-  const { of, askBeforeRunning, problem } = await resolve(tx, deps, turn, wanted);
+  const { of, askBeforeRunning, problem, asked: askedLink } = await resolve(tx, deps, turn, wanted);
   const asked = {
     ...of,
     workspaceId: turn.workspace.id,
@@ -68,6 +70,8 @@ async function makeCall(
   const repeated = repeatedCall(call, turn, beside);
   if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
   if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN) return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
+  const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
+  if (open) return succeed(call, paymentLinkResult(open, call.arguments, deps.publicUrl()), now); // nothing new is made: nobody has to decide
   if (!askBeforeRunning && wanted.needsApproval !== true) return call;
   const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };

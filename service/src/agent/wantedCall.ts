@@ -1,4 +1,4 @@
-import { readPaymentLink, type BuiltInTool } from '../domain/builtInTools.ts';
+import { readPaymentLink, type AskedPaymentLink, type BuiltInTool } from '../domain/builtInTools.ts';
 import type { Deps } from '../domain/deps.ts';
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { unmaskJson } from '../domain/masking.ts';
@@ -13,6 +13,8 @@ export interface ResolvedCall {
   readonly askBeforeRunning: boolean;
   /** Why the call cannot be made as it was asked for, in a sentence for the model; null when it can. */
   readonly problem: string | null;
+  /** A payment link that can be made as it was asked for. */
+  readonly asked?: AskedPaymentLink;
 }
 
 /**
@@ -38,5 +40,5 @@ function problemOf(tool: Tool | null, shown: Tool | undefined, given: unknown): 
 export function resolveBuiltInCall(given: unknown, { provider, askBeforeRunning }: BuiltInTool, { payments }: Pick<Deps, 'payments'>): ResolvedCall {
   const read = isJsonObject(given) ? readPaymentLink(given, payments.rulesOf(provider)) : { problem: 'The arguments are not a JSON object.' };
   const args = read.problem === null ? read.arguments : isJsonObject(given) ? (given as JsonObject) : {};
-  return { of: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args }, askBeforeRunning, problem: read.problem };
+  return { of: { toolId: null, kind: 'BuiltIn', provider, definitionHash: '', arguments: args }, askBeforeRunning, problem: read.problem, ...(read.problem === null ? { asked: read.asked } : {}) };
 }

@@ -1,7 +1,8 @@
-import { amountHint, isCurrency, parseAmount } from './currency.ts';
+import { amountHint, formatAmount, isCurrency, parseAmount } from './currency.ts';
 import type { JsonObject } from './json.ts';
 import { compileParameters } from './parametersSchema.ts';
-import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider, type PaymentRules } from './payment.ts';
+import { PAYMENT_DESCRIPTION_MAX, type Payment, type PaymentProvider, type PaymentRules } from './payment.ts';
+import { paymentPageUrl } from './webhookAddress.ts';
 
 /**
  * What the agent can do beside the workspace's tools: asked for, approved and told as a tool call is,
@@ -71,3 +72,14 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
   if (refused) return { problem: `arguments.${refused.param} ${refused.message}.` };
   return { problem: null, arguments: { amount: given.amount, currency, description }, asked: { amount, currency, description } };
 }
+
+/** What a call that asked for a link comes to. The amount is the one it asked for, in the main unit. */
+export const paymentLinkResult = (payment: Payment, { amount = null }: JsonObject, publicUrl: string): JsonObject => ({
+  payment_link_id: payment.id,
+  url: paymentPageUrl(publicUrl, payment),
+  amount,
+  currency: payment.currency,
+  amount_display: formatAmount(payment.amount, payment.currency),
+  description: payment.description,
+  expires_at: payment.expiresAt,
+});

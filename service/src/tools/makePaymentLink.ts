@@ -1,17 +1,13 @@
 import { paymentLinkPolicyOf, type AgentSettings } from '../domain/agentSettings.ts';
-import { readPaymentLink } from '../domain/builtInTools.ts';
+import { paymentLinkResult, readPaymentLink } from '../domain/builtInTools.ts';
 import type { Tx } from '../domain/collections.ts';
 import type { Conversation } from '../domain/conversation.ts';
-import { formatAmount } from '../domain/currency.ts';
 import type { Deps } from '../domain/deps.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
-import type { JsonObject } from '../domain/json.ts';
 import { putPaymentLink } from '../domain/operations/createPaymentLink.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
-import type { Payment } from '../domain/payment.ts';
 import { finish, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
-import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
  * Makes the payment link that a call of the agent asks for. The link and the end of the call are one
@@ -28,8 +24,9 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
   try {
     const wanted = { ...read.asked, provider: call.provider };
     const { payment } = await putPaymentLink(tx, deps, view, wanted, { type: 'agent', name: settings.name }, now);
-    return succeed(call, resultOfLink(payment, call.arguments, deps.publicUrl()), now);
+    return succeed(call, paymentLinkResult(payment, call.arguments, deps.publicUrl()), now);
   } catch (error) {
+    // It refuses before it writes anything: what the transaction holds is whole.
     if (error instanceof AppError) return refuse(call, error.message, now);
     throw error;
   }
@@ -43,14 +40,3 @@ async function findView(tx: Tx, { workspaceId, conversationId }: ToolCall): Prom
 /** One that a person approved is made in any case; another one only while the agent may, is in control, and the customer has written nothing since. */
 const isStillWanted = (call: ToolCall, { status, controlEpoch }: Conversation, settings: AgentSettings): boolean =>
   call.decision?.approved === true || (paymentLinkPolicyOf(settings) === 'allow' && status === 'ai_active' && controlEpoch === call.controlEpoch);
-
-/** What the agent reads, and the record keeps. The amount is the one it asked for, in the main unit. */
-const resultOfLink = (payment: Payment, { amount = null }: JsonObject, publicUrl: string): JsonObject => ({
-  payment_link_id: payment.id,
-  url: paymentPageUrl(publicUrl, payment),
-  amount,
-  currency: payment.currency,
-  amount_display: formatAmount(payment.amount, payment.currency),
-  description: payment.description,
-  expires_at: payment.expiresAt,
-});

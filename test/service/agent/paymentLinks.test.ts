@@ -102,6 +102,23 @@ describe('the agent and payment links', () => {
     expect(await linksOf(talk)).toHaveLength(1);
   });
 
+  it('the same link again, while it can be paid, is the one that there is, and nobody decides anew; after it was cancelled, it is a new one', async () => {
+    const { talk, call } = await waiting();
+    await decide(call, 'approve');
+    await talk.reply(2);
+    const [link] = await linksOf(talk);
+    agent.model.answerBy(inTurn(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')));
+    await talk.write('I lost the link.');
+    expect(await talk.reply(3)).toBe(`Again: pay there.\n\nHere you can pay $49.00 (Demo, one hour):\n${link.url}`);
+    expect(await linksOf(talk)).toHaveLength(1);
+    expect((await talk.calls()).at(-1)).toMatchObject({ status: 'succeeded', decision: null, result: { payment_link_id: link.id } });
+
+    await agent.service.api.post(`/api/payment-links/${link.id}/cancel`, {});
+    agent.model.answerBy(inTurn(wants()));
+    await talk.write('And again?');
+    expect(await talk.reply(4)).toBe(SENTENCES.waitingForApproval.en);
+  });
+
   it.each(['takeover', 'handback', 'close'] as const)('%s ends the wait for approval', async (action) => {
     const { talk, call } = await waiting();
     agent.model.answerBy(() => text('Hello again.'));

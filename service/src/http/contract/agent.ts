@@ -11,7 +11,7 @@ const agentSchema = z
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
     enabled: z.boolean().meta({ description: 'Off until someone switches it on, a first tool goes live, or a model is configured' }),
-    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow; only where a payment provider is set up' }),
+    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow (a language model makes them by itself; the keyword agent, which takes the amount from the customer, still asks); only where a payment provider is set up' }),
     model: z.string().meta({ description: 'keyword: the built-in keyword agent; otherwise the name of the configured model', example: 'keyword' }),
     updated_at: timestampSchema.nullable(),
   })
