@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { contactDisplay, maskEmail, maskName, maskPhone, maskText } from '../../service/src/domain/masking.ts';
+import { contactDisplay, maskEmail, maskId, maskName, maskPhone, maskText } from '../../service/src/domain/masking.ts';
 import { normalizePhone } from '../../service/src/domain/contact.ts';
 
 describe('masking', () => {
@@ -10,6 +10,19 @@ describe('masking', () => {
     ['14155550134', '+1••••••••34'],
     ['123456', '+1•••••'],
   ])('phone %s → %s', (digits, masked) => expect(maskPhone(digits)).toBe(masked));
+
+  it("an id of WhatsApp's, which holds the customer's number in base64, and no other", () => {
+    const contact = { phone: '14155550134', email: null };
+    const ids = ['wamid.HBgLMTY1MDM4Nzk0MzkVAgASGBQzQUFERjg0NDEzNDdFODU3MUMxMAA=', 'wamid.HBgLMTY1MDM4Nzk0MzkVAgASGBQzQUFERjg0NDEzNDdFODU3MUMxMQA=', 'wamid.HBgNNTQ5MTE1NTU1MDEzNBUCABIYFjNFQjBDNA'];
+    const masked = ids.map((id) => maskId(id, contact));
+    const bytesOf = (id: string) => Buffer.from(id.replace('wamid.', ''), 'base64').toString('latin1');
+    expect(masked.map(bytesOf)).toEqual(ids.map((id) => bytesOf(id).replace(/16503879439|5491155550134/, (number) => '0'.repeat(number.length))));
+    expect(new Set(masked).size).toBe(3);
+    expect(masked.map((id) => id.length)).toEqual(ids.map(({ length }) => length));
+    expect(bytesOf(ids[0]!)).toContain('16503879439');
+    for (const id of ['6f1c2a52-0000-4000-8000-123456789012', 'order 1234567890123456', 'MTIzNDU2Nzg5MDEyMzQ1Ng==']) expect(maskId(id, contact)).toBe(id);
+    expect(maskId('14155550134', contact)).toBe('+1••••••••34');
+  });
 
   it.each([
     ['maria@example.com', 'm••••@e••••••.com'],

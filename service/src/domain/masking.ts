@@ -152,6 +152,22 @@ export function unmaskJson(value: Json, contact: Details): Json {
   });
 }
 
+/**
+ * Masks a channel's own id of a message. WhatsApp's is base64 of bytes that begin with the customer's
+ * number, whichever they had then: its digits become zeros, and the rest keeps the id one of a kind.
+ */
+export const maskId = (id: string, contact: Details): string => maskText(id, contact).replace(/[A-Za-z0-9+/]{12,}={0,2}/g, maskBase64);
+
+/** A number inside stands behind a byte that holds its length. */
+function maskBase64(base64: string): string {
+  const bytes = Buffer.from(base64, 'base64');
+  const found = [...bytes.toString('latin1').matchAll(/(?<!\d)\d{6,15}(?!\d)/g)].filter(({ index, 0: { length } }) => bytes[index - 1] === length);
+  if (found.length === 0) return base64;
+  for (const { index, 0: { length } } of found) bytes.fill('0', index, index + length);
+  const masked = bytes.toString('base64');
+  return base64.endsWith('=') ? masked : masked.replace(/=+$/, '');
+}
+
 /** What the contact is called without saying who it is: a masked number, else a masked address, else "Visitor". */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {
   const { phone, email } = maskedDetails(contact);

@@ -3,7 +3,7 @@ import type { Contact } from './contact.ts';
 import type { Actor, Conversation, Handover, Outcome } from './conversation.ts';
 import type { EventName } from './event.ts';
 import type { FunnelStage } from './funnel.ts';
-import { contactDisplay, maskName, maskText } from './masking.ts';
+import { contactDisplay, maskId, maskName, maskText } from './masking.ts';
 import type { Message, Sender } from './message.ts';
 import type { Payment } from './payment.ts';
 import type { Workspace } from './workspace.ts';
@@ -41,7 +41,7 @@ export const messagePayload = (message: Message, contact: Contact) => ({
   sender: senderPayload(message.sender, contact),
   type: 'text' as const,
   text: maskText(message.text, contact),
-  channel_message_id: message.channelMessageId === null ? null : maskText(message.channelMessageId, contact),
+  channel_message_id: message.channelMessageId === null ? null : maskId(message.channelMessageId, contact),
   created_at: message.createdAt,
 });
 

@@ -130,11 +130,12 @@ describe('the address of a number', () => {
 describe('a message on WhatsApp', () => {
   it('opens a conversation, emits both events in order with the number masked, and is read by the API', async () => {
     const phone = newPhone();
-    const id = newWamid();
+    // As WhatsApp makes them: base64, with the number inside.
+    const id = `wamid.${Buffer.from(`\x1c\x18\x0d${phone}\x15\x02\x00\x12\x18\x143AADF8441347E8571C10\x00`, 'latin1').toString('base64')}`;
     expect(await send(metaText('Do you have it in blue?', { phone, name: 'Ana', id }))).toMatchObject({ status: 200, text: 'ok' });
     const conversation = await conversationOf(phone);
     expect(conversation).toMatchObject({ channel: 'whatsapp_cloud', status: 'ai_active', contact_name: 'Ana', message_count: 1, previous_conversation_id: null });
-    expect(conversation.messages).toMatchObject([{ direction: 'inbound', sender: { type: 'customer', name: 'Ana' }, text: 'Do you have it in blue?', channel_message_id: id }]);
+    expect(conversation.messages).toMatchObject([{ direction: 'inbound', sender: { type: 'customer', name: 'Ana' }, text: 'Do you have it in blue?', channel_message_id: expect.stringMatching(/^wamid\.\w/) }]);
 
     const mine = (event: string) => receiver.payloads(event).find((payload) => payload.conversation.id === conversation.id);
     const opened = await waitFor('conversation.opened', () => mine('conversation.opened'));
@@ -143,6 +144,7 @@ describe('a message on WhatsApp', () => {
     expect(opened.id < received.id).toBe(true);
     expect(received.conversation.contact_display).toMatch(/^\+54•+\d\d$/);
     for (const payload of [opened, received]) expect(JSON.stringify(payload)).not.toContain(phone);
+    for (const { channel_message_id: shown } of [received.message, ...conversation.messages]) expect(Buffer.from(shown.slice(6), 'base64').toString('latin1')).not.toContain(phone);
     expect(receiver.faults).toEqual([]);
   });
 
