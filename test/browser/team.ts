@@ -2,6 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/domain/clock.ts';
 import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';
+import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { TOOL_TEST_ENV, startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
@@ -10,6 +11,8 @@ import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } fro
 export interface Team {
   readonly service: TestService;
   readonly endpoint: ToolEndpoint;
+  /** Meta's, where the service sends WhatsApp messages. */
+  readonly graph: GraphServer;
   readonly browser: Browser;
   /** A window of somebody; `closeWindows` closes it. */
   open(options?: WindowOptions): Promise<BrowserWindow>;
@@ -22,8 +25,8 @@ export interface Team {
 }
 
 export async function startTeam({ env = {}, clock }: { env?: Record<string, string>; clock?: Clock } = {}): Promise<Team> {
-  const [browser, endpoint, port] = await Promise.all([launchBrowser(), startToolEndpoint(), freePort()]);
-  const service = await startTestService({ clock, ca: endpoint.ca, env: { PORT: String(port), ...MEMBER_ENV, ...TOOL_TEST_ENV, ...env } });
+  const [browser, endpoint, graph, port] = await Promise.all([launchBrowser(), startToolEndpoint(), startGraphServer(), freePort()]);
+  const service = await startTestService({ clock, ca: endpoint.ca, env: { PORT: String(port), ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: graph.url, ...env } });
   const windows = new Set<BrowserWindow>();
   const open = async (options?: WindowOptions) => {
     const window = await openWindow(browser, options);
@@ -33,6 +36,7 @@ export async function startTeam({ env = {}, clock }: { env?: Record<string, stri
   return {
     service,
     endpoint,
+    graph,
     browser,
     open,
     async openSignedIn(path = '/conversations', options) {
@@ -50,6 +54,7 @@ export async function startTeam({ env = {}, clock }: { env?: Record<string, stri
       await browser.close();
       await service.stop();
       await endpoint.close();
+      await graph.close();
     },
   };
 }

@@ -1,0 +1,139 @@
+// WhatsApp on the screens: an account is connected and tested, messages show how far they have come.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { graphError, TEST_NUMBER, type WhatsAppStatus } from '../helpers/graphServer.ts';
+import { connectNumber, deliver, metaText, type ConnectedNumber, type FromCustomer } from '../helpers/meta.ts';
+import type { BrowserWindow } from './browser.ts';
+import { startTeam, type Team } from './team.ts';
+
+const APP_SECRET = 'app-secret-0f3a9b7c';
+
+describe('WhatsApp', () => {
+  let team: Team;
+  let window: BrowserWindow;
+  let page: Page;
+
+  beforeAll(async () => {
+    team = await startTeam({ env: { CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' } });
+  });
+  beforeEach(async () => {
+    window = await team.openSignedIn('/channels');
+    ({ page } = window);
+  });
+  afterEach(async () => {
+    await team.closeWindows();
+    for (const { id } of (await team.service.api.get('/api/channels')).body.data) await team.service.api.delete(`/api/channels/${id}`);
+  });
+  afterAll(() => team?.close());
+
+  const button = (name: string | RegExp, where: Pick<Page, 'getByRole'> = page) => where.getByRole('button', { name });
+  const connect = () => connectNumber(team.service.api, { appSecret: APP_SECRET, accessToken: team.graph.accessToken });
+  /** A reload would forget this mark. */
+  const mark = () => page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
+  const expectNoReload = async () => expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+
+  let customers = 0;
+  async function write(number: ConnectedNumber, text: string, from: FromCustomer = {}) {
+    const phone = from.phone ?? `1650555${2000 + (customers += 1)}`;
+    expect((await deliver(team.service.url, number, metaText(text, { name: 'Nadia', ...from, phone }))).status).toBe(200);
+    const { body } = await team.service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
+    return { phone, path: `/conversations/${body.id}` };
+  }
+
+  async function report(number: ConnectedNumber, status: WhatsAppStatus, text: string) {
+    const message = team.graph.taken.find(({ body }) => body.text.body === text)!;
+    await deliver(team.service.url, number, team.graph.statusWebhook(message, status));
+  }
+
+  async function fillIn(on: Page) {
+    await on.getByLabel('Name', { exact: true }).fill('Harbour shop');
+    await on.getByLabel('Phone number ID').fill(TEST_NUMBER.id);
+    await on.getByLabel('Access token').fill(team.graph.accessToken);
+    await on.getByLabel('App secret').fill(APP_SECRET);
+    await button('Connect', on).click();
+    await on.getByRole('heading', { name: 'Set up WhatsApp' }).waitFor();
+  }
+
+  it('is connected, tested, and shows when it delivers, by itself', async () => {
+    await button('Connect WhatsApp').click();
+    await fillIn(page);
+    await page.getByText('never tested').waitFor();
+    await button('Test connection').click();
+    await page.getByText('connection OK').waitFor();
+    await page.getByText(`WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`).waitFor();
+    await page.getByText('Nothing has come from WhatsApp yet.').waitFor();
+    await mark();
+
+    const { body } = await team.service.api.get('/api/channels');
+    const [{ id, settings, webhook_url: address }] = body.data;
+    expect(await page.locator('#webhook-address').innerText()).toBe(address);
+    const number = { id, account: TEST_NUMBER.id, appSecret: APP_SECRET, verifyToken: settings.verify_token, path: new URL(address).pathname };
+    await write(number, 'Hello');
+    await page.getByText(/WhatsApp last delivered something/).waitFor();
+    await expectNoReload();
+  });
+
+  it('asks before it is disconnected', async () => {
+    const { id } = await connect();
+    await page.goto(`${team.service.url}/channels/${id}`);
+    await page.getByText('Disconnect…').click();
+    await button(/^Yes, disconnect/).click();
+    await page.getByText('The account is disconnected.').waitFor();
+    await page.getByText('None yet.').waitFor();
+  });
+
+  it('shows how far a reply has come, by itself, and keeps what is half typed meanwhile', async () => {
+    const number = await connect();
+    const { path } = await write(number, 'Is it open?');
+    await page.goto(team.service.url + path);
+    await page.getByLabel('Your reply').fill('Yes, until six');
+    await button('Send').click();
+    const message = page.getByRole('article').filter({ hasText: 'Yes, until six' });
+    await message.getByText('Sent to WhatsApp').waitFor();
+    await mark();
+    await page.getByLabel('Your reply').fill('And tomorrow');
+    for (const [status, words] of [['delivered', 'Delivered'], ['read', 'Read']] as const) {
+      await report(number, status, 'Yes, until six');
+      await message.getByText(words, { exact: true }).waitFor();
+    }
+    expect(await page.getByLabel('Your reply').inputValue()).toBe('And tomorrow');
+    await expectNoReload();
+    team.graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
+    await button('Send').click();
+    const failed = page.getByRole('article').filter({ hasText: 'And tomorrow' });
+    await failed.getByText('Not delivered.').waitFor();
+    expect(await window.axe()).toEqual([]);
+  });
+
+  it('takes the Send button away while its window is closed, and gives it back when the customer writes', async () => {
+    const number = await connect();
+    const { path, phone } = await write(number, 'Long ago', { timestamp: String(Math.floor(Date.now() / 1000) - 25 * 3600) });
+    await page.goto(team.service.url + path);
+    await page.getByText('WhatsApp takes no messages until the customer writes again.').waitFor();
+    expect(await button('Send').isVisible()).toBe(false);
+    expect(await window.axe()).toEqual([]);
+    await mark();
+    await write(number, 'I am back', { phone });
+    await button('Send').waitFor();
+    expect(await page.getByText('takes no messages').count()).toBe(0);
+    await expectNoReload();
+    await page.getByLabel('Your reply').fill('Welcome');
+    await button('Send').click();
+    await page.getByRole('article').filter({ hasText: 'Welcome' }).getByText('Sent to WhatsApp').waitFor();
+  });
+
+  it('is connected, changed and disconnected without JavaScript, on a phone', async () => {
+    const { page: plain, overflow } = await team.openSignedIn('/channels', { width: 360, height: 740, context: { javaScriptEnabled: false } });
+    await button('Connect WhatsApp', plain).click();
+    await fillIn(plain);
+    expect(await overflow()).toEqual([]);
+    await plain.getByLabel('Name', { exact: true }).fill('Renamed');
+    await button('Save', plain).click();
+    await plain.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await button('Test connection', plain).click();
+    await plain.getByText('The connection works.').waitFor();
+    await plain.getByText('Disconnect…').click();
+    await button(/^Yes, disconnect/, plain).click();
+    await plain.getByText('None yet.').waitFor();
+  });
+});
