@@ -264,6 +264,31 @@ describe('the agent and payment links', () => {
     }
   });
 
+  it('another provider that is set up while a person thinks does not get the money: what was approved is what is made', async () => {
+    const { talk, call } = await waiting();
+    expect((await agent.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } })).status).toBe(200);
+    try {
+      await decide(call, 'approve');
+      await talk.reply(2);
+      expect(await linksOf(talk)).toMatchObject([{ provider: 'manual' }]);
+    } finally {
+      await agent.service.api.delete('/api/payment-accounts/stripe');
+    }
+  });
+
+  it('what Stripe does not take is refused before a person is asked', async () => {
+    await agent.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    try {
+      agent.model.answerBy(inTurn(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')));
+      const talk = await agent.talk('I pay in dinars.');
+      await talk.reply();
+      expect((await talk.calls())[0]).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments', message: expect.stringContaining('amount') } });
+      expect(await talk.record()).toMatchObject({ pending_approvals: 0 });
+    } finally {
+      await agent.service.api.delete('/api/payment-accounts/stripe');
+    }
+  });
+
   it('a name with an underscore is understood, unless a tool of the team has it', async () => {
     await policy('allow');
     agent.model.answerBy((request) => {
