@@ -1,6 +1,8 @@
 // A shop's day: what the pictures of the screens show and the accessibility tests look at.
 import type { Clock } from '../../service/src/domain/clock.ts';
 import { chatCustomer, type ApiClient, type ChatCustomer } from '../helpers/apiClient.ts';
+import { graphError, type GraphServer } from '../helpers/graphServer.ts';
+import { connectNumber, deliver, metaText, type ConnectedNumber } from '../helpers/meta.ts';
 import { agentSays, callIn, makeLive, type DefinedTool, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { Team } from './team.ts';
@@ -33,12 +35,18 @@ export interface SampleContent {
   readonly failedTool: string;
   readonly httpTool: string;
   readonly failing: string;
+  /** A connected WhatsApp number. */
+  readonly channel: string;
+  /** On WhatsApp: a message was read, another failed, and the window closes soon. */
+  readonly onWhatsApp: string;
+  /** On WhatsApp, where the window is closed. */
+  readonly outsideWindow: string;
   /** One who comes back to their chat. */
   readonly customer: ChatCustomer;
 }
 
 /** Fills a new service, as ana's team would have used it for two days. The clock is right afterwards. */
-export async function fillWithSamples({ service, endpoint }: Pick<Team, 'service' | 'endpoint'>, clock: LateClock): Promise<SampleContent> {
+export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, 'service' | 'endpoint' | 'graph'>, clock: LateClock): Promise<SampleContent> {
   const { api, url } = service;
   const arrive = async (claims: Record<string, string>, text: string) => {
     const customer = await chatCustomer(url, claims);
@@ -63,9 +71,16 @@ export async function fillWithSamples({ service, endpoint }: Pick<Team, 'service
   const sofia = await answered({ name: 'Sofia Rossi', email: 'sofia.rossi@example.com' }, 'Where is my order A-1042?');
   clock.behindMs = 49 * HOUR;
   await api.post(`/api/conversations/${sofia.id}/close`, { summary: 'Order A-1042 had been sent; told her the day of delivery.', verdict: 'goal_reached' });
+  clock.behindMs = 28 * HOUR;
+  const number = await connectShop(api, graph);
+  const ravi = await writesOnWhatsApp(service, graph, number, clock, { phone: '447700900145', name: 'Ravi Patel', text: 'Do you ship to Ireland?' });
   clock.behindMs = 26 * HOUR;
   const kenji = await arrive({ phone: '+44 20 7946 0018' }, 'Do you have the Fastnet jacket in size L?');
   await agentSays(kenji.customer);
+  clock.behindMs = 22 * HOUR;
+  const elena = await writesOnWhatsApp(service, graph, number, clock, { phone: '34600000112', name: 'Elena Vidal', text: 'Is the Fastnet jacket waterproof?' });
+  await deliver(url, number, graph.statusWebhook(graph.taken.at(-1)!, 'read'));
+  await failsToReply(api, graph, elena);
   clock.behindMs = 3 * HOUR;
   const maria = await answered({ name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' }, 'Hi, where is my order A-1077?');
   await maria.customer.write('Great, thank you!');
@@ -79,7 +94,7 @@ export async function fillWithSamples({ service, endpoint }: Pick<Team, 'service
   const tom = await answered({ name: 'Tom Becker', email: 'tom.becker@example.com' }, 'Hello, I need to cancel order A-1093, I chose the wrong size.');
   await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
   clock.behindMs = 0;
-  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, customer: maria.customer };
+  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, channel: number.id, onWhatsApp: elena, outsideWindow: ravi, customer: maria.customer };
 }
 
 const orderNumber = { type: 'string', description: 'Order number' };
@@ -103,6 +118,31 @@ async function defineTools(api: ApiClient, endpoint: ToolEndpoint): Promise<Reco
   await api.post(`/api/tools/${stock.id}/test`, { arguments: { article: 'Fastnet jacket', size: 'L' } });
   return { find, cancel, stock };
 }
+
+async function connectShop(api: ApiClient, graph: GraphServer): Promise<ConnectedNumber> {
+  const number = await connectNumber(api, { accessToken: graph.accessToken });
+  await api.patch(`/api/channels/${number.id}`, { name: 'Harbour Outfitters' });
+  await api.post(`/api/channels/${number.id}/test`);
+  return number;
+}
+
+/** A customer writes, and the agent answers. @returns the conversation */
+async function writesOnWhatsApp({ url, api }: Team['service'], graph: GraphServer, number: ConnectedNumber, clock: Clock, { phone, name, text }: { phone: string; name: string; text: string }): Promise<string> {
+  const before = graph.taken.length;
+  await deliver(url, number, metaText(text, { phone, name, timestamp: String(Math.floor(clock.now().getTime() / 1000)) }));
+  await waitFor(`the agent's answer to ${name}`, () => graph.taken.length > before);
+  const { body } = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
+  await waitFor('its delivery on record', async () => (await messagesOf(api, body.id)).at(-1).delivery?.state === 'sent');
+  return body.id;
+}
+
+async function failsToReply(api: ApiClient, graph: GraphServer, id: string): Promise<void> {
+  graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
+  await api.post(`/api/conversations/${id}/messages`, { text: 'It is: the seams are taped.' });
+  await waitFor('the failure', async () => (await messagesOf(api, id)).at(-1).delivery.state === 'failed');
+}
+
+const messagesOf = async (api: ApiClient, id: string) => (await api.get(`/api/conversations/${id}`)).body.messages;
 
 /** @returns the one that fails */
 async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string> {

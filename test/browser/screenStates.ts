@@ -31,6 +31,12 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'conversation of mine', path: ({ mine }) => `/conversations/${mine}` },
   { name: 'conversation, closing', path: ({ mine }) => `/conversations/${mine}/close` },
   { name: 'conversation, closed', path: ({ closed }) => `/conversations/${closed}` },
+  { name: 'conversation on WhatsApp', path: ({ onWhatsApp }) => `/conversations/${onWhatsApp}` },
+  { name: 'conversation outside its window', path: ({ outsideWindow }) => `/conversations/${outsideWindow}` },
+  { name: 'channels', path: () => '/channels' },
+  { name: 'channel', path: ({ channel }) => `/channels/${channel}`, prepare: unfold },
+  { name: 'channel, new', path: () => '/channels/new?type=whatsapp_cloud' },
+  { name: 'channel, refused', path: () => '/channels/new?type=whatsapp_cloud', isRefusal: true, prepare: refuseChannel },
   { name: 'keys', path: () => '/keys' },
   { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
   { name: 'subscription that fails', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: unfold },
@@ -53,6 +59,15 @@ async function refuseSignIn(page: Page) {
   await page.getByLabel('Password').fill('wrong password');
   await button(page, 'Sign in').click();
   await page.getByRole('alert').waitFor();
+}
+
+async function refuseChannel(page: Page) {
+  await page.getByLabel('Name', { exact: true }).fill('Shop');
+  await page.getByLabel('Phone number ID').fill('+1 555 078 3881');
+  await page.getByLabel('Access token').fill('EAAG');
+  await page.getByLabel('App secret').fill('secret');
+  await button(page, 'Connect').click();
+  await page.getByText('Correct what is marked below').waitFor();
 }
 
 async function refuseTool(page: Page) {

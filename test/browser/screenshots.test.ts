@@ -23,6 +23,8 @@ const PICTURES: readonly Picture[] = [
   { name: 'tool', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
   { name: 'tool-form', path: () => '/tools/new' },
   { name: 'agent', path: () => '/agent', prepare: tryAgent },
+  { name: 'channels', path: () => '/channels' },
+  { name: 'channel', path: ({ channel }) => `/channels/${channel}` },
   { name: 'keys', path: () => '/keys' },
   { name: 'subscription', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: (page) => page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click() },
   { name: 'team', path: () => '/team', prepare: inviteOnce },
