@@ -1,4 +1,4 @@
-import { CURRENCIES, decimalsOf } from '../../domain/currency.ts';
+import { CURRENCIES } from '../../domain/currency.ts';
 import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider } from '../../domain/payment.ts';
 import { field, formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
@@ -42,7 +42,7 @@ export const paymentForm = ({ signedIn, thread, place }: ThreadParts, { provider
             ${csrfField(signedIn)}
             <input type="hidden" name="form" value=${values.form} />
             <div class="fields">
-              <div>${field({ name: 'amount', label: 'Amount', values, problems, help: 'Such as 49 or 49.90.', attributes: { required: true, inputmode: 'decimal', maxlength: 20, autocomplete: 'off' } })}</div>
+              <div>${field({ name: 'amount', label: 'Amount', values, problems, help: 'Such as 49 or 49.90, without separators between thousands.', attributes: { required: true, inputmode: 'decimal', maxlength: 20, autocomplete: 'off' } })}</div>
               <div>${currencySelect(values, problems)}</div>
               <div class="wide">${field({ name: 'description', label: 'What it is for', values, problems, attributes: { required: true, maxlength: PAYMENT_DESCRIPTION_MAX, autocomplete: 'off', dir: 'auto' } })}</div>
               ${providerFields(providers, values, problems)}
@@ -99,19 +99,4 @@ function expirySelect(provider: PaymentProvider, label: string, values: FormValu
     </select>
     ${problem === undefined ? null : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
   `;
-}
-
-/** What is wrong with an amount that `parseAmount` does not take, and how it is written. @param currency one that there is */
-export function amountProblem(text: string, currency: string): string {
-  const code = currency.toUpperCase();
-  const decimals = decimalsOf(currency);
-  const sample = decimals === 0 ? '4900' : `49.${'90000'.slice(0, decimals)}`;
-  const typed = text.trim();
-  if (typed === '') return `Write an amount, such as ${sample}.`;
-  if (/^-/.test(typed)) return 'The amount must be more than zero.';
-  if (/^\d{1,3}([.,' ]\d{3})+([.,]\d+)?$/.test(typed)) return `Write it without separators between thousands, such as ${typed.replace(/[.,' ](?=\d{3}(\D|$))/g, '')}.`;
-  if (!/^\d+([.,]\d+)?$/.test(typed)) return `Write digits alone, such as ${sample}; the currency is chosen beside it.`;
-  const fraction = /[.,](\d+)$/.exec(typed)?.[1] ?? '';
-  if (fraction.length > decimals) return decimals === 0 ? `${code} has no decimals: write a whole number, such as ${sample}.` : `${code} has ${decimals} decimals at most, such as ${sample}.`;
-  return /[1-9]/.test(typed) ? 'The amount is too large.' : 'The amount must be more than zero.';
 }

@@ -1,11 +1,10 @@
-import { isCurrency, parseAmount } from '../../domain/currency.ts';
+import { amountHint, isCurrency, parseAmount } from '../../domain/currency.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import type { WantedPayment } from '../../domain/operations/createPaymentLink.ts';
 import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider } from '../../domain/payment.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import type { FormValues, ParsedForm, Problems } from '../forms.ts';
 import { expiriesOf, expiryField } from './paymentExpiry.ts';
-import { amountProblem } from './paymentForm.ts';
 
 /** What the form of a payment link says. @param providers those that are set up */
 export function wantedFrom(values: FormValues, providers: readonly PaymentProvider[]): ParsedForm<WantedPayment> {
@@ -13,7 +12,7 @@ export function wantedFrom(values: FormValues, providers: readonly PaymentProvid
   const currency = values.currency ?? '';
   if (!isCurrency(currency)) problems.currency = 'Choose a currency of the list.';
   const amount = parseAmount(values.amount ?? '', currency);
-  if (amount === null && problems.currency === undefined) problems.amount = amountProblem(values.amount ?? '', currency);
+  if (amount === null && problems.currency === undefined) problems.amount = sentence(amountHint(currency));
   const description = textSchema(PAYMENT_DESCRIPTION_MAX).safeParse((values.description ?? '').trim());
   if (!description.success) problems.description = sentence(description.error.issues[0]!.message);
   const provider = providers.find((each) => each === values.provider);
