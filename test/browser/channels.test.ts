@@ -127,9 +127,15 @@ describe('WhatsApp', () => {
     await button('Connect WhatsApp', plain).click();
     await fillIn(plain);
     expect(await overflow()).toEqual([]);
-    await plain.getByLabel('Name', { exact: true }).fill('Renamed');
+    const longName = 'W'.repeat(100);
+    await plain.getByLabel('Name', { exact: true }).fill(longName);
     await button('Save', plain).click();
-    await plain.getByRole('heading', { name: 'Renamed' }).waitFor();
+    await plain.getByRole('heading', { name: longName }).waitFor();
+    await plain.getByText('Disconnect…').click();
+    expect(await overflow()).toEqual([]);
+    await plain.goto(`${team.service.url}/channels`);
+    expect(await overflow()).toEqual([]);
+    await plain.getByRole('link', { name: longName }).click();
     await button('Test connection', plain).click();
     await plain.getByText('The connection works.').waitFor();
     await plain.getByText('Disconnect…').click();

@@ -34,7 +34,7 @@ export const errorSchema = z
       code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
       message: z.string().meta({ description: 'What was wrong and what to do' }),
       param: z.string().optional().meta({ description: 'The field at fault' }),
-      existing_id: z.string().optional().meta({ description: 'With subscription_exists and tool_exists: what is there already' }),
+      existing_id: z.string().optional().meta({ description: 'With subscription_exists, tool_exists and channel_exists: what is there already' }),
       request_id: z.string().meta({ description: 'Also in the X-Request-Id header', example: 'req_01JD6Z0000000000000000000A' }),
     }),
   })

@@ -57,8 +57,8 @@ export function connectionSection(signedIn: SignedIn, { channel, now }: Pick<Cha
     <section id="connection" aria-labelledby="connection-title" aria-live="polite">
       <h2 id="connection-title">Connection ${connectionBadge(channel)}</h2>
       ${connectionWords(channel, label, now)}
-      <form method="post" action=${`/channels/${channel.id}/test`} hx-disabled-elt="find button">${csrfField(signedIn)}<button id="test-connection" class="fit">Test connection</button></form>
       <p>${deliveryWords(channel, label, now)}</p>
+      <form method="post" action=${`/channels/${channel.id}/test`} hx-disabled-elt="find button">${csrfField(signedIn)}<button id="test-connection" class="fit">Test connection</button></form>
     </section>
   `;
 }
