@@ -20,6 +20,7 @@ const FILES = {
   'chat-log.js': { path: ours('chat-log.js'), type: 'text/javascript' },
   'chat-outbox.js': { path: ours('chat-outbox.js'), type: 'text/javascript' },
   'chat-storage.js': { path: ours('chat-storage.js'), type: 'text/javascript' },
+  'pay.js': { path: ours('pay.js'), type: 'text/javascript' },
   'pay.css': { path: ours('pay.css'), type: 'text/css' },
   'chat-stream.js': { path: ours('chat-stream.js'), type: 'text/javascript' },
 } as const;

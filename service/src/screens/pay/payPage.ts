@@ -6,7 +6,7 @@ import { assetUrl } from '../assets.ts';
 import { html, type View } from '../html.ts';
 import { exactTime } from '../times.ts';
 
-/** Loads the page again after so many seconds, without a script. */
+/** The page is loaded again after so many seconds: by its script, and without scripts as a whole. */
 interface Reload {
   readonly seconds: number;
   readonly href: string;
@@ -19,10 +19,11 @@ const page = (title: string, reload: Reload | null, content: View): View => html
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
-      ${reload && html`<meta http-equiv="refresh" content=${`${reload.seconds};url=${reload.href}`} />`}
+      ${reload && html`<noscript><meta http-equiv="refresh" content=${`${reload.seconds};url=${reload.href}`} /></noscript>`}
       <title>${title}</title>
       <link rel="icon" href="data:," />
       <link rel="stylesheet" href=${assetUrl('pay.css')} />
+      ${reload && html`<script type="module" src=${assetUrl('pay.js')}></script>`}
     </head>
     <body>
       <main>${content}</main>
@@ -44,11 +45,14 @@ export const payPage = (shown: PaymentPage, state: PayPageState): View =>
     state.reload,
     html`
       <p class="to" dir="auto">${shown.workspace.name}</p>
-      <h1>${formatAmount(shown.payment.amount, shown.payment.currency)}</h1>
+      <h1>${amountView(shown.payment)}</h1>
       <p class="for" dir="auto">${shown.payment.description}</p>
-      <section role="status" class=${`status ${shown.payment.status}`}>${statusView(shown, state)}</section>
+      <section role="status" class=${`status ${shown.payment.status}`} data-reload=${state.reload?.href ?? null}>${statusView(shown, state)}</section>
     `,
   );
+
+/** Where it is too long for a line, it breaks behind the currency and not within the number. */
+const amountView = ({ amount, currency }: Payment) => formatAmount(amount, currency).replace('\u00a0', ' ');
 
 function statusView(shown: PaymentPage, state: PayPageState): View {
   const { payment } = shown;

@@ -1,0 +1,29 @@
+// Payment pages whose state is about to change: loads it again without moving the page under its reader.
+// Without scripts, the page loads itself again as a whole.
+
+const SECONDS = 3;
+const section = document.querySelector('[data-reload]');
+const wait = () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
+
+/** @returns the state as the service has it now; null when it cannot be reached */
+async function load(href) {
+  try {
+    const response = await fetch(href, { redirect: 'manual' });
+    if (response.type === 'opaqueredirect') return location.assign(href); // the provider's page is there
+    if (!response.ok) return null;
+    return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('.status');
+  } catch {
+    return null; // offline for a moment
+  }
+}
+
+while (section?.dataset.reload) {
+  await wait();
+  const next = await load(section.dataset.reload);
+  if (!next) continue;
+  if (next.dataset.reload) section.dataset.reload = next.dataset.reload;
+  else delete section.dataset.reload;
+  if (next.textContent === section.textContent) continue;
+  section.className = next.className;
+  section.replaceChildren(...next.childNodes);
+}
