@@ -16,6 +16,7 @@ import type { InboundItem, InboundReceipt, InboundSender } from '../../../servic
 import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
 import { createChannel } from '../../../service/src/domain/operations/createChannel.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
+import { findChannelAt } from '../../../service/src/domain/operations/findChannelAt.ts';
 import { receiveInbound } from '../../../service/src/domain/operations/receiveInbound.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
 import { updateAgentSettings } from '../../../service/src/domain/operations/updateAgentSettings.ts';
@@ -71,7 +72,7 @@ const message = (from: InboundSender, text = 'hi', more: object = {}): InboundIt
 const note = (from: InboundSender, text: string, more: object = {}): InboundItem => ({ type: 'note', account: ACCOUNT, from, id: `wamid.${++ids}`, text, sentAt: NOW, changedTo: null, ...more });
 const take = (...items: InboundItem[]) => receiveInbound(deps, channel, items);
 
-const contacts = () => store.transaction((tx) => tx.contacts.find({ where: {}, limit: 100 }));
+const contacts = () => store.transaction((tx) => tx.contacts.find({ where: {}, limit: 200 }));
 const conversations = (contact: Contact) => store.transaction((tx) => tx.conversations.find({ where: { contactId: contact.id }, limit: 100 }));
 const textsOf = async (contact: Contact) => {
   const texts: string[] = [];
@@ -159,17 +160,17 @@ describe('what is delivered together', () => {
 
   it('is taken in but for the part that fails, which is told; the repeat brings that part alone', async () => {
     const good = message(who(PHONE), 'good');
-    const bad = message(who('5491155550002'), 'bad');
+    const bad = Array.from({ length: 60 }, (_, n) => message(who(String(5491155551000 + n)), 'bad'));
     const breaking = (tx: Tx): Tx => {
       const put = (doc: Message) => (doc.text === 'bad' ? Promise.reject(new Error('broken')) : tx.messages.put(doc));
       const messages = { get: (id: string) => tx.messages.get(id), find: (query: Query<Message>) => tx.messages.find(query), put, delete: (id: string) => tx.messages.delete(id) };
       return new Proxy(tx, { get: (target, name) => (name === 'messages' ? messages : target[name as keyof Tx]) });
     };
     const failing: Deps = { ...deps, store: { transaction: (fn) => store.transaction((tx) => fn(breaking(tx))) } };
-    await expect(receiveInbound(failing, channel, [bad, good])).rejects.toThrow('broken');
+    await expect(receiveInbound(failing, channel, [...bad, good])).rejects.toThrow('broken');
     expect(await contacts()).toMatchObject([{ phone: PHONE }]);
-    await take(bad, good);
-    expect((await Promise.all((await contacts()).map(textsOf))).flat().sort()).toEqual(['bad', 'good']);
+    await take(...bad, good);
+    expect((await Promise.all((await contacts()).map(textsOf))).flat().sort()).toEqual([...bad.map(() => 'bad'), 'good']);
   });
 
   it('wakes the agent once a contact, after the customer has been quiet; notes and repeats wake nobody', async () => {
@@ -197,22 +198,27 @@ describe('what is delivered together', () => {
   });
 });
 
+it('an address names a channel by its type too', async () => {
+  expect(await findChannelAt(deps, 'whatsapp_cloud', channel.id)).toMatchObject({ id: channel.id });
+  expect(await findChannelAt(deps, 'telegram', channel.id)).toBeNull();
+});
+
 describe('what is no message', () => {
   it('stands in the last conversation, once, behind the message it came after', async () => {
     await take(message(who(PHONE), 'hi'));
     const reaction = note(who(PHONE), 'reacted with 👍');
     await take(reaction, reaction);
     await take(reaction);
-    await take(note(who(PHONE), 'took a reaction back', { sentAt: null }));
+    await take(message(who(PHONE), 'and'), reaction, note(who(PHONE), 'took a reaction back', { sentAt: null }));
     const [contact] = await contacts();
     expect((await notesOf(contact!)).map(({ afterMessage, change, id }) => [afterMessage, change, /^note_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)])).toEqual(
       expect.arrayContaining([
         [1, { type: 'channel_note', text: 'reacted with 👍' }, true],
-        [1, { type: 'channel_note', text: 'took a reaction back' }, true],
+        [2, { type: 'channel_note', text: 'took a reaction back' }, true],
       ]),
     );
     expect(await notesOf(contact!)).toHaveLength(2);
-    expect(await conversations(contact!)).toMatchObject([{ messageCount: 1, controlEpoch: 1 }]);
+    expect(await conversations(contact!)).toMatchObject([{ messageCount: 2, controlEpoch: 2 }]);
   });
 
   it('opens no conversation and makes no contact', async () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parseBody } from '../../../service/src/channels/whatsapp/inbound.ts';
-import { CUSTOMER, PHONE_NUMBER_ID, metaBody, metaEntry, metaMessage, metaStatus, metaText, metaValue } from '../../helpers/meta.ts';
+import { verifyRequest } from '../../../service/src/channels/whatsapp/verifyRequest.ts';
+import type { OpenAccount } from '../../../service/src/channels/channelAdapter.ts';
+import { CUSTOMER, PHONE_NUMBER_ID, metaBody, metaEntry, metaMessage, metaStatus, metaText, metaValue, sign } from '../../helpers/meta.ts';
 import { FAILED_STATUS, MESSAGE_EXAMPLES, numberChanged } from '../../helpers/metaExamples.ts';
 
 const USER_ID = 'US.13491208655302741918';
@@ -132,4 +134,12 @@ describe('what WhatsApp delivers', () => {
     expect(parseBody(body)).toHaveLength(20_000);
     expect(performance.now() - began).toBeLessThan(5000);
   });
+});
+
+it('an account without a secret or a verify token takes nothing', () => {
+  const account = { values: {} } as OpenAccount;
+  const rawBody = Buffer.from('{}');
+  expect(verifyRequest({ method: 'POST', query: {}, headers: { 'x-hub-signature-256': sign(rawBody, '') }, rawBody }, account)).toMatchObject({ type: 'refused' });
+  const query = { 'hub.mode': 'subscribe', 'hub.verify_token': '', 'hub.challenge': '1' };
+  expect(verifyRequest({ method: 'GET', query, headers: {}, rawBody: Buffer.alloc(0) }, account)).toMatchObject({ type: 'refused' });
 });
