@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import type { ApiClient } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { connectNumber, deliver, metaBody, metaEntry, metaMessage, metaText, metaValue, newWamid, sign, type ConnectedNumber } from '../../helpers/meta.ts';
@@ -16,10 +17,12 @@ let second: ConnectedNumber;
 let other: ApiClient;
 /** Of another workspace, the same account. */
 let theirs: ConnectedNumber;
+/** What the service has logged, line by line. */
+const logged: string[] = [];
 
 beforeAll(async () => {
   receiver = await startEventReceiver();
-  service = await startTestService({ ca: receiver.ca });
+  service = await startTestService({ ca: receiver.ca, log: pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) }) });
   other = await service.addWorkspace('Other');
   number = await connectNumber(service.api);
   second = await connectNumber(service.api, { account: SECOND_ACCOUNT });
@@ -124,6 +127,22 @@ describe('the address of a number', () => {
     expect((await send(metaText('hi'))).status).toBe(200);
     const { body } = await service.api.get(`/api/channels/${number.id}`);
     expect(Date.now() - Date.parse(body.last_inbound_at)).toBeLessThan(60_000);
+  });
+});
+
+describe('the log', () => {
+  it('says what was refused and what was left, by the channel, without numbers, texts, tokens and secrets', async () => {
+    const phone = newPhone();
+    const from = logged.length;
+    await send(metaText('a secret wish', { phone }), number, { 'x-hub-signature-256': 'sha256=no' });
+    await send(metaText('a secret wish', { phone, account: '111111111111111' }));
+    await send('{"phone":');
+    await fetch(`${service.url}${number.path}?hub.mode=subscribe&hub.verify_token=guessed&hub.challenge=1`);
+    await fetch(`${service.url}/api/channels/whatsapp_cloud/webhook/${phone}`);
+    const lines = await waitFor('the last line', () => logged.length > from && logged.slice(from).some((line) => line.includes('webhook/:id')) && logged.slice(from));
+    const text = lines.join('');
+    for (const words of ['a request to a channel was refused', 'not of the form sha256', 'not connected here', 'no JSON', `/api/channels/:type/webhook/${number.id}`]) expect(text).toContain(words);
+    for (const secret of [phone, 'secret wish', 'guessed', number.appSecret, number.verifyToken]) expect(text).not.toContain(secret);
   });
 });
 
