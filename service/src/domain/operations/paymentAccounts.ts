@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { checkSetup } from '../checkSetup.ts';
 import type { ConnectionTest } from '../channel.ts';
 import { timestamp } from '../clock.ts';
@@ -70,10 +71,13 @@ export async function testPaymentAccount(
   const lastTest: ConnectionTest = { ...(await ask(asked)), at: timestamp(deps.clock.now()) };
   await deps.store.transaction(async (tx) => {
     const account = await tx.paymentAccounts.get(asked.id);
-    if (account?.updatedAt === asked.updatedAt) await tx.paymentAccounts.put({ ...account, lastTest });
+    if (account && isDeepStrictEqual(filledIn(account), filledIn(asked))) await tx.paymentAccounts.put({ ...account, lastTest });
   });
   return lastTest;
 }
+
+/** A secret is sealed in another form each time: the same one filled in again is another one here. */
+const filledIn = ({ settings, sealedSecrets }: PaymentAccount) => ({ settings, sealedSecrets });
 
 async function loadPaymentAccount(tx: Tx, workspace: Workspace, provider: PaymentProvider): Promise<PaymentAccount> {
   const account = await findPaymentAccount(tx, workspace.id, provider);
