@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { readChatStream } from '../helpers/chatStreamReader.ts';
+import { startFlakyProxy } from '../helpers/flakyProxy.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
@@ -202,6 +204,58 @@ describe('the chat page in a browser', () => {
     await waitFor('the second try', () => lost > 1);
     await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
     expect((await texts()).filter((text) => text === 'answer lost')).toHaveLength(1);
+  });
+
+  it('sends and shows each message once, in order, over connections that break again and again', async () => {
+    window.allowErrors(/ERR_/);
+    // Silent connections take the page its 20 to 40 seconds each: that it notices them is proven below.
+    const proxy = await startFlakyProxy(service.url, { seed: 7, share: 0.8, stalls: false });
+    try {
+      proxy.setFaulty(false);
+      await page.goto(`${proxy.url}/chat`);
+      await composer().waitFor();
+      await write('begun');
+      await page.getByText('Hello from Acme!').waitFor();
+      proxy.breakAll();
+      proxy.setFaulty(true);
+      const mine = Array.from({ length: 12 }, (_, n) => `mine ${n + 1}`);
+      const theirs = Array.from({ length: 12 }, (_, n) => `theirs ${n + 1}`);
+      for (const [n, text] of mine.entries()) {
+        await write(text);
+        await reply(theirs[n]!);
+      }
+      const isAllStored = async () => (await stored()).length === 2 + mine.length + theirs.length;
+      await waitFor('the last message, sent by itself', isAllStored, { timeoutMs: 90_000, everyMs: 200 });
+      expect(Object.keys(proxy.struck)).toEqual(expect.arrayContaining(['cut before the request', 'cut before the answer', 'cut within the answer']));
+      proxy.setFaulty(false);
+      await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()), { timeoutMs: 60_000 });
+      expect((await stored()).filter((text: string) => text.startsWith('mine'))).toEqual(mine);
+      expect((await stored()).filter((text: string) => text.startsWith('theirs'))).toEqual(theirs);
+      expect(await page.locator('.pending').count()).toBe(0);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('does not fight over streams when more tabs are open than have one each', async () => {
+    window.allowErrors(/ERR_/);
+    await arrive();
+    await write('Hello');
+    await page.getByText('Hello from Acme!').waitFor();
+    let streams = 0;
+    await page.route('**/api/chat/stream', (route) => ((streams += 1), route.continue()));
+    const token = await page.evaluate(() => Object.entries(localStorage).find(([key]) => key.endsWith(':token'))![1] as string);
+    const others = [];
+    for (let n = 0; n < 8; n++) others.push(await readChatStream(service.url, token));
+    // The page's stream was the oldest. It waits; the others stay; who comes back to the page sees all.
+    await reply('while it waits');
+    for (const each of others) await waitFor('the reply', () => each.seen.some(({ text }) => text === 'while it waits'));
+    await page.waitForTimeout(5000);
+    expect(streams).toBe(0);
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('while it waits').waitFor();
+    expect(await others[0]!.ended).toBe(true);
+    for (const each of others) each.close();
   });
 
   it('says in words that somebody writes too fast, and sends it later', async () => {

@@ -19,6 +19,8 @@ export interface FlakyProxy extends TrackedServer {
   readonly struck: Readonly<Record<string, number>>;
   /** From now on connections are sound, or faulty again; what is open keeps its fate. */
   setFaulty(isFaulty: boolean): void;
+  /** Cuts every connection that is open. */
+  breakAll(): void;
 }
 
 export interface FlakyProxyOptions {
@@ -26,6 +28,8 @@ export interface FlakyProxyOptions {
   readonly seed: number;
   /** 0 to 1: how many connections are struck soon; the others break late. */
   readonly share: number;
+  /** False: connections are only cut. Default true. */
+  readonly stalls?: boolean;
 }
 
 /** Less than any request or answer has. */
@@ -39,12 +43,13 @@ const LATE_BYTES = 8000;
 export const FAULT_KINDS = ['cut', 'stall'].flatMap((what) => ['request', 'answer'].flatMap((on) => [`${what} before the ${on}`, `${what} within the ${on}`]));
 
 /** A TCP proxy whose connections break, by a plan that its seed decides. */
-export async function startFlakyProxy(targetUrl: string, { seed, share }: FlakyProxyOptions): Promise<FlakyProxy> {
+export async function startFlakyProxy(targetUrl: string, { seed, share, stalls = true }: FlakyProxyOptions): Promise<FlakyProxy> {
   const target = new URL(targetUrl);
   const random = randomFrom(seed);
   const struck: Record<string, number> = {};
-  const faults = planFaults(random);
+  const faults = planFaults(random, stalls ? ['cut', 'stall'] : ['cut']);
   const late = (): Fault => ({ what: 'cut', on: 'answer', afterBytes: Math.ceil((1 + random()) * LATE_BYTES) });
+  const clients = new Set<Socket>();
   let isFaulty = true;
 
   const server = createServer({ noDelay: true }, (client) => {
@@ -54,21 +59,30 @@ export async function startFlakyProxy(targetUrl: string, { seed, share }: FlakyP
       struck[name] = (struck[name] ?? 0) + 1;
     });
   });
+  server.on('connection', (client: Socket) => {
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
+  });
   const tracked = await listenTracked(server, 0, '127.0.0.1');
-  return Object.assign(tracked, { url: `http://127.0.0.1:${tracked.port}`, struck, setFaulty: (faulty: boolean) => void (isFaulty = faulty) });
+  return Object.assign(tracked, {
+    url: `http://127.0.0.1:${tracked.port}`,
+    struck,
+    setFaulty: (faulty: boolean) => void (isFaulty = faulty),
+    breakAll: () => clients.forEach((client) => client.resetAndDestroy()),
+  });
 }
 
 /** One of each kind first, then by chance; each with the bytes within which it strikes. */
-function* planFaults(random: () => number): Generator<Fault, never> {
+function* planFaults(random: () => number, kinds: readonly Fault['what'][]): Generator<Fault, never> {
   for (const on of ['request', 'answer'] as const) {
-    for (const what of ['cut', 'stall'] as const) {
+    for (const what of kinds) {
       yield { what, on, afterBytes: 0 };
       yield { what, on, afterBytes: Math.ceil(random() * AT_ONCE_BYTES) };
     }
   }
   for (;;) {
     yield {
-      what: random() < 0.8 ? 'cut' : 'stall',
+      what: random() < 0.8 ? 'cut' : kinds.at(-1)!,
       on: random() < 0.4 ? 'request' : 'answer',
       afterBytes: random() < 0.4 ? 0 : Math.ceil(random() * SOON_BYTES),
     };
