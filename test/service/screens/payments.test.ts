@@ -86,7 +86,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect((await customer.read()).at(-1).text).toBe(`Demo, one hour\n$49.00\n${link.url}`);
     expect(await (await fetch(link.url)).text()).toContain('Demo, one hour');
     expect((await service.api.get(`/api/conversations/${id}`)).body).toMatchObject({ status: 'human_active', funnel_stage: 'payment_pending' });
-    expect(page.text).toMatch(/Payment link \$49\.00 open Demo, one hour Open until 2\d{3}-\d\d-\d\d [\d:]+ UTC \. Manual, made by ana now http\S+ Copy Send to the customer Mark as paid….*Cancel the link/);
+    expect(page.text).toMatch(/Payment link \$49\.00 open Demo, one hour Open until 2\d{3}-\d\d-\d\d [\d:]+ UTC \. Manual, made by ana now http\S+ Copy Send again Mark as paid….*Cancel the link/);
   });
 
   it('is only made where it is not to be sent, and sent later from its card, once for one form', async () => {

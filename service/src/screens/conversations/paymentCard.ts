@@ -1,4 +1,6 @@
 import type { Payment } from '../../domain/payment.ts';
+import type { Thread } from '../../domain/operations/readThread.ts';
+import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
 import { paymentBadge, paymentView } from '../payments/paymentView.ts';
 import { amountOf } from '../payments/words.ts';
@@ -12,7 +14,10 @@ export function paymentCard(payment: Payment, { signedIn, thread, place, now, pu
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
       <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
-      ${paymentView(payment, { signedIn, now, publicUrl, action, sendAfter: status === 'closed' ? null : messageCount })}
+      ${paymentView(payment, { signedIn, now, publicUrl, action, sendAfter: status === 'closed' ? null : messageCount, isSent: isSent(thread, paymentPageUrl(publicUrl, payment)) })}
     </article>
   `;
 }
+
+/** Whether a message of ours on this page holds the link. */
+const isSent = ({ items }: Thread, url: string): boolean => items.some((item) => item.type === 'message' && item.message.direction === 'outbound' && item.message.text.includes(url));

@@ -21,6 +21,8 @@ export interface PaymentParts {
   readonly carried?: Readonly<Record<string, string | undefined>>;
   /** Given where the link can be sent: how many messages there are, so that a form sent twice sends one message. */
   readonly sendAfter?: number | null;
+  /** Whether the customer was sent the link before. */
+  readonly isSent?: boolean;
 }
 
 export const paymentBadge = ({ status }: Payment): View => html`<span class=${`badge ${paymentTone(status)}`}>${PAYMENT_LABELS[status]}</span>`;
@@ -77,23 +79,26 @@ function actionsView(payment: Payment, parts: PaymentParts): View {
   `;
 }
 
-const sendForm = (payment: Payment, parts: PaymentParts): View => html`
-  <form method="post" action=${parts.action('send')} hx-sync="this:drop">
-    ${hidden(parts, { after: String(parts.sendAfter) })}
-    <button id=${`send-${payment.id}`} aria-label=${`Send the link for ${amountOf(payment)} to the customer`}>Send to the customer</button>
-  </form>
-`;
+function sendForm(payment: Payment, parts: PaymentParts): View {
+  const label = parts.isSent ? 'Send again' : 'Send to the customer';
+  return html`
+    <form method="post" action=${parts.action('send')} hx-sync="this:drop">
+      ${hidden(parts, { after: String(parts.sendAfter) })}
+      <button id=${`send-${payment.id}`} class=${parts.isSent ? 'secondary outline' : undefined} aria-label=${`${label}: ${amountOf(payment)}`}>${label}</button>
+    </form>
+  `;
+}
 
 /** Folded, so that marking money as received takes two steps, without scripts too. */
 const markPaidForm = (payment: Payment, parts: PaymentParts): View => html`
   <details id=${`mark-${payment.id}`}>
-    <summary id=${`mark-summary-${payment.id}`} role="button" class="secondary outline" aria-label=${`Mark ${amountOf(payment)} as paid, with a reference`}>Mark as paid…</summary>
+    <summary id=${`mark-summary-${payment.id}`} role="button" class="secondary outline" aria-label=${`Mark as paid…: ${amountOf(payment)}`}>Mark as paid…</summary>
     <form method="post" action=${parts.action('mark-paid')} hx-sync="this:drop">
       ${hidden(parts)}
       <label for=${`reference-${payment.id}`}>Reference (optional), such as the number of a bank transfer</label>
       <input id=${`reference-${payment.id}`} name="reference" maxlength=${REFERENCE_MAX} autocomplete="off" />
       <p class="muted">The customer’s page will say that ${amountOf(payment)} is paid, and the stage moves to Customer. This cannot be undone.</p>
-      <button id=${`do-mark-${payment.id}`} class="secondary" aria-label=${`Mark ${amountOf(payment)} as paid`}>Mark as paid</button>
+      <button id=${`do-mark-${payment.id}`} class="secondary" aria-label=${`Mark as paid: ${amountOf(payment)}`}>Mark as paid</button>
     </form>
   </details>
 `;
@@ -101,7 +106,7 @@ const markPaidForm = (payment: Payment, parts: PaymentParts): View => html`
 const cancelForm = (payment: Payment, parts: PaymentParts): View => html`
   <form method="post" action=${parts.action('cancel')} hx-sync="this:drop" data-confirm=${`Cancel the payment link for ${amountOf(payment)}? It can no longer be paid then.`}>
     ${hidden(parts)}
-    <button id=${`cancel-${payment.id}`} class="secondary outline" aria-label=${`Cancel the payment link for ${amountOf(payment)}`}>Cancel the link</button>
+    <button id=${`cancel-${payment.id}`} class="secondary outline" aria-label=${`Cancel the link: ${amountOf(payment)}`}>Cancel the link</button>
   </form>
 `;
 
