@@ -41,6 +41,8 @@ export interface SampleContent {
   readonly onWhatsApp: string;
   /** On WhatsApp, where the window is closed. */
   readonly outsideWindow: string;
+  /** With payment links: one open, one paid, one cancelled. */
+  readonly paying: string;
   /** One who comes back to their chat. */
   readonly customer: ChatCustomer;
 }
@@ -64,7 +66,9 @@ export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, '
     greeting: 'Welcome to Harbour Outfitters!',
     instructions: 'You help customers of Harbour Outfitters, a shop for sailing clothes and camping gear in Bristol.\nBe brief and kind. Open on weekdays from 9 to 18, on Saturdays from 10 to 16.\nNever promise a date of delivery that no tool has given you.',
     languages: ['en', 'es'],
+    payment_links: 'off',
   });
+  await setUpPayments(api);
   const tools = await defineTools(api, endpoint);
   const failing = await subscribe(api, endpoint);
 
@@ -77,6 +81,7 @@ export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, '
   clock.behindMs = 26 * HOUR;
   const kenji = await arrive({ phone: '+44 20 7946 0018' }, 'Do you have the Fastnet jacket in size L?');
   await agentSays(kenji.customer);
+  await makePaymentLinks(api, kenji.id);
   clock.behindMs = 22 * HOUR;
   const elena = await writesOnWhatsApp(service, graph, number, clock, { phone: '34600000112', name: 'Elena Vidal', text: 'Is the Fastnet jacket waterproof?' });
   await deliver(url, number, graph.statusWebhook(graph.taken.at(-1)!, 'read'));
@@ -94,7 +99,21 @@ export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, '
   const tom = await answered({ name: 'Tom Becker', email: 'tom.becker@example.com' }, 'Hello, I need to cancel order A-1093, I chose the wrong size.');
   await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
   clock.behindMs = 0;
-  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, channel: number.id, onWhatsApp: elena, outsideWindow: ravi, customer: maria.customer };
+  await api.patch('/api/agent', { payment_links: 'ask' });
+  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, channel: number.id, onWhatsApp: elena, outsideWindow: ravi, paying: kenji.id, customer: maria.customer };
+}
+
+async function setUpPayments(api: ApiClient): Promise<void> {
+  await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer to Harbour Outfitters Ltd, GB33 BUKB 2020 1555 5555 55,\nwith the reference of this page.' } });
+  await api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_51HarbourOutfitters', webhook_secret: 'whsec_0123456789abcdefABCDEF' } });
+}
+
+async function makePaymentLinks(api: ApiClient, conversationId: string): Promise<void> {
+  const make = async (amount: number, description: string): Promise<string> =>
+    (await api.post(`/api/conversations/${conversationId}/payment-links`, { amount, currency: 'gbp', description, provider: 'manual' })).body.id;
+  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size M')}/cancel`, {});
+  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size L')}/mark-paid`, { reference: 'Transfer 2026-1182' });
+  await make(1250, 'Delivery on Saturday');
 }
 
 const orderNumber = { type: 'string', description: 'Order number' };

@@ -37,6 +37,13 @@ export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'channel', path: ({ channel }) => `/channels/${channel}`, prepare: unfold },
   { name: 'channel, new', path: () => '/channels/new?type=whatsapp_cloud' },
   { name: 'channel, refused', path: () => '/channels/new?type=whatsapp_cloud', isRefusal: true, prepare: refuseChannel },
+  { name: 'conversation with payment links', path: ({ paying }) => `/conversations/${paying}`, prepare: unfold },
+  { name: 'payment link, new', path: ({ paying }) => `/conversations/${paying}/payment-link` },
+  { name: 'payment link, refused', path: ({ paying }) => `/conversations/${paying}/payment-link`, isRefusal: true, prepare: refusePaymentLink },
+  { name: 'payments', path: () => '/payments', prepare: unfold },
+  { name: 'payments, none of a status', path: () => '/payments?status=failed' },
+  { name: 'payment provider with keys', path: () => '/payments/providers/stripe', prepare: unfold },
+  { name: 'payment provider, refused', path: () => '/payments/providers/manual', isRefusal: true, prepare: refuseProvider },
   { name: 'keys', path: () => '/keys' },
   { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
   { name: 'subscription that fails', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: unfold },
@@ -75,6 +82,19 @@ async function refuseTool(page: Page) {
   await page.getByLabel('Description').first().fill('Finds an order.');
   await button(page, 'Create the tool').click();
   await page.getByText('Correct what is marked below.').waitFor();
+}
+
+async function refusePaymentLink(page: Page) {
+  await page.getByLabel('Amount').fill('1,234.50');
+  await page.getByLabel('What it is for').fill('Fastnet jacket');
+  await button(page, 'Make the link').click();
+  await page.getByText('Must be an amount of').waitFor();
+}
+
+async function refuseProvider(page: Page) {
+  await page.getByLabel('Payment instructions').fill(' ');
+  await button(page, 'Save').click();
+  await page.getByText('Must not be empty.').waitFor();
 }
 
 /** Opens all that is folded. */

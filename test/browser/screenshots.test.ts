@@ -25,6 +25,8 @@ const PICTURES: readonly Picture[] = [
   { name: 'agent', path: () => '/agent', prepare: tryAgent },
   { name: 'channels', path: () => '/channels' },
   { name: 'channel', path: ({ channel }) => `/channels/${channel}` },
+  { name: 'payment-link', path: ({ paying }) => `/conversations/${paying}/payment-link` },
+  { name: 'payments', path: () => '/payments' },
   { name: 'keys', path: () => '/keys' },
   { name: 'subscription', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: (page) => page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click() },
   { name: 'team', path: () => '/team', prepare: inviteOnce },

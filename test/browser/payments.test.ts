@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { BEN, join, signIn, startTeam, type Team } from './team.ts';
+
+const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith the reference.';
+
+describe('payment links', () => {
+  let team: Team;
+  let ana: Page;
+  let ben: Page;
+
+  beforeAll(async () => {
+    team = await startTeam();
+    const { page } = await team.openSignedIn();
+    await join(page, (await team.open()).page, team.service.url);
+    await team.closeWindows();
+    await team.service.api.patch('/api/agent', { enabled: false });
+  });
+  beforeEach(async () => {
+    await team.service.api.put('/api/payment-accounts/manual', { settings: { instructions: INSTRUCTIONS } });
+    [ana, ben] = [(await team.open()).page, (await team.open()).page];
+    await Promise.all([signIn(ana, team.service.url), signIn(ben, team.service.url, '/conversations', BEN)]);
+    for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
+  });
+  afterEach(async () => {
+    await team.closeWindows();
+    await team.service.api.delete('/api/payment-accounts/stripe');
+  });
+  afterAll(() => team?.close());
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const card = (page: Page, amount = '$49.00') => page.getByRole('article', { name: `Payment link for ${amount}` });
+  /** A reload would forget this mark. */
+  const mark = (page: Page) => page.evaluate(() => void Object.assign(window, { isSamePage: true }));
+  const expectNoReload = async (page: Page) => expect(await page.evaluate('window.isSamePage')).toBe(true);
+  const linksOf = async (id: string) => (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+
+  async function conversation(name: string) {
+    const customer = await chatCustomer(team.service.url, { name });
+    const { conversation_id: id } = await customer.write('How do I pay?');
+    return { customer, id, url: `${team.service.url}/conversations/${id}` };
+  }
+
+  async function fillIn(page: Page, { amount = '49', currency = 'usd', description = 'Demo, one hour' } = {}) {
+    await page.getByRole('button', { name: 'Payment link…' }).click();
+    await page.getByLabel('Amount').fill(amount);
+    await page.getByLabel('Currency').selectOption(currency);
+    await page.getByLabel('What it is for').fill(description);
+  }
+
+  it('set up, made, sent, opened by the customer and marked as paid; the other window follows by itself', async () => {
+    await team.service.api.delete('/api/payment-accounts/manual');
+    const { id, url, customer } = await conversation('Clara');
+    await ana.goto(url);
+    await button(ana, 'Payment link…').click();
+    await ana.getByRole('link', { name: 'Set one up under Payments' }).click();
+    await ana.getByRole('link', { name: 'Manual' }).click();
+    await ana.getByLabel('Payment instructions').fill(INSTRUCTIONS);
+    await button(ana, 'Set up').click();
+    await ana.getByText('Saved.').waitFor();
+
+    await ben.goto(url);
+    await ben.getByRole('article').getByText('How do I pay?').waitFor();
+    await mark(ben);
+    await ana.goto(url);
+    await fillIn(ana);
+    await button(ana, 'Make the link').click();
+    await ana.getByText('The payment link is sent to the customer.').waitFor();
+    await card(ben).getByText('open', { exact: true }).waitFor();
+    await button(ben, 'Send again: $49.00').waitFor();
+    expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('payment_pending');
+
+    const link = (await customer.read()).at(-1).text.split('\n').at(-1);
+    const { page: theirs } = await team.open();
+    await theirs.goto(link);
+    await theirs.getByRole('heading', { name: '$49.00' }).waitFor();
+    await theirs.getByText('Transfer to DE00 0000 0000').waitFor();
+
+    await button(ana, 'Mark as paid…: $49.00').click();
+    await ana.getByLabel('Reference (optional)').fill('Transfer 1182');
+    await ana.getByRole('button', { name: 'Mark as paid: $49.00', exact: true }).click();
+    await ana.getByText('Marked as paid.').waitFor();
+    await card(ben).getByText('paid', { exact: true }).waitFor();
+    expect(await card(ben).innerText()).toMatch(/marked by ana\. Reference: Transfer 1182/);
+    await ben.getByText('ana set the stage from Payment pending to Customer').waitFor();
+    expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('customer');
+    expect(await card(ben).getByRole('button').count()).toBe(0);
+    await expectNoReload(ben);
+    await theirs.reload();
+    await theirs.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+    expect(await linksOf(id)).toMatchObject([{ status: 'paid', provider_reference: 'Transfer 1182' }]);
+  });
+
+  it('clicked twice, one link is made and one message sent', async () => {
+    const { id, url, customer } = await conversation('Delia');
+    await ana.goto(url);
+    await fillIn(ana);
+    await button(ana, 'Make the link').dblclick();
+    await ana.getByText('The payment link is sent to the customer.').waitFor();
+    expect(await linksOf(id)).toHaveLength(1);
+    expect(await customer.read()).toHaveLength(2);
+  });
+
+  it('both act at once: what came first stays, and the other one is told in words', async () => {
+    const { id, url } = await conversation('Ewa');
+    const [link] = [(await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' })).body];
+    // Ben's window has not heard of what ana does.
+    await ben.route('**/live?**', () => {});
+    await Promise.all([ana.goto(url), ben.goto(url)]);
+    await button(ben, 'Mark as paid…: $49.00').click();
+    await button(ana, 'Cancel the link: $49.00').click();
+    await ana.getByText('The payment link is cancelled.').waitFor();
+    await ben.getByRole('button', { name: 'Mark as paid: $49.00', exact: true }).click();
+    await ben.getByText('Nothing was changed.').waitFor();
+    await card(ben).getByText('cancelled', { exact: true }).waitFor();
+    expect((await team.service.api.get(`/api/payment-links/${link.id}`)).body.status).toBe('cancelled');
+  });
+
+  it('what is half typed into a card stays while the thread changes; its link can be copied', async () => {
+    const { id, url, customer } = await conversation('Femi');
+    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' });
+    await ana.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await ana.goto(url);
+    await button(ana, 'Copy the link for $49.00').click();
+    await ana.getByText('Copied').waitFor();
+    expect(await ana.evaluate('navigator.clipboard.readText()')).toBe(link.url);
+    await button(ana, 'Mark as paid…: $49.00').click();
+    await ana.getByLabel('Reference (optional)').pressSequentially('Tran');
+    await customer.write('I have paid.');
+    await ana.getByRole('article').getByText('I have paid.').waitFor();
+    await ana.getByLabel('Reference (optional)').pressSequentially('sfer 7');
+    expect(await ana.getByLabel('Reference (optional)').inputValue()).toBe('Transfer 7');
+  });
+
+  it('the payments page follows what happens in conversations, and acts there too', async () => {
+    await ben.goto(`${team.service.url}/payments?status=open`);
+    await mark(ben);
+    const { id } = await conversation('Gita');
+    await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 777, currency: 'eur', description: 'A map', provider: 'manual' });
+    await card(ben, '€7.77').waitFor();
+    await team.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    await ben.getByText('never tested').waitFor();
+    await expectNoReload(ben);
+    await button(ben, 'Mark as paid…: €7.77').click();
+    await ben.getByRole('button', { name: 'Mark as paid: €7.77', exact: true }).click();
+    await card(ben, '€7.77').waitFor({ state: 'detached' });
+    await ben.getByRole('link', { name: 'Paid', exact: true }).click();
+    await card(ben, '€7.77').getByRole('link', { name: 'Gita' }).click();
+    await card(ben, '€7.77').getByText('marked by').waitFor();
+  });
+
+  it('the form of a phone: with two providers each has its own time, and all can be reached', async () => {
+    await team.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    const { id, url } = await conversation('Hana');
+    await ana.setViewportSize({ width: 360, height: 640 });
+    await ana.goto(url);
+    await fillIn(ana, { amount: '12,50', currency: 'eur' });
+    await ana.getByLabel('Open for, with Stripe').waitFor();
+    expect(await ana.getByLabel('Open for, with Manual').isVisible()).toBe(false);
+    await ana.getByRole('radio', { name: 'Manual' }).check();
+    expect(await ana.getByLabel('Open for, with Stripe').isVisible()).toBe(false);
+    await ana.getByLabel('Open for, with Manual').selectOption('7 days');
+    await ana.getByLabel('Send it to the customer now').uncheck();
+    await button(ana, 'Make the link').click();
+    await ana.getByText('The payment link is made.').waitFor();
+    expect(await linksOf(id)).toMatchObject([{ amount: 1250, currency: 'eur', provider: 'manual' }]);
+    await button(ana, 'Send to the customer: €12.50').click();
+    await ana.getByText('The payment link is sent to the customer.').waitFor();
+  });
+
+  it('without JavaScript: set up, made, sent, cancelled, marked as paid', async () => {
+    await team.service.api.delete('/api/payment-accounts/manual');
+    const { id, url, customer } = await conversation('Ines');
+    const { page } = await team.openSignedIn('/payments/providers/manual', { context: { javaScriptEnabled: false } });
+    await page.getByLabel('Payment instructions').fill(INSTRUCTIONS);
+    await button(page, 'Set up').click();
+    await page.getByText('Saved.').waitFor();
+    for (const amount of ['10', '20']) {
+      await page.goto(url);
+      await fillIn(page, { amount });
+      await button(page, 'Make the link').click();
+      await page.getByText('The payment link is sent to the customer.').waitFor();
+    }
+    expect(await customer.read()).toHaveLength(3);
+    await button(page, 'Cancel the link: $10.00').click();
+    await card(page, '$10.00').getByText('cancelled', { exact: true }).waitFor();
+    await button(page, 'Mark as paid…: $20.00').click();
+    await page.getByRole('button', { name: 'Mark as paid: $20.00', exact: true }).click();
+    await card(page, '$20.00').getByText('paid', { exact: true }).waitFor();
+    expect((await linksOf(id)).map(({ status }: { status: string }) => status)).toEqual(['paid', 'cancelled']);
+  });
+});
