@@ -79,7 +79,7 @@ export class Sender {
     }
   }
 
-  /** A receipt frees the contact's next text at once, also while the answer about the text before is still to come. */
+  /** A receipt, or a new message after it, makes the contact's next text due while the answer about the one before is still to come. */
   async #inTurn(contactId: string, work: () => Promise<void>): Promise<void> {
     const before = this.#lastOf.get(contactId) ?? Promise.resolve();
     const mine = before.then(work);

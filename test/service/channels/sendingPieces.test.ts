@@ -16,6 +16,7 @@ import { newId } from '../../../service/src/domain/ids.ts';
 import type { Message } from '../../../service/src/domain/message.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import type { ConversationView } from '../../../service/src/domain/operations/loadConversation.ts';
+import { recordReceipt } from '../../../service/src/domain/operations/recordReceipt.ts';
 import { storeReply } from '../../../service/src/domain/operations/storeReply.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { Sending } from '../../../service/src/domain/sending.ts';
@@ -29,6 +30,8 @@ const LONG = 'One two three four. Five six seven. Eight nine ten. Eleven.';
 const PIECES = ['One two three four.', 'Five six seven.', 'Eight nine ten.', 'Eleven.'];
 const outage = graphError(503, { code: 2 });
 const refusal = graphError(400, { code: 131026 });
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('the sender', () => {
   let folder: string;
@@ -171,6 +174,32 @@ describe('the sender', () => {
     expect(graph.requests).toEqual([]);
     const next = await reply('Next');
     await reached(next, 'sent');
+  });
+
+  it('has one text of a customer under way at a time, also when a receipt comes before the answer', async () => {
+    const held: (() => void)[] = [];
+    graph.answerBy(() => (res, take) => {
+      const { id } = take();
+      held.push(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ messages: [{ id }] })));
+    });
+    start();
+    await reply('one');
+    const last = await reply('two');
+    await waitFor('the first request', () => held.length === 1);
+    const { id, body } = graph.taken[0]!;
+    const receipt = { type: 'receipt', account: graph.phoneNumberId, channelMessageId: id, sendingId: body.biz_opaque_callback_data!, state: 'sent', error: null } as const;
+    await store.transaction(async (tx) => {
+      const [channel] = await tx.channels.find({ where: { workspaceId: view.workspace.id }, limit: 1 });
+      await recordReceipt(tx, channel!, receipt, systemClock.now());
+    });
+    await pause(100);
+    expect(texts()).toEqual(['one']);
+    held[0]!();
+    await waitFor('the second request', () => held.length === 2);
+    await pause(2 * GRACE_MS); // a second worker would take it for interrupted
+    expect(texts()).toEqual(['one', 'two']);
+    held[1]!();
+    await reached(last, 'sent');
   });
 
   it('sends both of two texts that the channel gives the same id', async () => {
