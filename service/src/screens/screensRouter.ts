@@ -53,7 +53,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
-  router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments, followPayment));
+  router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

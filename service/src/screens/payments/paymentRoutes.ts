@@ -3,7 +3,6 @@ import type { Deps } from '../../domain/deps.ts';
 import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { parseCursor } from '../../domain/page.ts';
-import type { FollowPayment } from '../../http/paymentFeed.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { formValues } from '../forms.ts';
 import { render, renderDocument } from '../html.ts';
@@ -17,7 +16,7 @@ import { providerRouter } from './providerRoutes.ts';
 const PAGE_SIZE = 20;
 
 /** `/payments`: the providers, and the links that were made. */
-export function paymentScreensRouter(deps: Deps, config: PaymentsConfig, _followPayment: FollowPayment): Router {
+export function paymentScreensRouter(deps: Deps, config: PaymentsConfig): Router {
   const router = Router();
   const accountsOf = (response: Response) => listPaymentAccounts(deps, signedInOf(response).workspace);
   const linksOf = async (response: Response, view: PaymentsView): Promise<LinksList> => {
