@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
+import { REPLY_TEXT_MAX } from '../../service/src/domain/message.ts';
 
 describe('bad input gets a clear error, and nothing is stored', () => {
   let service: TestService;
@@ -22,7 +23,7 @@ describe('bad input gets a clear error, and nothing is stored', () => {
     ['an empty object', '{}', 400, 'invalid_request'],
     ['a number for a text', '{"text":5}', 400, 'invalid_request'],
     ['an empty text', '{"text":"  "}', 400, 'invalid_request'],
-    ['a text that is too long', JSON.stringify({ text: 'x'.repeat(4097) }), 400, 'invalid_request'],
+    ['a text that is too long', JSON.stringify({ text: 'x'.repeat(REPLY_TEXT_MAX + 1) }), 400, 'invalid_request'],
     ['half a surrogate pair', '{"text":"\\ud800"}', 400, 'invalid_request'],
     ['a NUL', '{"text":"a\\u0000b"}', 400, 'invalid_request'],
     ['a body over 256 KiB', JSON.stringify({ text: 'x'.repeat(300_000) }), 413, 'body_too_large'],
@@ -44,8 +45,8 @@ describe('bad input gets a clear error, and nothing is stored', () => {
   it('counts characters, not bytes or halves of pairs', async () => {
     const { conversation_id } = await (await chatCustomer(service.url)).write('x');
     const own = `/api/conversations/${conversation_id}/messages`;
-    expect((await service.api.post(own, { text: '🎉'.repeat(4096) })).status).toBe(201);
-    expect((await service.api.post(own, { text: '🎉'.repeat(4097) })).status).toBe(400);
+    expect((await service.api.post(own, { text: '🎉'.repeat(REPLY_TEXT_MAX) })).status).toBe(201);
+    expect((await service.api.post(own, { text: '🎉'.repeat(REPLY_TEXT_MAX + 1) })).status).toBe(400);
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', 'multipart/form-data'])('content type %s', async (type) => {

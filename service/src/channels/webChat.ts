@@ -1,5 +1,5 @@
 import { WEB_CHAT } from '../domain/channel.ts';
-import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
+import { REPLY_TEXT_MAX } from '../domain/message.ts';
 import type { HostedChannel } from './channelAdapter.ts';
 
 /** The chat page that the service serves: http/routes/chat.ts takes in, a stored message is in the chat. */
@@ -7,5 +7,5 @@ export const webChat: HostedChannel = {
   type: WEB_CHAT,
   label: 'Web chat',
   isHosted: true,
-  capabilities: { isSent: false, textMax: MESSAGE_TEXT_MAX, windowMs: null },
+  capabilities: { isSent: false, textMax: REPLY_TEXT_MAX, windowMs: null },
 };

@@ -1,4 +1,3 @@
-import { MESSAGE_TEXT_MAX } from '../domain/message.ts';
 import type { ConnectedChannel } from './channelAdapter.ts';
 import { sendText, testConnection } from './whatsapp/graphApi.ts';
 import { parseBody } from './whatsapp/inbound.ts';
@@ -6,6 +5,8 @@ import { WHATSAPP_SETUP_STEPS } from './whatsapp/setupSteps.ts';
 import { verifyRequest } from './whatsapp/verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
+/** Of `text.body`, as documented. */
+const TEXT_MAX = 4096;
 
 /**
  * WhatsApp Business Platform, Cloud API: Meta's webhook in, the Graph API out.
@@ -15,7 +16,7 @@ export const whatsappCloud: ConnectedChannel = {
   type: 'whatsapp_cloud',
   label: 'WhatsApp',
   isHosted: false,
-  capabilities: { isSent: true, textMax: MESSAGE_TEXT_MAX, windowMs: 24 * HOUR_MS },
+  capabilities: { isSent: true, textMax: TEXT_MAX, windowMs: 24 * HOUR_MS },
   fields: [
     {
       name: 'phone_number_id',

@@ -28,5 +28,8 @@ export interface Message extends Document {
   readonly createdAt: string;
 }
 
-/** The longest text that a message can hold, in characters (WhatsApp's limit too). */
+/** The longest text that a customer writes at once, and that the agent replies with, in characters. */
 export const MESSAGE_TEXT_MAX = 4096;
+
+/** The longest text that the team or an automation can write at once; a channel that takes less gets it in pieces. */
+export const REPLY_TEXT_MAX = 16_384;

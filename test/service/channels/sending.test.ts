@@ -62,6 +62,23 @@ describe('a message to a customer on WhatsApp', () => {
     expect(await customer.deliveries()).toEqual([{ text: body.message.text, state: 'read', error: null }]);
   });
 
+  it('arrives in several, split at the ends of sentences, when it is longer than WhatsApp takes', async () => {
+    const phone = newPhone();
+    const customer = await account.customer(phone);
+    const sentences = Array.from({ length: 150 }, (_, index) => `This is sentence number ${index + 1} of a long explanation, which nobody wants to see cut.`);
+    expect((await customer.reply(sentences.join(' '))).status).toBe(201);
+    await customer.delivery(1, 'sent');
+    const texts = textsTo(phone);
+    expect(texts.length).toBe(4);
+    expect(texts.every((text) => text.length <= 4096 && text.endsWith('cut.'))).toBe(true);
+    expect(texts.join(' ')).toBe(sentences.join(' '));
+    for (const taken of takenFor(phone)) {
+      expect((await customer.deliveries())[0]!.state).toBe('sent'); // as far as its last part
+      await account.tell(taken, 'delivered');
+    }
+    expect((await customer.deliveries())[0]!.state).toBe('delivered');
+  });
+
   it('goes to the user id of a customer who hides the phone number', async () => {
     const customer = await account.customer('US.13491208655302741918');
     await customer.reply('Hello you');

@@ -250,7 +250,7 @@ describe('the conversations screen', () => {
       expect((await chat.read()).at(-1)).toMatchObject({ text: 'One\ntwo' });
     });
 
-    it.each([['nothing', '  ', 'Must not be empty.'], ['too much', 'x'.repeat(4097), 'Must have at most 4096 characters.']])('a reply of %s is refused beside the field and kept', async (_, text, problem) => {
+    it.each([['nothing', '  ', 'Must not be empty.'], ['too much', 'x'.repeat(16_385), 'Must have at most 16384 characters.']])('a reply of %s is refused beside the field and kept', async (_, text, problem) => {
       const { path, chat } = await customer({ name: 'Refused' });
       await ana.get(path);
       const page = await ana.post(`${path}/reply`, { text });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CONVERSATION_STATUSES, HANDOVER_REASONS, VERDICTS } from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { DELIVERY_STATES, MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { DELIVERY_STATES, REPLY_TEXT_MAX } from '../../domain/message.ts';
 import { channelTypeSchema } from './channels.ts';
 import { operation } from './operation.ts';
 import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
@@ -157,7 +157,7 @@ export const sendMessage = operation({
   description: 'Pauses the agent, exactly as a take-over does.',
   extension: false,
   body: z
-    .object({ text: textSchema(MESSAGE_TEXT_MAX).meta({ description: `1 to ${MESSAGE_TEXT_MAX} characters` }) })
+    .object({ text: textSchema(REPLY_TEXT_MAX).meta({ description: `1 to ${REPLY_TEXT_MAX} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences` }) })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
   status: 201,
   answer: z.strictObject({ message: trackedMessageSchema, conversation: conversationSchema }).meta({ id: 'SentMessage' }),

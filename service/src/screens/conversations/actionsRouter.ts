@@ -4,7 +4,7 @@ import { VERDICTS } from '../../domain/conversation.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, type ErrorCode } from '../../domain/errorCatalogue.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { REPLY_TEXT_MAX } from '../../domain/message.ts';
 import { closeConversation } from '../../domain/operations/closeConversation.ts';
 import { decideInConversation } from '../../domain/operations/decideInConversation.ts';
 import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
@@ -24,7 +24,7 @@ type Post = Request<{ id: string; callId: string }>;
 /** Browsers send line ends as CR LF, and count them as one character. */
 const formText = (max: number) => z.string('is missing').transform((text) => text.replaceAll('\r\n', '\n')).pipe(textSchema(max));
 
-const replySchema = z.object({ text: formText(MESSAGE_TEXT_MAX) });
+const replySchema = z.object({ text: formText(REPLY_TEXT_MAX) });
 const closingSchema = z.object({ verdict: z.enum(VERDICTS, 'must be chosen'), summary: formText(SUMMARY_MAX) });
 const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
 const reasonSchema = z.object({ note: formText(REASON_MAX) });

@@ -1,6 +1,6 @@
 import { adapterOf } from '../../channels/registry.ts';
 import { VERDICTS, type Conversation } from '../../domain/conversation.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { REPLY_TEXT_MAX } from '../../domain/message.ts';
 import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
 import { formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
@@ -72,7 +72,7 @@ const whoItIs = ({ handover }: Conversation, takenByName: string | null) =>
 const replyForm = ({ signedIn, thread, place }: ThreadParts, values: FormValues, problems: Problems): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
     ${csrfField(signedIn)}
-    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: MESSAGE_TEXT_MAX, rows: 3, dir: 'auto', placeholder: 'Write to the customer', 'data-draft': thread.conversation.id } })}
+    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: REPLY_TEXT_MAX, rows: 3, dir: 'auto', placeholder: 'Write to the customer', 'data-draft': thread.conversation.id } })}
     <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter sends</small></div>
   </form>
 `;
