@@ -23,7 +23,7 @@ import { createOutboundClient } from './outbound/outboundClient.ts';
 import { PaymentLoop } from './payments/paymentLoop.ts';
 import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
-import { openLowdbStore } from './store/lowdb/index.ts';
+import { openLowdbStore, type LowdbOptions } from './store/lowdb/index.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
 
 export interface Service {
@@ -37,6 +37,16 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** What tests and measurements put in another's place. */
+export interface StartOptions {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  /** A CA (PEM) that outbound calls trust beside the system's. */
+  readonly ca?: string;
+  /** The embedded store's own settings: early snapshots, file operations that fail. */
+  readonly store?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
+}
+
 /** How long open requests may take to end at a stop. */
 const DRAIN_MS = 10_000;
 const SWEEP_MS = 50;
@@ -44,11 +54,11 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, log = createLogger(config.logLevel), ca }: { clock?: Clock; log?: Logger; ca?: string } = {},
+  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {} }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(config, log), (open) => open.close());
+  const store = started.adopt(await openStore(config, log, storeOptions), (open) => open.close());
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
@@ -115,9 +125,9 @@ const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger): Promise<Ag
   llm === null ? createKeywordAgent() : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
 
 /** @throws Error that names DATA_DIR when the folder cannot be used */
-async function openStore({ dataDir }: Config, log: Logger) {
+async function openStore({ dataDir }: Config, log: Logger, options: StartOptions['store']) {
   try {
-    return await openLowdbStore(collections, { folder: dataDir, log });
+    return await openLowdbStore(collections, { folder: dataDir, log, ...options });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : new Error(`DATA_DIR ${dataDir} cannot be used: ${message}`, { cause: error });
