@@ -3,6 +3,8 @@ import type { ContractStore } from './schema.ts';
 import type { ClaimRequest, Job } from '../../service/src/store/store.ts';
 
 const NOW = 1_000_000;
+/** Later than any clock says. */
+const FAR = 9e15;
 
 const job = (id: string, parts: Partial<Job> = {}): Job => ({
   id,
@@ -178,6 +180,22 @@ export const describeJobs = (current: () => ContractStore, reopen: () => Promise
       await enqueue(job('a'));
       await claim({ freeSlots: () => 0 });
       expect(await current().nextRunAt('deliveries')).toBe(NOW);
+    });
+
+    it('counts what waits and what is claimed, by queue', async () => {
+      expect((await current().stats()).queues).toEqual({});
+      await enqueue(job('a'), job('b'), job('later', { group: 'h', runAt: FAR }), job('tool', { queue: 'tools', runAt: FAR }));
+      const counts = async (queue: string) => (await current().stats()).queues[queue];
+      expect(await counts('deliveries')).toMatchObject({ waiting: 3, claimed: 0, oldestDueMs: expect.any(Number) });
+      expect(await counts('tools')).toEqual({ waiting: 1, claimed: 0, oldestDueMs: null });
+      await claim();
+      expect(await counts('deliveries')).toEqual({ waiting: 1, claimed: 2, oldestDueMs: null });
+      await release('a', NOW);
+      await complete('b');
+      await complete('later');
+      expect(await counts('deliveries')).toMatchObject({ waiting: 1, claimed: 0 });
+      await complete('a');
+      expect(await counts('deliveries')).toEqual({ waiting: 0, claimed: 0, oldestDueMs: null });
     });
 
     it('calls back when work was added or released, not otherwise', async () => {

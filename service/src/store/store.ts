@@ -109,6 +109,34 @@ export interface Gap {
   readonly gap: true;
 }
 
+/** How one queue stands. */
+export interface QueueStats {
+  /** Jobs that nobody has claimed, due or not. */
+  readonly waiting: number;
+  /** Jobs whose lease has not been ended. */
+  readonly claimed: number;
+  /** How long the job that is due longest has been waiting for a claim, in milliseconds; null: none is due. */
+  readonly oldestDueMs: number | null;
+}
+
+/** What lies on a disk that the store itself writes to. */
+export interface FileStats {
+  /** What the next start has to replay, in bytes. */
+  readonly journalBytes: number;
+  /** Length of the last snapshot; 0 when there is none. */
+  readonly snapshotBytes: number;
+  /** When the last snapshot was finished, in milliseconds since the epoch; null when there is none. */
+  readonly snapshotAt: number | null;
+}
+
+/** For an operator's eyes. */
+export interface StoreStats {
+  /** By name; a queue that never held a job is left out. */
+  readonly queues: Readonly<Record<string, QueueStats>>;
+  /** Null for a store that leaves files to a database. */
+  readonly files: FileStats | null;
+}
+
 export interface Store<S extends Schema> {
   /**
    * Runs `fn` and commits what it wrote, all of it or, when it throws, nothing.
@@ -130,6 +158,8 @@ export interface Store<S extends Schema> {
 
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
+  /** Costs as much as there are groups with due jobs, however much is stored. Answers during an outage too. */
+  stats(): Promise<StoreStats>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
+import type { FileStats } from '../store.ts';
 import type { Files } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, tidyFolder } from './folder.ts';
 import type { JournalEvents, JournalPosition } from './journal.ts';
@@ -26,7 +27,7 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly slices: () => AsyncIterable<Slice>;
   private readonly events: JournalEvents;
   private current: Journal | null = null;
-  private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0 };
+  private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
   /** Journal bytes since the last snapshot that `current` did not write itself. */
   private carried = 0;
 
@@ -52,6 +53,10 @@ export class JournaledAdapter implements Adapter<Data> {
     return this.carried + this.journal.written;
   }
 
+  get stats(): FileStats {
+    return { journalBytes: this.journalBytesSinceSnapshot, snapshotBytes: this.base.bytes, snapshotAt: this.base.at };
+  }
+
   /** At start, and again after a write has failed: then what was not acknowledged is cut off first. */
   async read(): Promise<Data> {
     const failed = this.current;
@@ -74,7 +79,7 @@ export class JournaledAdapter implements Adapter<Data> {
     };
     const bytes = await writeSnapshot(this.folder, { generation, nextSequence }, this.slices(), durable, this.files);
     const previous = this.base.generation;
-    this.base = { generation, bytes };
+    this.base = { generation, bytes, at: Date.now() };
     this.carried = -written;
     await tidyFolder(this.folder, previous, this.files);
   }

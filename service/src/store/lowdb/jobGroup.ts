@@ -18,22 +18,25 @@ export class JobGroup {
     this.name = name;
   }
 
-  add(job: Job): void {
+  /** @returns whether it was not there before */
+  add(job: Job): boolean {
     let row = this.ranks.find(({ rank }) => rank === job.rank);
     if (row === undefined) {
       row = { rank: job.rank, jobs: sortedTree(byTime) };
       this.ranks.push(row);
       this.ranks.sort((a, b) => a.rank - b.rank);
     }
-    row.jobs.set(job, undefined);
+    return row.jobs.set(job, undefined);
   }
 
-  remove(job: Job): void {
+  /** @returns whether it was there */
+  remove(job: Job): boolean {
     const at = this.ranks.findIndex(({ rank }) => rank === job.rank);
-    if (at === -1) return;
+    if (at === -1) return false;
     const { jobs } = this.ranks[at]!;
-    jobs.delete(job);
+    const was = jobs.delete(job);
     if (jobs.size === 0) this.ranks.splice(at, 1);
+    return was;
   }
 
   /** Takes out the job whose turn it is. */

@@ -1,4 +1,4 @@
-import type { ClaimRequest, Job } from '../store.ts';
+import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { JobGroup } from './jobGroup.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
@@ -22,6 +22,7 @@ export class JobLane {
   private readonly sleeping: SortedTree<JobGroup> = sortedTree(byWaking);
   private readonly round = new Set<JobGroup>();
   private readonly leases: SortedTree<Lease> = sortedTree(byEnd);
+  private waiting = 0;
 
   add(job: Job): void {
     let group = this.groups.get(job.group);
@@ -29,14 +30,14 @@ export class JobLane {
       group = new JobGroup(job.group);
       this.groups.set(job.group, group);
     }
-    group.add(job);
+    if (group.add(job)) this.waiting += 1;
     if (!this.round.has(group)) this.sleep(group);
   }
 
   remove(job: Job): void {
     const group = this.groups.get(job.group);
     if (group === undefined) return;
-    group.remove(job);
+    if (group.remove(job)) this.waiting -= 1;
     if (!this.round.has(group) || group.nextRunAt === null) this.sleep(group);
   }
 
@@ -57,6 +58,7 @@ export class JobLane {
       else this.sleep(group);
       if (job === null) continue;
       slots.set(group, free - 1);
+      this.waiting -= 1;
       taken += 1;
       yield job;
     }
@@ -91,6 +93,21 @@ export class JobLane {
       break;
     }
     return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+  }
+
+  stats(now: number): QueueStats {
+    const oldest = this.nextRunAtUnclaimed();
+    return {
+      waiting: this.waiting,
+      claimed: this.leases.size,
+      oldestDueMs: oldest === null || oldest > now ? null : now - oldest,
+    };
+  }
+
+  private nextRunAtUnclaimed(): number | null {
+    let next = this.sleeping.minKey()?.wakeAt ?? null;
+    for (const { nextRunAt } of this.round) if (next === null || nextRunAt! < next) next = nextRunAt;
+    return next;
   }
 
   private wake(now: number): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import type { Change, ClaimRequest, Gap, Job, Schema, Store, Transaction } from '../store.ts';
+import type { Change, ClaimRequest, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from './changeFeed.ts';
@@ -115,6 +115,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const call = () => listener();
     this.listeners.add(call);
     return () => this.listeners.delete(call);
+  }
+
+  async stats(): Promise<StoreStats> {
+    return { queues: this.queue.stats(Date.now()), files: this.adapter.stats };
   }
 
   close(): Promise<void> {

@@ -20,8 +20,8 @@ export interface Recovered {
   readonly data: Data;
   /** The end of the last journal; null in an empty folder. */
   readonly position: JournalPosition | null;
-  /** Generation and length of the snapshot that it began from. */
-  readonly base: { readonly generation: number; readonly bytes: number };
+  /** The snapshot that it began from: generation, length, and when it was written (ms since the epoch; null: none). */
+  readonly base: { readonly generation: number; readonly bytes: number; readonly at: number | null };
   /** Length of the journals that were replayed, in bytes. */
   readonly journalBytes: number;
 }
@@ -63,7 +63,7 @@ const newestGoodSnapshot = async (folder: string, { snapshots, journals }: Listi
   if (snapshots[0] !== undefined && journals[0] !== FIRST_GENERATION) {
     throw new StoreDamaged(snapshotName(snapshots[0]), 0, 'The snapshot is empty or damaged and there is none to fall back to');
   }
-  return { generation: FIRST_GENERATION, nextSequence: 1, data: {}, bytes: 0 };
+  return { generation: FIRST_GENERATION, nextSequence: 1, data: {}, bytes: 0, at: null };
 };
 
 /** The generations to replay, after checking that none is missing. */

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -24,6 +25,8 @@ export interface SnapshotHeader {
 export interface Snapshot extends SnapshotHeader {
   readonly data: Data;
   readonly bytes: number;
+  /** When it was finished, in milliseconds since the epoch; null for what stands in where there is none. */
+  readonly at: number | null;
 }
 
 /** A part of a collection, as it stood at one moment. */
@@ -96,7 +99,8 @@ const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterab
 /** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
 export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
   const reader = new SnapshotReader();
-  for await (const lines of readLines(join(folder, snapshotName(generation)))) {
+  const path = join(folder, snapshotName(generation));
+  for await (const lines of readLines(path)) {
     for (const line of lines) {
       try {
         reader.take(line.bytes);
@@ -106,7 +110,7 @@ export const readSnapshot = async (folder: string, generation: number): Promise<
       if (!line.ended) return null;
     }
   }
-  return reader.finish(generation);
+  return reader.finish(generation, (await stat(path)).mtimeMs);
 };
 
 class SnapshotReader {
@@ -129,12 +133,12 @@ class SnapshotReader {
     this.bytes += line.length + 1;
   }
 
-  finish(generation: number): Snapshot | null {
+  finish(generation: number, at: number): Snapshot | null {
     const { header, trailer } = this;
     if (!this.intact || header === null || trailer === null) return null;
     if (trailer.count !== this.count || trailer.crc !== this.crc) return null;
     if (header.format !== FORMAT || header.generation !== generation) return null;
-    return { generation, nextSequence: header.nextSequence, data: this.data, bytes: this.bytes };
+    return { generation, nextSequence: header.nextSequence, data: this.data, bytes: this.bytes, at };
   }
 
   private takeDocument([collection, document]: [string, Document]): void {

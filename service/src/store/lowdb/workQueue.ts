@@ -1,4 +1,4 @@
-import type { ClaimRequest, Job } from '../store.ts';
+import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import type { Lease } from './jobLane.ts';
 import { JobLane } from './jobLane.ts';
 
@@ -53,6 +53,10 @@ export class WorkQueue {
 
   nextRunAt(queue: string, skip: (group: string) => boolean): number | null {
     return this.lanes.get(queue)?.nextRunAt(skip) ?? null;
+  }
+
+  stats(now: number): Record<string, QueueStats> {
+    return Object.fromEntries([...this.lanes].map(([name, lane]) => [name, lane.stats(now)]));
   }
 
   /** Takes over the leases of a queue whose memory was thrown away: its workers are still alive. */
