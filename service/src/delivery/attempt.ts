@@ -1,5 +1,6 @@
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../domain/delivery.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
+import type { OutboundErrorKind } from '../outbound/outboundError.ts';
 import { signatureHeaders } from '../security/signature.ts';
 
 /** How much of an answer is read. */
@@ -12,6 +13,8 @@ export interface AttemptResult {
   readonly durationMs: number;
   /** In words, null for a success. */
   readonly error: string | null;
+  /** Why no answer came; null when one did. */
+  readonly errorKind: OutboundErrorKind | null;
   readonly responseExcerpt: string | null;
 }
 
@@ -51,6 +54,7 @@ export async function attempt(
       statusCode: status,
       durationMs: elapsedMs(startedAt),
       error: verdict === 'success' ? null : statusInWords(status),
+      errorKind: null,
       responseExcerpt: body.length === 0 ? null : excerpt(body),
     };
   } catch (error) {
@@ -60,6 +64,7 @@ export async function attempt(
       statusCode: null,
       durationMs: elapsedMs(startedAt),
       error: error.message,
+      errorKind: error.kind,
       responseExcerpt: null,
     };
   }

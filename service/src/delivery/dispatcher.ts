@@ -7,6 +7,7 @@ import type { Job } from '../store/store.ts';
 import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
+import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import { InFlightLimit } from './inFlightLimit.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
 import { recordResult } from './recordResult.ts';
@@ -18,6 +19,7 @@ export interface DispatcherOptions {
   readonly log: Logger;
   readonly timeoutMs: number;
   readonly retryDelaysMs: readonly number[];
+  readonly observer?: DeliveryObserver;
 }
 
 /** Deliveries under way at once, over all subscriptions. */
@@ -32,15 +34,16 @@ const LEASE_MARGIN_MS = 30_000;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  readonly #observer: DeliveryObserver;
   readonly #limits = new Map<string, InFlightLimit>();
   readonly #loop: WorkLoop;
 
   /** Starts at once. */
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#observer = options.observer ?? nobody;
     this.#loop = new WorkLoop({
       store: options.store,
-      clock: options.deps.clock,
       log: options.log,
       queue: DELIVERY_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
@@ -62,10 +65,11 @@ export class Dispatcher {
 
   async #sendAll(jobs: readonly Job[], done: () => void): Promise<void> {
     for (const { group } of jobs) this.#limitOf(group).start();
-    const due = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
+    const { due, cancelled } = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
       this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
-      return [];
+      return { due: [], cancelled: [] };
     });
+    for (const delivery of cancelled) this.#observer.ended(delivery);
     const sendable = new Set(due.map(({ delivery }) => delivery.id));
     for (const job of jobs) {
       if (sendable.has(job.id)) continue;
@@ -96,6 +100,7 @@ export class Dispatcher {
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
+      this.#observer.attempted(result);
       return result;
     } catch (error) {
       limit.end(null, 0);
@@ -114,6 +119,7 @@ export class Dispatcher {
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
     const { deps, retryDelaysMs } = this.#options;
     const recorded = await persistently(() => recordResult(deps, delivery.id, result, at, retryDelaysMs), LEASE_MARGIN_MS);
+    if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
     if (recorded?.subscriptionRemoved) this.#limits.delete(subscription.id);
   }
 

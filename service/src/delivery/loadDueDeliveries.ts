@@ -14,27 +14,38 @@ export interface DueDelivery {
   readonly secrets: readonly string[];
 }
 
+/** What claimed jobs stand for. */
+export interface LoadedDeliveries {
+  readonly due: readonly DueDelivery[];
+  readonly cancelled: readonly Delivery[];
+}
+
 /**
  * Reads what claimed jobs stand for, in one transaction. What has nothing to send any more (its
- * subscription was removed, its event is past retention) is cancelled and left out.
+ * subscription was removed, its event is past retention) is cancelled.
  */
-export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: readonly Job[]): Promise<DueDelivery[]> => {
+export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: readonly Job[]): Promise<LoadedDeliveries> => {
   const now = clock.now();
-  const due = await store.transaction(async (tx) => {
-    const found = [];
+  const { due, cancelled } = await store.transaction(async (tx) => {
+    const found: { due: Omit<DueDelivery, 'secrets'>[]; cancelled: Delivery[] } = { due: [], cancelled: [] };
     for (const job of jobs) {
       const each = await load(tx, job);
-      if (each) found.push(each);
+      if (each?.type === 'due') found.due.push(each);
+      else if (each) found.cancelled.push(each.delivery);
     }
     return found;
   });
-  return due.map((each) => ({
+  const opened = due.map((each) => ({
     ...each,
     secrets: signingSecrets(each.subscription, now).map(({ sealed }) => secrets.open(sealed)),
   }));
+  return { due: opened, cancelled };
 };
 
-async function load(tx: Tx, job: Job) {
+type Loaded = ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>) | { readonly type: 'cancelled'; readonly delivery: Delivery };
+
+/** @returns null when it has been dealt with already */
+async function load(tx: Tx, job: Job): Promise<Loaded | null> {
   const delivery = await tx.deliveries.get(job.id);
   if (delivery?.status !== 'pending') {
     await tx.jobs.complete(job.id);
@@ -42,8 +53,9 @@ async function load(tx: Tx, job: Job) {
   }
   const subscription = await tx.subscriptions.get(delivery.subscriptionId);
   const event = await tx.events.get(delivery.eventId);
-  if (subscription && event) return { delivery, subscription, event };
-  await tx.deliveries.put({ ...delivery, status: 'cancelled', nextAttemptAt: null });
+  if (subscription && event) return { type: 'due', delivery, subscription, event };
+  const cancelled: Delivery = { ...delivery, status: 'cancelled', nextAttemptAt: null };
+  await tx.deliveries.put(cancelled);
   await tx.jobs.complete(job.id);
-  return null;
+  return { type: 'cancelled', delivery: cancelled };
 }

@@ -1,5 +1,5 @@
 import { timestamp } from '../domain/clock.ts';
-import { recordAttempt } from '../domain/delivery.ts';
+import { recordAttempt, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { AttemptResult } from './attempt.ts';
 
@@ -12,7 +12,7 @@ const isJustBefore = (last: string | null, at: Date): boolean =>
 /**
  * Writes what an attempt came to, in one transaction: the attempt, the next one's time or the end of
  * the job, the subscription's row of failures, and after a 410 the removal of the subscription.
- * @returns null when the delivery is gone
+ * @returns the delivery as it stands; null when it is gone
  */
 export const recordResult = (
   { store, clock }: Deps,
@@ -23,7 +23,7 @@ export const recordResult = (
 ) => {
   const { verdict, statusCode, durationMs, error, responseExcerpt } = result;
   const random = Math.random();
-  return store.transaction(async (tx): Promise<{ subscriptionRemoved: boolean } | null> => {
+  return store.transaction(async (tx): Promise<{ delivery: Delivery; subscriptionRemoved: boolean } | null> => {
     const before = await tx.deliveries.get(deliveryId);
     if (!before) return null;
     const now = clock.now();
@@ -34,16 +34,16 @@ export const recordResult = (
     else await tx.jobs.release(deliveryId, { runAt: Date.parse(delivery.nextAttemptAt), rank: 1 });
 
     const subscription = await tx.subscriptions.get(delivery.subscriptionId);
-    if (!subscription) return { subscriptionRemoved: true };
+    if (!subscription) return { delivery, subscriptionRemoved: true };
     if (verdict === 'gone') {
       await tx.subscriptions.delete(subscription.id);
-      return { subscriptionRemoved: true };
+      return { delivery, subscriptionRemoved: true };
     }
     const consecutiveFailures =
       verdict === 'success' ? 0 : subscription.consecutiveFailures + (delivery.nextAttemptAt === null ? 1 : 0);
     if (consecutiveFailures !== subscription.consecutiveFailures || !isJustBefore(subscription.lastDeliveryAt, at)) {
       await tx.subscriptions.put({ ...subscription, consecutiveFailures, lastDeliveryAt: timestamp(at) });
     }
-    return { subscriptionRemoved: false };
+    return { delivery, subscriptionRemoved: false };
   });
 };
