@@ -1,47 +1,57 @@
 import type { Document, IndexDefinition, Query, Scalar } from '../store.ts';
 import type { SortedTree } from './sortedTree.ts';
-import { compareStrings, sortedTree } from './sortedTree.ts';
+import { compareStrings, isSortedTree, sortedTree } from './sortedTree.ts';
 
 type Row = Document & Readonly<Record<string, unknown>>;
 type Position = Query<Document>['after'];
 
 /**
- * Documents that agree in some fields, in order. The trees hold the documents themselves as keys:
- * a position to continue from is then just a document with that value and id.
+ * What stands for a document in an index. Ordered by id it is the id alone, so that nothing has to be
+ * done when the document is replaced; ordered by a field it is the document itself, and a position to
+ * continue from is then just a document with that value and id.
  */
+type Entry = string | Document;
+
+/** Documents that agree in some fields, in order. */
 export class Index {
   readonly on: readonly string[];
   readonly orderBy: string;
   readonly unique: boolean;
+  private readonly byId: boolean;
   /** Most groups of a unique index hold one document: those do without a tree. */
-  private readonly groups = new Map<string, Document | SortedTree<Document>>();
-  private readonly compare: (a: Document, b: Document) => number;
+  private readonly groups = new Map<string, Entry | SortedTree<Entry>>();
+  private readonly compare: (a: Entry, b: Entry) => number;
+  private readonly get: (id: string) => Document | undefined;
 
-  constructor(definition: IndexDefinition<Document>) {
+  /** @param get gives a document as it is now; asked while walking only */
+  constructor(definition: IndexDefinition<Document>, get: (id: string) => Document | undefined) {
     this.on = definition.on;
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
-    this.compare = comparing(this.orderBy);
+    this.byId = this.orderBy === 'id';
+    this.compare = (this.byId ? compareStrings : comparing(this.orderBy)) as (a: Entry, b: Entry) => number;
+    this.get = get;
   }
 
-  /** Whether some other document has the same value where only one may. */
-  refuses(document: Document): boolean {
-    if (!this.unique) return false;
+  /** Whether some other document has the same value where only one may. @param before what it replaces */
+  refuses(document: Document, before: Document | undefined): boolean {
+    if (!this.unique || (before !== undefined && this.agree(before, document))) return false;
     const row = document as Row;
     if (this.on.some((field) => (row[field] ?? null) === null)) return false;
     const group = this.groups.get(keyOf(row, this.on));
-    return group !== undefined && (isTree(group) || group.id !== document.id);
+    return group !== undefined && (isSortedTree(group) || idOf(group) !== document.id);
   }
 
   add(document: Document): void {
     const key = keyOf(document as Row, this.on);
+    const entry = this.entryOf(document);
     const group = this.groups.get(key);
-    if (group === undefined) this.groups.set(key, document);
-    else if (isTree(group)) group.set(document, undefined);
+    if (group === undefined) this.groups.set(key, entry);
+    else if (isSortedTree(group)) group.set(entry, undefined);
     else {
       const tree = sortedTree(this.compare);
       tree.set(group, undefined);
-      tree.set(document, undefined);
+      tree.set(entry, undefined);
       this.groups.set(key, tree);
     }
   }
@@ -50,23 +60,25 @@ export class Index {
     const key = keyOf(document as Row, this.on);
     const group = this.groups.get(key);
     if (group === undefined) return;
-    if (!isTree(group)) this.groups.delete(key);
+    if (!isSortedTree(group)) this.groups.delete(key);
     else {
-      group.delete(document);
+      group.delete(this.entryOf(document));
       if (group.size === 1) this.groups.set(key, group.minKey()!);
     }
   }
 
-  /** As remove and add; in place, which is most of the time, when the position stays the same. */
+  /** As remove and add; nothing at all, which is most of the time, when id and group say where it stands. */
   replace(before: Document, after: Document): void {
-    const key = keyOf(after as Row, this.on);
-    if (key !== keyOf(before as Row, this.on) || this.compare(before, after) !== 0) {
+    const stays = this.agree(before, after);
+    if (stays && this.byId) return;
+    if (!stays || this.compare(before, after) !== 0) {
       this.remove(before);
       this.add(after);
       return;
     }
+    const key = keyOf(after as Row, this.on);
     const group = this.groups.get(key);
-    if (group !== undefined && isTree(group)) group.set(after, undefined);
+    if (group !== undefined && isSortedTree(group)) group.set(after, undefined);
     else this.groups.set(key, after);
   }
 
@@ -76,35 +88,50 @@ export class Index {
   }
 
   /** The documents whose `on` fields are as in `where`, in order, behind `after`. */
-  *walk(where: object, direction: 'asc' | 'desc', after: Position): Generator<Document> {
+  walk(where: object, direction: 'asc' | 'desc', after: Position): Iterable<Document> {
     const group = this.groups.get(keyOf(where as Row, this.on));
-    if (group === undefined) return;
+    if (group === undefined) return [];
     const start = after === undefined ? undefined : this.startAt(after, direction);
-    if (!isTree(group)) {
-      const order = start === undefined ? 0 : this.compare(group, start);
-      if (start === undefined || (direction === 'asc' ? order > 0 : order < 0)) yield group;
-    } else if (direction === 'asc') {
-      for (const document of group.keys(start)) {
-        if (start === undefined || this.compare(document, start) > 0) yield document;
+    if (isSortedTree(group)) return this.walkTree(group, direction, start);
+    const order = start === undefined ? 0 : this.compare(group, start);
+    return start === undefined || (direction === 'asc' ? order > 0 : order < 0) ? [this.documentOf(group)] : [];
+  }
+
+  private *walkTree(tree: SortedTree<Entry>, direction: 'asc' | 'desc', start: Entry | undefined): Generator<Document> {
+    if (direction === 'asc') {
+      for (const entry of tree.keys(start)) {
+        if (start === undefined || this.compare(entry, start) > 0) yield this.documentOf(entry);
       }
     } else {
-      for (const [document] of group.entriesReversed(start, undefined, true)) yield document;
+      for (const [entry] of tree.entriesReversed(start, undefined, true)) yield this.documentOf(entry);
     }
   }
 
   /** Without an id the position lies behind all documents of that value: no id is above undefined or below ''. */
-  private startAt({ value, id }: NonNullable<Position>, direction: 'asc' | 'desc'): Document {
-    if (this.orderBy === 'id') return { id: String(value) };
+  private startAt({ value, id }: NonNullable<Position>, direction: 'asc' | 'desc'): Entry {
+    if (this.byId) return String(value);
     return { [this.orderBy]: value, id: id ?? (direction === 'asc' ? undefined : '') } as unknown as Document;
+  }
+
+  private entryOf(document: Document): Entry {
+    return this.byId ? document.id : document;
+  }
+
+  private documentOf(entry: Entry): Document {
+    return typeof entry === 'string' ? this.get(entry)! : entry;
+  }
+
+  /** Whether two versions of a document are in the same group. */
+  private agree(before: Document, after: Document): boolean {
+    for (const field of this.on) if (((before as Row)[field] ?? null) !== ((after as Row)[field] ?? null)) return false;
+    return true;
   }
 }
 
-const isTree = (group: Document | SortedTree<Document>): group is SortedTree<Document> => 'minKey' in group && typeof group.minKey === 'function';
+const idOf = (entry: Entry): string => (typeof entry === 'string' ? entry : entry.id);
 
-const comparing = (orderBy: string) =>
-  orderBy === 'id'
-    ? (a: Document, b: Document) => compareStrings(a.id, b.id)
-    : (a: Document, b: Document) => compareScalars((a as Row)[orderBy], (b as Row)[orderBy]) || compareIds(a.id, b.id);
+const comparing = (orderBy: string) => (a: Document, b: Document) =>
+  compareScalars((a as Row)[orderBy], (b as Row)[orderBy]) || compareIds(a.id, b.id);
 
 const compareIds = (a: string | undefined, b: string | undefined): number => {
   if (a === b) return 0;

@@ -20,4 +20,6 @@ const BTree = ('default' in imported ? imported.default : imported) as new <Key>
 
 export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree<Key> => new BTree<Key>(undefined, compare);
 
+export const isSortedTree = <Key>(value: Key | SortedTree<Key>): value is SortedTree<Key> => value instanceof BTree;
+
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,8 +1,6 @@
 import type { Document, IndexDefinition, Query } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
-import type { SortedTree } from './sortedTree.ts';
-import { compareStrings, sortedTree } from './sortedTree.ts';
 
 /** The documents of one collection, as they lie in lowdb's data. */
 export type Rows = Record<string, Document>;
@@ -20,14 +18,20 @@ export interface AnyQuery {
 export class Table {
   readonly name: string;
   private readonly rows: Rows;
-  private readonly indexes: readonly Index[];
+  /** Those that the schema declares: what can be searched by. */
+  private readonly declared: readonly Index[];
   /** Walks the rows in slices while they change; the keys of a big object can only be listed all at once. */
-  private readonly byId: SortedTree<Document> = sortedTree((a, b) => compareStrings(a.id, b.id));
+  private readonly byId: Index;
+  private readonly indexes: readonly Index[];
 
   constructor(name: string, rows: Rows, indexes: readonly IndexDefinition<Document>[]) {
     this.name = name;
     this.rows = rows;
-    this.indexes = indexes.map((definition) => new Index(definition));
+    const get = (id: string) => rows[id];
+    this.declared = indexes.map((definition) => new Index(definition, get));
+    const declaredById = this.declared.find(({ on, orderBy }) => on.length === 0 && orderBy === 'id');
+    this.byId = declaredById ?? new Index({ on: [] }, get);
+    this.indexes = declaredById === undefined ? [this.byId, ...this.declared] : this.declared;
     for (const id in rows) this.index(rows[id]!);
   }
 
@@ -36,12 +40,13 @@ export class Table {
   }
 
   everything(): Iterable<Document> {
-    return this.byId.keys();
+    return this.byId.walk({}, 'asc', undefined);
   }
 
   /** @throws UniqueViolation before anything has changed */
   put(document: Document): void {
-    for (const index of this.indexes) if (index.refuses(document)) throw new UniqueViolation(this.name, index.on);
+    const before = this.rows[document.id];
+    for (const index of this.declared) if (index.refuses(document, before)) throw new UniqueViolation(this.name, index.on);
     this.restore(document.id, document);
   }
 
@@ -61,11 +66,11 @@ export class Table {
   find(query: AnyQuery): readonly Document[] {
     const { where, orderBy = 'id', direction = 'asc', after, limit } = query;
     const index = this.indexFor(orderBy, where);
-    const rest = Object.entries(where).filter(([field]) => !index.on.includes(field));
+    const rest = Object.keys(where).filter((field) => !index.on.includes(field));
     const found: Document[] = [];
     if (limit <= 0) return found;
     for (const document of index.walk(where, direction, after)) {
-      if (!agrees(document, rest)) continue;
+      if (rest.length > 0 && !agrees(document, where, rest)) continue;
       found.push(document);
       if (found.length >= limit) break;
     }
@@ -75,41 +80,37 @@ export class Table {
   /** Up to `count` documents behind the id `after`, by id. */
   slice(after: string | undefined, count: number): readonly Document[] {
     const slice: Document[] = [];
-    for (const document of this.byId.keys(after === undefined ? undefined : { id: after })) {
-      if (document.id === after) continue;
+    for (const document of this.byId.walk({}, 'asc', after === undefined ? undefined : { value: after })) {
       slice.push(document);
       if (slice.length >= count) break;
     }
     return slice;
   }
 
-  private indexFor(orderBy: string, where: object): Index {
-    for (const [field, value] of Object.entries(where)) {
+  private indexFor(orderBy: string, where: AnyQuery['where']): Index {
+    for (const field in where) {
       // Passing it over would find documents of everybody when a filter is undefined by mistake.
-      if (value === undefined) throw new Error(`find in ${this.name}: where.${field} is undefined; use null or leave it out`);
+      if (where[field] === undefined) throw new Error(`find in ${this.name}: where.${field} is undefined; use null or leave it out`);
     }
-    const fitting = this.indexes.filter((index) => index.fits(orderBy, where));
-    const best = fitting.sort((a, b) => b.on.length - a.on.length)[0];
+    let best: Index | undefined;
+    for (const index of this.declared) if (index.fits(orderBy, where) && (best === undefined || index.on.length > best.on.length)) best = index;
     if (best !== undefined) return best;
     const fields = JSON.stringify(Object.keys(where));
     throw new Error(`find in ${this.name}: no index fits; declare { on: ${fields} (or some of these), orderBy: '${orderBy}' }`);
   }
 
   private index(document: Document): void {
-    this.byId.set(document, undefined);
     for (const index of this.indexes) index.add(document);
   }
 
   private reindex(before: Document, after: Document): void {
-    this.byId.set(after, undefined);
     for (const index of this.indexes) index.replace(before, after);
   }
 
   private unindex(document: Document): void {
-    this.byId.delete(document);
     for (const index of this.indexes) index.remove(document);
   }
 }
 
-const agrees = (document: Document, fields: readonly (readonly [string, unknown])[]): boolean =>
-  fields.every(([field, value]) => ((document as unknown as Record<string, unknown>)[field] ?? null) === value);
+const agrees = (document: Document, where: AnyQuery['where'], fields: readonly string[]): boolean =>
+  fields.every((field) => ((document as unknown as Record<string, unknown>)[field] ?? null) === where[field]);
