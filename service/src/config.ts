@@ -86,6 +86,7 @@ const environment = z.object({
   API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
   CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
   CHAT_FRAME_ORIGINS: pageOrigins.default([]),
+  METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,256}$/, 'must be 16 to 256 visible ASCII characters, such as `openssl rand -hex 32` prints').optional(),
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
   BOOTSTRAP_API_KEY: z.string().regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits').optional(),
@@ -122,6 +123,8 @@ export interface Config {
   readonly chatRateLimitPerMinute: number;
   /** Whose pages may show the chat page in a frame. */
   readonly chatFrameOrigins: readonly string[];
+  /** Who carries it may read /metrics; null: programs on this machine may. */
+  readonly metricsToken: string | null;
   readonly bootstrap: {
     readonly adminEmail?: string;
     readonly adminPassword?: string;
@@ -170,6 +173,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
     chatFrameOrigins: values.CHAT_FRAME_ORIGINS,
+    metricsToken: values.METRICS_TOKEN ?? null,
     bootstrap: {
       adminEmail: values.BOOTSTRAP_ADMIN_EMAIL,
       adminPassword: values.BOOTSTRAP_ADMIN_PASSWORD,

@@ -18,7 +18,8 @@ export interface Caller {
   readonly contact: Contact | null;
 }
 
-const bearer = (request: Request): string | null => /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+/** The token that a request carries in its Authorization header, or null. */
+export const bearer = (request: Request): string | null => /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
 /** Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in these words */
 const requireBearer =

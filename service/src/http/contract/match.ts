@@ -10,7 +10,7 @@ const PATTERNS = operations.map((operation) => ({
 export const operationsAt = (path: string): readonly Operation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
-const PLAIN_PATHS = /^\/(healthz|readyz|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
+const PLAIN_PATHS = /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Of the screens: words of ours, and ids. */
 const SCREEN_PATHS = /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
 /** The token in it opens the page. */

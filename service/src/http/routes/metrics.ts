@@ -1,0 +1,49 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Router, type Request } from 'express';
+import ipaddr from 'ipaddr.js';
+import { AppError } from '../../domain/errorCatalogue.ts';
+import type { ServiceMetrics } from '../../metrics/serviceMetrics.ts';
+import { bearer } from '../authentication.ts';
+
+/**
+ * `/metrics`, in Prometheus' text format. With METRICS_TOKEN for whoever carries it; without, for
+ * programs on this machine that come straight here.
+ * @throws unauthorized (401)
+ * @see decision 0024
+ */
+export function metricsRouter(metrics: Pick<ServiceMetrics, 'read'>, token: string | null): Router {
+  const router = Router();
+  router.get('/metrics', async (request, response) => {
+    assertAllowed(request, token);
+    const { contentType, text } = await metrics.read();
+    response.set('Cache-Control', 'no-store').type(contentType).send(text);
+  });
+  return router;
+}
+
+function assertAllowed(request: Request, token: string | null): void {
+  if (token === null) {
+    if (!isFromThisMachine(request)) throw new AppError('unauthorized', 'Metrics are told to programs on this machine only. Set METRICS_TOKEN for the service, and send it as `Authorization: Bearer …`.');
+    return;
+  }
+  const given = bearer(request);
+  if (given !== null && isSame(given, token)) return;
+  request.res?.setHeader('WWW-Authenticate', 'Bearer');
+  throw new AppError('unauthorized', `${given === null ? 'The request carries no token.' : 'The token is wrong.'} Send METRICS_TOKEN as \`Authorization: Bearer …\`.`);
+}
+
+/** What a proxy adds: whom it speaks for need not be on this machine. */
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+
+/** A browser's page from elsewhere, whose name was made to point here, still sends that name as Host. */
+function isFromThisMachine({ socket, headers }: Request): boolean {
+  const { hostname = '' } = URL.parse(`http://${headers.host}`) ?? {};
+  const isHere = isLoopback(socket.remoteAddress ?? '') && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')));
+  return isHere && PROXY_HEADERS.every((name) => headers[name] === undefined);
+}
+
+const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+
+/** In a time that tells nothing of either. */
+const isSame = (given: string, expected: string) => timingSafeEqual(digest(given), digest(expected));
+const digest = (text: string) => createHash('sha256').update(text).digest();

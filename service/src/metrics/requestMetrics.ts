@@ -1,0 +1,43 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { Histogram, type Registry } from 'prom-client';
+import { statusClass } from './statusClass.ts';
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+/** Of what is no API: the first part of its address. */
+const PAGES = new Set([
+  ...['healthz', 'readyz', 'metrics', 'setup', 'sign-in', 'sign-out', 'sign-out-everywhere', 'join', 'account', 'assets', 'chat', 'pay', 'live'],
+  ...['conversations', 'tools', 'agent', 'channels', 'payments', 'keys', 'team'],
+]);
+
+/** Counts and times requests by route. Streams, which last as long as a page is open, are left out. */
+export function countRequests(registry: Registry): RequestHandler {
+  const duration = new Histogram({
+    name: 'conversation_service_http_request_duration_seconds',
+    help: 'Requests to the service, by method, route and class of the status (aborted: the caller went away).',
+    labelNames: ['method', 'route', 'status_class'],
+    buckets: SECONDS,
+    registers: [registry],
+  });
+  return (request, response, next) => {
+    const startedAt = performance.now();
+    response.once('close', () => {
+      if (isStream(response)) return;
+      const method = METHODS.has(request.method) ? request.method : 'other';
+      const status_class = response.writableFinished ? statusClass(response.statusCode) : 'aborted';
+      duration.observe({ method, route: routeOf(request), status_class }, (performance.now() - startedAt) / 1000);
+    });
+    next();
+  };
+}
+
+const isStream = (response: Response) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
+
+/** One of a fixed set of names, whatever a caller writes into the address: `/api/hooks/:id`, `/conversations`. */
+function routeOf(request: Request): string {
+  const { path } = (request.route ?? {}) as { path?: unknown };
+  if (request.baseUrl === '/api' && typeof path === 'string') return `/api${path}`;
+  const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
+  if (first === 'api') return '/api/other'; // refused before a route was found, or the documentation
+  return first === '' || PAGES.has(first) ? `/${first}` : 'unknown';
+}

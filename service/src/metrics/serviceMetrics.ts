@@ -1,0 +1,49 @@
+import type { RequestHandler } from 'express';
+import { Gauge, Registry } from 'prom-client';
+import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { ServiceStore } from '../domain/collections.ts';
+import { countDeliveries } from './deliveryMetrics.ts';
+import { watchProcess } from './processMetrics.ts';
+import { countRequests } from './requestMetrics.ts';
+import { watchStore } from './storeMetrics.ts';
+import { watchSubscriptions } from './subscriptionMetrics.ts';
+
+/** Everything that /metrics tells of one service. */
+export interface ServiceMetrics {
+  readonly deliveries: DeliveryObserver;
+  readonly requests: RequestHandler;
+  /** Tells how long ago the delivery loop last turned, from now on. */
+  watchLoop(sinceLastTurnMs: () => number): void;
+  /** In Prometheus' text format. */
+  read(): Promise<{ readonly contentType: string; readonly text: string }>;
+  stop(): void;
+}
+
+/** A registry of its own, so that several services in one process do not mix their figures. */
+export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>, clock: Clock): ServiceMetrics {
+  const registry = new Registry();
+  const deliveries = countDeliveries(registry, clock);
+  const requests = countRequests(registry);
+  watchStore(registry, store);
+  watchSubscriptions(registry, store);
+  const stopWatchingProcess = watchProcess(registry);
+  return {
+    deliveries,
+    requests,
+    watchLoop(sinceLastTurnMs) {
+      new Gauge({
+        name: 'conversation_service_delivery_loop_idle_seconds',
+        help: 'How long ago the delivery loop last turned; /readyz fails from 30 on.',
+        registers: [registry],
+        collect() {
+          this.set(sinceLastTurnMs() / 1000);
+        },
+      });
+    },
+    async read() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    stop: stopWatchingProcess,
+  };
+}

@@ -1,0 +1,52 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { ServiceStore } from '../domain/collections.ts';
+import type { QueueStats } from '../store/store.ts';
+
+type Watched = Pick<ServiceStore, 'stats' | 'fault'>;
+
+/** What the store says of its queues and files, asked at each reading. */
+export function watchStore(registry: Registry, store: Watched): void {
+  watchQueues(registry, store);
+  watchFiles(registry, store);
+  new Gauge({
+    name: 'conversation_service_store_fault',
+    help: '1 while the store cannot write (the disk is full, or failing), else 0.',
+    registers: [registry],
+    collect() {
+      this.set(store.fault === null ? 0 : 1);
+    },
+  });
+}
+
+function watchQueues(registry: Registry, store: Watched): void {
+  const gauge = (name: string, help: string, of: (queue: QueueStats) => number) =>
+    new Gauge({
+      name: `conversation_service_queue_${name}`,
+      help,
+      labelNames: ['queue'],
+      registers: [registry],
+      async collect() {
+        this.reset();
+        for (const [queue, stats] of Object.entries((await store.stats()).queues)) this.set({ queue }, of(stats));
+      },
+    });
+  gauge('waiting_jobs', 'Pieces of work that wait: for their time, or for a free place.', ({ waiting }) => waiting);
+  gauge('jobs_in_flight', 'Pieces of work that are under way.', ({ claimed }) => claimed);
+  gauge('oldest_due_age_seconds', 'How long the piece of work that is due longest has been waiting; 0 when none is due.', ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000);
+}
+
+function watchFiles(registry: Registry, store: Watched): void {
+  const gauge = (name: string, help: string, of: (files: NonNullable<Awaited<ReturnType<Watched['stats']>>['files']>) => number | null) =>
+    new Gauge({
+      name: `conversation_service_store_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        const { files } = await store.stats();
+        this.set((files && of(files)) ?? 0);
+      },
+    });
+  gauge('journal_bytes', 'Length of what the next start has to replay.', ({ journalBytes }) => journalBytes);
+  gauge('snapshot_bytes', 'Length of the last snapshot; 0 when there is none.', ({ snapshotBytes }) => snapshotBytes);
+  gauge('snapshot_timestamp_seconds', 'When the last snapshot was finished; 0 when there is none.', ({ snapshotAt }) => snapshotAt === null ? null : snapshotAt / 1000);
+}
