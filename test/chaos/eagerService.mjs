@@ -1,0 +1,12 @@
+// The built service with snapshots so frequent that many of a run's kills land in one.
+import { readConfig } from '../../service/dist/config.js';
+import { createLogger, startService } from '../../service/dist/service.js';
+
+const SNAPSHOT_AFTER_BYTES = 256 << 10;
+
+const config = readConfig(process.env);
+const service = await startService(config, { log: createLogger(config.logLevel), store: { snapshotAfterBytes: SNAPSHOT_AFTER_BYTES } });
+process.once('SIGTERM', async () => {
+  await service.stop();
+  process.exit(0);
+});
