@@ -10,6 +10,7 @@ import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import { InFlightLimit } from './inFlightLimit.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
+import { ParkedLineages } from './parkedLineages.ts';
 import { recordResult } from './recordResult.ts';
 
 export interface DispatcherOptions {
@@ -36,6 +37,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #observer: DeliveryObserver;
   readonly #limits = new Map<string, InFlightLimit>();
+  readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
 
   /** Starts at once. */
@@ -48,7 +50,7 @@ export class Dispatcher {
       queue: DELIVERY_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (group) => this.#limitOf(group).free,
+      freeSlots: (group) => this.#parked.slotsOf(group, this.#limitOf(group).free),
       run: (jobs, done) => this.#sendAll(jobs, done),
     });
   }
@@ -65,12 +67,16 @@ export class Dispatcher {
 
   async #sendAll(jobs: readonly Job[], done: () => void): Promise<void> {
     for (const { group } of jobs) this.#limitOf(group).start();
-    const { due, cancelled } = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
+    const { due, cancelled, waiting } = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
       this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
-      return { due: [], cancelled: [] };
+      return { due: [], cancelled: [], waiting: new Set<string>() };
     });
     for (const delivery of cancelled) this.#observer.ended(delivery);
     const sendable = new Set(due.map(({ delivery }) => delivery.id));
+    for (const { group } of jobs) {
+      if (waiting.has(group)) this.#parked.park(group);
+      else this.#parked.leave(group);
+    }
     for (const job of jobs) {
       if (sendable.has(job.id)) continue;
       this.#limitOf(job.group).end(null, 0);
@@ -96,7 +102,7 @@ export class Dispatcher {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
     const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: delivery.trigger === 'manual' };
-    const limit = this.#limitOf(subscription.id);
+    const limit = this.#limitOf(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
@@ -118,9 +124,9 @@ export class Dispatcher {
 
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
     const { deps, retryDelaysMs } = this.#options;
-    const recorded = await persistently(() => recordResult(deps, delivery.id, result, at, retryDelaysMs), LEASE_MARGIN_MS);
+    const recorded = await persistently(() => recordResult(deps, { deliveryId: delivery.id, subscriptionId: subscription.id }, result, at, retryDelaysMs), LEASE_MARGIN_MS);
     if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
-    if (recorded?.subscriptionRemoved) this.#limits.delete(subscription.id);
+    if (recorded?.subscriptionRemoved) this.#limits.delete(delivery.subscriptionId);
   }
 
   #limitOf(subscriptionId: string): InFlightLimit {

@@ -2,6 +2,7 @@ import type { Tx } from '../domain/collections.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Event } from '../domain/event.ts';
+import { findLineageHolder } from '../domain/operations/findLineageHolder.ts';
 import { signingSecrets, type Subscription } from '../domain/subscription.ts';
 import type { Job } from '../store/store.ts';
 
@@ -18,19 +19,23 @@ export interface DueDelivery {
 export interface LoadedDeliveries {
   readonly due: readonly DueDelivery[];
   readonly cancelled: readonly Delivery[];
+  /** Lineages whose subscription was removed: their deliveries go on waiting for its successor. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /**
- * Reads what claimed jobs stand for, in one transaction. What has nothing to send any more (its
- * subscription was removed, its event is past retention) is cancelled.
+ * Reads what claimed jobs stand for, in one transaction. What waits for a removed subscription's
+ * successor is given back; what has nothing to send any more (nobody took the place of its
+ * subscription, its event is past retention) is cancelled.
  */
 export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: readonly Job[]): Promise<LoadedDeliveries> => {
   const now = clock.now();
-  const { due, cancelled } = await store.transaction(async (tx) => {
-    const found: { due: Omit<DueDelivery, 'secrets'>[]; cancelled: Delivery[] } = { due: [], cancelled: [] };
+  const { due, cancelled, waiting } = await store.transaction(async (tx) => {
+    const found = { due: [] as Omit<DueDelivery, 'secrets'>[], cancelled: [] as Delivery[], waiting: new Set<string>() };
     for (const job of jobs) {
       const each = await load(tx, job);
       if (each?.type === 'due') found.due.push(each);
+      else if (each?.type === 'waiting') found.waiting.add(job.group);
       else if (each) found.cancelled.push(each.delivery);
     }
     return found;
@@ -39,10 +44,13 @@ export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: r
     ...each,
     secrets: signingSecrets(each.subscription, now).map(({ sealed }) => secrets.open(sealed)),
   }));
-  return { due: opened, cancelled };
+  return { due: opened, cancelled, waiting };
 };
 
-type Loaded = ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>) | { readonly type: 'cancelled'; readonly delivery: Delivery };
+type Loaded =
+  | ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>)
+  | { readonly type: 'waiting' }
+  | { readonly type: 'cancelled'; readonly delivery: Delivery };
 
 /** @returns null when it has been dealt with already */
 async function load(tx: Tx, job: Job): Promise<Loaded | null> {
@@ -51,9 +59,13 @@ async function load(tx: Tx, job: Job): Promise<Loaded | null> {
     await tx.jobs.complete(job.id);
     return null;
   }
-  const subscription = await tx.subscriptions.get(delivery.subscriptionId);
+  const { subscription, retired } = await findLineageHolder(tx, delivery.subscriptionId);
   const event = await tx.events.get(delivery.eventId);
   if (subscription && event) return { type: 'due', delivery, subscription, event };
+  if (retired && event) {
+    await tx.jobs.release(job.id, job);
+    return { type: 'waiting' };
+  }
   const cancelled: Delivery = { ...delivery, status: 'cancelled', nextAttemptAt: null };
   await tx.deliveries.put(cancelled);
   await tx.jobs.complete(job.id);

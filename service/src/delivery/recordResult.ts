@@ -1,6 +1,8 @@
 import { timestamp } from '../domain/clock.ts';
-import { recordAttempt, type Delivery } from '../domain/delivery.ts';
+import { keepForSuccessor, recordAttempt, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
+import { findLineageHolder } from '../domain/operations/findLineageHolder.ts';
+import { endRetirement } from '../domain/operations/retireSubscription.ts';
 import type { AttemptResult } from './attempt.ts';
 
 /** The time of the last delivery is exact to the second, so that a burst does not write the subscription each time. */
@@ -11,12 +13,15 @@ const isJustBefore = (last: string | null, at: Date): boolean =>
 
 /**
  * Writes what an attempt came to, in one transaction: the attempt, the next one's time or the end of
- * the job, the subscription's row of failures, and after a 410 the removal of the subscription.
+ * the job, the subscription's row of failures, and after a 410 the removal of the subscription. An
+ * attempt that failed for a subscription that was removed meanwhile says nothing of its successor: the
+ * delivery waits for that one.
+ * @param sent the delivery, and the subscription that the attempt was made for
  * @returns the delivery as it stands; null when it is gone
  */
 export const recordResult = (
   { store, clock }: Deps,
-  deliveryId: string,
+  sent: { readonly deliveryId: string; readonly subscriptionId: string },
   result: AttemptResult,
   at: Date,
   retryDelaysMs: readonly number[],
@@ -24,17 +29,26 @@ export const recordResult = (
   const { verdict, statusCode, durationMs, error, responseExcerpt } = result;
   const random = Math.random();
   return store.transaction(async (tx): Promise<{ delivery: Delivery; subscriptionRemoved: boolean } | null> => {
-    const before = await tx.deliveries.get(deliveryId);
+    const before = await tx.deliveries.get(sent.deliveryId);
     if (!before) return null;
     const now = clock.now();
     const made = { at: timestamp(at), statusCode, durationMs, error, responseExcerpt };
+    const { subscription, retired } = await findLineageHolder(tx, before.subscriptionId);
+    const isRemoved = subscription?.id !== sent.subscriptionId;
+    if (isRemoved && verdict === 'gone' && retired) await endRetirement(tx, retired);
+    else if (isRemoved && verdict !== 'success' && (subscription ?? retired)) {
+      const kept = keepForSuccessor(before, made, now);
+      await tx.deliveries.put(kept);
+      await tx.jobs.release(kept.id, { runAt: now.getTime(), rank: 0 });
+      return { delivery: kept, subscriptionRemoved: false };
+    }
+
     const delivery = recordAttempt(before, made, verdict, retryDelaysMs, now, random);
     await tx.deliveries.put(delivery);
-    if (delivery.nextAttemptAt === null) await tx.jobs.complete(deliveryId);
-    else await tx.jobs.release(deliveryId, { runAt: Date.parse(delivery.nextAttemptAt), rank: 1 });
+    if (delivery.nextAttemptAt === null) await tx.jobs.complete(delivery.id);
+    else await tx.jobs.release(delivery.id, { runAt: Date.parse(delivery.nextAttemptAt), rank: 1 });
 
-    const subscription = await tx.subscriptions.get(delivery.subscriptionId);
-    if (!subscription) return { delivery, subscriptionRemoved: true };
+    if (!subscription || isRemoved) return { delivery, subscriptionRemoved: subscription === null };
     if (verdict === 'gone') {
       await tx.subscriptions.delete(subscription.id);
       return { delivery, subscriptionRemoved: true };

@@ -10,6 +10,7 @@ import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 import type { Payment, PaymentAccount } from './payment.ts';
+import type { RetiredSubscription } from './retiredSubscription.ts';
 import type { Sending } from './sending.ts';
 import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
@@ -50,7 +51,7 @@ export const collections = {
       { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
     ],
   }),
-  chatSessions: collection<ChatSession>({ indexes: [{ on: [], orderBy: 'createdAt' }] }),
+  chatSessions: collection<ChatSession>({ indexes: [{ on: [], orderBy: 'createdAt' }, { on: ['contactId'] }] }),
   conversations: collection<Conversation>({
     indexes: [
       { on: ['workspaceId'] },
@@ -79,7 +80,15 @@ export const collections = {
   }),
   systemNotes: collection<SystemNote>({ indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }] }),
   subscriptions: collection<Subscription>({
-    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'event'] }, { on: ['workspaceId', 'event', 'targetUrl'], unique: true }],
+    indexes: [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'event'] },
+      { on: ['workspaceId', 'event', 'targetUrl'], unique: true },
+      { on: ['lineageId'] },
+    ],
+  }),
+  retiredSubscriptions: collection<RetiredSubscription>({
+    indexes: [{ on: ['workspaceId', 'event'] }, { on: ['workspaceId'], orderBy: 'removedAt' }, { on: ['lineageId'] }],
   }),
   events: collection<Event>({ indexes: [{ on: [] }] }),
   deliveries: collection<Delivery>({

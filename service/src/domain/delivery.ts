@@ -25,6 +25,7 @@ export interface Attempt {
 
 export interface Delivery extends Document {
   readonly workspaceId: string;
+  /** The lineage of the subscription it is owed to; see `lineageOf`. */
   readonly subscriptionId: string;
   readonly eventId: string;
   readonly event: EventName;
@@ -81,11 +82,27 @@ export function recordAttempt(
   return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
 }
 
+/** Said of an attempt whose receiver was being replaced: what it came to is not held against the event. */
+const REMOVED_MEANWHILE = 'Its subscription was removed at that time; the event is kept for the one that takes its place.';
+
+/** The delivery after an attempt that failed for a subscription which was removed meanwhile: its successor has a full set of retries. */
+export function keepForSuccessor(delivery: Delivery, attempt: Omit<Attempt, 'number' | 'trigger'>, now: Date): Delivery {
+  const error = `${attempt.error ?? ''} ${REMOVED_MEANWHILE}`.trim();
+  const attempts = [...delivery.attempts, { number: delivery.attempts.length + 1, ...attempt, error, trigger: delivery.trigger }];
+  return requeue({ ...delivery, attempts }, delivery.trigger, now);
+}
+
+/** Whether its last attempt met a receiver that was not there (any more), since that time. */
+export function wasNotFoundSince({ status, attempts }: Delivery, since: Date): boolean {
+  const last = attempts.at(-1);
+  return status === 'failed' && last?.statusCode === 404 && Date.parse(last.at) >= since.getTime();
+}
+
 /** The delivery queued once more, with a full set of retries. */
-export const requeue = (delivery: Delivery, now: Date): Delivery => ({
+export const requeue = (delivery: Delivery, trigger: Delivery['trigger'], now: Date): Delivery => ({
   ...delivery,
   status: 'pending',
-  trigger: 'manual',
+  trigger,
   roundStart: delivery.attempts.length,
   nextAttemptAt: timestamp(now),
 });

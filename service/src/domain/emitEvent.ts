@@ -6,12 +6,14 @@ import { DELIVERY_QUEUE, type Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import { newId } from './ids.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
-import { SUBSCRIPTION_LIMIT, type Subscription } from './subscription.ts';
+import { RETIRED_LIMIT } from './retiredSubscription.ts';
+import { lineageOf, SUBSCRIPTION_LIMIT } from './subscription.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
- * what happened and what is owed for it are one write.
+ * what happened and what is owed for it are one write. A subscription that was just removed is owed it
+ * too, for whichever takes its place.
  * @see spec section 6, delivery rule 1
  */
 export async function emitEvent(
@@ -21,11 +23,11 @@ export async function emitEvent(
   now: Date,
 ): Promise<void> {
   const id = newId('evt');
-  const subscriptions = await tx.subscriptions.find({
-    where: { workspaceId: about.workspace.id, event: detail.name },
-    limit: SUBSCRIPTION_LIMIT,
-  });
-  if (subscriptions.length === 0) return;
+  const where = { workspaceId: about.workspace.id, event: detail.name };
+  const subscriptions = await tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT });
+  const retired = await tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT });
+  const lineages = [...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)];
+  if (lineages.length === 0) return;
   const event: Event = {
     id,
     workspaceId: about.workspace.id,
@@ -35,15 +37,15 @@ export async function emitEvent(
     createdAt: timestamp(now),
   };
   await tx.events.put(event);
-  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription, now);
+  for (const lineageId of lineages) await queueDelivery(tx, event, lineageId, now);
 }
 
-/** Owes an event to a subscription, from now on. */
-export async function queueDelivery(tx: Tx, event: Event, subscription: Subscription, now: Date): Promise<Delivery> {
+/** Owes an event to a subscription, named by its lineage, from now on. */
+export async function queueDelivery(tx: Tx, event: Event, lineageId: string, now: Date): Promise<Delivery> {
   const delivery: Delivery = {
     id: newId('dlv'),
     workspaceId: event.workspaceId,
-    subscriptionId: subscription.id,
+    subscriptionId: lineageId,
     eventId: event.id,
     event: event.name,
     status: 'pending',

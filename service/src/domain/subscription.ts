@@ -17,6 +17,8 @@ export interface Subscription extends Document {
   readonly source: string;
   /** The current one first. */
   readonly secrets: readonly SealedSecret[];
+  /** Set when it took the place of a removed one; see `lineageOf`. */
+  readonly lineageId?: string | null;
   readonly consecutiveFailures: number;
   readonly lastDeliveryAt: string | null;
   readonly createdAt: string;
@@ -27,6 +29,15 @@ export const SUBSCRIPTION_LIMIT = 25;
 export const FAILING_AFTER = 5;
 /** How long the replaced secret still signs. */
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * What its deliveries are kept and queued under: the id of the first in the row of subscriptions that
+ * took each other's place. A successor has its predecessor's deliveries without any of them being touched.
+ */
+export const lineageOf = ({ id, lineageId }: Subscription): string => lineageId ?? id;
+
+/** Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same one. */
+export const isSameAddress = (a: string, b: string): boolean => a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';

@@ -4,14 +4,17 @@ import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import type { EventName } from '../event.ts';
 import { newId } from '../ids.ts';
-import { SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
+import { isSameAddress, SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
+import { endRetirement, findRetired } from './retireSubscription.ts';
 
 /**
- * Subscribes an address to an event.
+ * Subscribes an address to an event. One that was removed within the last ten minutes and agrees in
+ * event, target_url and source hands down its deliveries: what is pending is sent, signed with the new
+ * secret, and what failed can be recovered.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
  * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
- * @see spec sections 2, 4 and 8
+ * @see spec sections 2, 4 and 8; decision 0022
  */
 export async function createSubscription(
   { store, clock, secrets, checkTargetUrl }: Deps,
@@ -29,14 +32,18 @@ export async function createSubscription(
     lastDeliveryAt: null,
     createdAt: timestamp(clock.now()),
   };
-  await store.transaction(async (tx) => {
+  const stored = await store.transaction(async (tx) => {
     await tx.workspaces.get(workspace.id); // locks the workspace: two creations cannot both be the 25th
     const all = await tx.subscriptions.find({ where: { workspaceId: workspace.id }, limit: SUBSCRIPTION_LIMIT + 1 });
     assertNew(all, wanted);
     assertRoom(all);
-    await tx.subscriptions.put(subscription);
+    const predecessor = await findRetired(tx, workspace, wanted);
+    if (predecessor) await endRetirement(tx, predecessor);
+    const successor = predecessor ? { ...subscription, lineageId: predecessor.lineageId } : subscription;
+    await tx.subscriptions.put(successor);
+    return successor;
   });
-  return { subscription, secret };
+  return { subscription: stored, secret };
 }
 
 function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: EventName; targetUrl: string }): void {
@@ -48,9 +55,6 @@ function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: 
     { existingId: twin.id },
   );
 }
-
-/** Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same one. */
-const isSameAddress = (a: string, b: string): boolean => a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
 function assertRoom(all: readonly Subscription[]): void {
   if (all.length < SUBSCRIPTION_LIMIT) return;

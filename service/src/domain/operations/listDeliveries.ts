@@ -1,19 +1,20 @@
 import type { Deps } from '../deps.ts';
 import type { DeliveryStatus } from '../delivery.ts';
 import { pageOf, type PageRequest } from '../page.ts';
+import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadSubscription } from './loadSubscription.ts';
 
-/** What a subscription is owed and was sent, newest first. @throws not_found (404) */
+/** What a subscription is owed and was sent, newest first; with that of those whose place it took. @throws not_found (404) */
 export const listDeliveries = (
   { store }: Deps,
   workspace: Workspace,
-  subscriptionId: string,
+  id: string,
   filter: { status?: DeliveryStatus },
   page: PageRequest,
 ) =>
   store.transaction(async (tx) => {
-    await loadSubscription(tx, workspace, subscriptionId);
+    const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
     return pageOf(page, (query) =>
       tx.deliveries.find({ where: { subscriptionId, ...filter }, direction: 'desc', ...query }),
     );

@@ -1,5 +1,6 @@
 import { encodeTime } from 'ulid';
 import type { Deps } from '../deps.ts';
+import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadSubscription } from './loadSubscription.ts';
 import { sendAgain } from './redeliver.ts';
@@ -16,14 +17,14 @@ const BATCH = 500;
 export async function recoverDeliveries(
   { store, clock }: Deps,
   workspace: Workspace,
-  subscriptionId: string,
+  id: string,
   since: Date,
 ): Promise<number> {
   let queued = 0;
   let after = firstIdAt(since);
   for (;;) {
     const batch = await store.transaction(async (tx) => {
-      await loadSubscription(tx, workspace, subscriptionId);
+      const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
       const failed = await tx.deliveries.find({
         where: { subscriptionId, status: 'failed' },
         after: { value: after },

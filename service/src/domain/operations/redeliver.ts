@@ -3,6 +3,7 @@ import { requeue, type Delivery } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueDelivery } from '../emitEvent.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
+import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadSubscription } from './loadSubscription.ts';
 
@@ -11,9 +12,9 @@ import { loadSubscription } from './loadSubscription.ts';
  * @param deliveryOrEventId a `dlv_` or an `evt_` id
  * @throws delivery_pending (409), not_found (404)
  */
-export const redeliver = ({ store, clock }: Deps, workspace: Workspace, subscriptionId: string, deliveryOrEventId: string) =>
+export const redeliver = ({ store, clock }: Deps, workspace: Workspace, id: string, deliveryOrEventId: string) =>
   store.transaction(async (tx): Promise<Delivery> => {
-    await loadSubscription(tx, workspace, subscriptionId);
+    const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
     const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {
@@ -33,7 +34,7 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
 
 /** Queues a finished delivery once more, behind fresh ones. */
 export async function sendAgain(tx: Tx, delivery: Delivery, now: Date): Promise<Delivery> {
-  const again = requeue(delivery, now);
+  const again = requeue(delivery, 'manual', now);
   await tx.deliveries.put(again);
   await enqueueDelivery(tx, again, now.getTime(), 1);
   return again;

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { queueDelivery } from '../emitEvent.ts';
 import { newId } from '../ids.ts';
 import { samplePayload } from '../samples.ts';
+import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadSubscription } from './loadSubscription.ts';
 
@@ -26,5 +27,5 @@ export const sendTestEvent = ({ store, clock }: Deps, workspace: Workspace, subs
       createdAt: timestamp(now),
     };
     await tx.events.put(event);
-    return queueDelivery(tx, event, subscription, now);
+    return queueDelivery(tx, event, lineageOf(subscription), now);
   });
