@@ -11,6 +11,7 @@ import { Sender } from './channels/sender.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
+import { Retirements } from './delivery/retirements.ts';
 import { systemClock, type Clock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
@@ -85,6 +86,7 @@ export async function startService(
     new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
     (running) => running.stop(),
   );
+  started.adopt(new Retirements({ store, deps, log }), (running) => running.stop());
   started.adopt(new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }), (running) => running.stop());
   started.adopt(new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }), (running) => running.stop());
   started.adopt(new PaymentLoop({ store, deps, log, config: config.payments }), (running) => running.stop());
