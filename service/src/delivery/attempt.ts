@@ -1,6 +1,7 @@
 import { RESPONSE_EXCERPT_BYTES, judge, type AttemptVerdict } from '../domain/delivery.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 import type { OutboundErrorKind } from '../outbound/outboundError.ts';
+import { USER_AGENT } from '../outbound/userAgent.ts';
 import { signatureHeaders } from '../security/signature.ts';
 
 /** How much of an answer is read. */
@@ -31,7 +32,7 @@ export async function attempt(
 ): Promise<AttemptResult> {
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    'user-agent': 'conversation-service/0.1',
+    'user-agent': USER_AGENT,
     'x-service-event': call.event,
     'x-service-delivery': call.eventId,
     ...signatureHeaders(call.eventId, call.body, call.secrets, now),

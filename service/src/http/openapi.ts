@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
 import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../domain/event.ts';
+import { VERSION } from '../version.ts';
 import { operations } from './contract/index.ts';
 import type { Operation } from './contract/operation.ts';
 import { payloadSchemas } from './contract/payloads.ts';
@@ -25,7 +26,7 @@ export function openApiDocument(serverUrl: string): Json {
     openapi: '3.1.0',
     info: {
       title: 'Conversation Service',
-      version: '0.1.0',
+      version: VERSION,
       description: 'What an automation reads and does, and the subscriptions to events. Operations marked x-extension are not in the specification.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -2,10 +2,10 @@ import type { JsonObject } from '../domain/json.ts';
 import { renderRequest, type RequestTemplate } from '../domain/requestTemplate.ts';
 import { TEST_CONVERSATION_ID, type ToolCall } from '../domain/toolCall.ts';
 import type { OutboundRequest } from '../outbound/outboundClient.ts';
+import { USER_AGENT } from '../outbound/userAgent.ts';
 import { signatureHeaders } from '../security/signature.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const USER_AGENT = 'conversation-service/0.1';
 
 /** How a tool is called: what an attempt needs to know of the tool, secrets in the clear. */
 export type ToolAddress =
