@@ -16,22 +16,33 @@ export interface PooledConnection {
   abandon(reason: Error): void;
 }
 
+interface Link {
+  /** The socket, until it is connected. */
+  opening?: Socket;
+  /** As of `performance.now()`; not set while there is none, or one that takes its last request. */
+  openedAt?: number;
+}
+
 /** One connection of a pool. undici's own gives no way to give up a connect that takes too long. */
 class Connection extends Client implements PooledConnection {
-  readonly #link: { opening?: Socket };
+  readonly #link: Link;
+  readonly #maxAgeMs: number;
 
-  constructor(origin: string | URL, options: Client.Options, connector: GuardedConnector) {
-    const link: { opening?: Socket } = {};
+  constructor(origin: string | URL, options: Client.Options, connector: GuardedConnector, maxAgeMs: number) {
+    const link: Link = {};
     super(origin, {
       ...options,
       connect: (connectOptions, callback) => {
         link.opening = connector(connectOptions, (...result) => {
           delete link.opening;
+          link.openedAt = performance.now();
           callback(...result);
         });
       },
     });
     this.#link = link;
+    this.on('disconnect', () => delete link.openedAt);
+    this.#maxAgeMs = maxAgeMs;
   }
 
   abandon(reason: Error) {
@@ -42,9 +53,17 @@ class Connection extends Client implements PooledConnection {
     // A request that ended in the queue takes no connection.
     if (handler.settled) return true;
     handler.onConnectionAssigned(this);
-    const free = super.dispatch(options, handler);
+    const free = super.dispatch(this.#takeOld() ? { ...options, reset: true } : options, handler);
     // One that undici refused outright never occupied this connection, which undici does not tell its pool.
     return free || handler.settled;
+  }
+
+  /** An old connection takes one request more and is closed; the next one is opened to an address checked anew. */
+  #takeOld(): boolean {
+    const { openedAt } = this.#link;
+    if (openedAt === undefined || performance.now() - openedAt < this.#maxAgeMs) return false;
+    delete this.#link.openedAt;
+    return true;
   }
 }
 
@@ -54,13 +73,18 @@ export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 export interface PoolLimits {
   /** Connections to one origin, at most; further requests wait. */
   connectionsPerOrigin: number;
+  /** After this time a connection in steady use is replaced, so that a name that moved is followed. */
+  maxConnectionAgeMs: number;
 }
+
+/** What an unused connection lives at most, whatever the receiver offers. */
+const KEEP_IDLE_MAX_MS = 30_000;
 
 /**
  * Keep-alive pools, one an origin, made on first use and closed with their last connection.
  * They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's timers are off.
  */
-export const createConnectionPools = (connector: GuardedConnector, { connectionsPerOrigin }: PoolLimits): Agent =>
+export const createConnectionPools = (connector: GuardedConnector, { connectionsPerOrigin, maxConnectionAgeMs }: PoolLimits): Agent =>
   new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
@@ -68,11 +92,11 @@ export const createConnectionPools = (connector: GuardedConnector, { connections
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveMaxTimeout: 60_000,
+    keepAliveMaxTimeout: KEEP_IDLE_MAX_MS,
     factory: (origin, options) =>
       new Pool(origin, {
         ...(options as Pool.Options),
         factory: (clientOrigin, clientOptions) =>
-          new Connection(clientOrigin, clientOptions as Client.Options, connector),
+          new Connection(clientOrigin, clientOptions as Client.Options, connector, maxConnectionAgeMs),
       }),
   });

@@ -67,10 +67,13 @@ export interface OutboundPolicy {
   /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
   ca?: string;
   connectionsPerOrigin?: number;
+  /** How long a connection in steady use is kept; 30 s unless said otherwise. */
+  maxConnectionAgeMs?: number;
 }
 
 const CHECK_TIMEOUT_MS = 5_000;
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 256;
+const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
 
 const refuseHostHeader = (headers: Record<string, string>) => {
   for (const name in headers) {
@@ -139,6 +142,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
   const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks), policy.resolver);
   const pools = createConnectionPools(createGuardedConnector(guard, policy.ca), {
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
+    maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
   });
 
   const request = async (options: OutboundRequest): Promise<OutboundResponse> => {
