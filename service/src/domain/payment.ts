@@ -12,7 +12,7 @@ import type { SetupField } from './setupField.ts';
 export const PAYMENT_PROVIDERS = ['manual', 'stripe'] as const;
 export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
 
-/** `creating`: the provider is being asked for its page. `failed`: the provider has refused. */
+/** `creating`: the provider is being asked for its page. `failed`: the provider has refused to make it, or the customer's bank to pay. */
 export const PAYMENT_STATUSES = ['creating', 'open', 'paid', 'expired', 'cancelled', 'failed'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
@@ -35,7 +35,7 @@ export interface Payment extends Document {
   readonly providerUrl: string | null;
   /** Names its public page: random, of no use for anything else. Unique. */
   readonly pageToken: string;
-  /** Why the provider refused, or what it could not be asked for, in words. */
+  /** Why the provider or a bank refused, or what it could not be asked for, in words. */
   readonly error: string | null;
   readonly createdBy: Actor;
   readonly expiresAt: string;
@@ -46,6 +46,8 @@ export interface Payment extends Document {
   readonly work: PaymentWork | null;
   /** When its provider last said how it stands; null: never. */
   readonly checkedAt: string | null;
+  /** Since when the customer has finished at the provider and a bank has still to confirm; left out: nothing of the kind is known. */
+  readonly confirmingSince?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -75,12 +77,15 @@ export interface PaymentAccount extends Document {
   readonly updatedAt: string;
 }
 
-/** What a provider says of a payment by itself. `open`: something happened, and it is not paid yet. */
+/** `confirming`: the customer has finished, and the money comes when their bank has agreed. */
+export type PaymentStanding = 'open' | 'confirming' | 'paid' | 'expired';
+
+/** What a provider says of a payment by itself. `failed`: the customer's bank has refused. */
 export interface PaymentNews {
   readonly paymentId: string;
   /** The provider's own id, which must be the payment's. */
   readonly reference: string;
-  readonly state: 'paid' | 'expired' | 'open';
+  readonly state: PaymentStanding | 'failed';
 }
 
 /** What the domain has to know of a provider. */

@@ -19,7 +19,9 @@ export function afterAnswer(payment: Asked, answer: Answer, now: Date): Payment 
     case 'expired':
       return withoutWork(payment.status === 'open' ? { ...payment, status: 'expired', checkedAt: timestamp(now) } : payment, now);
     case 'open':
-      return isAwaited(payment, now) ? watch({ ...payment, checkedAt: timestamp(now) }, now) : { ...payment, work: null, checkedAt: timestamp(now) };
+      return stillOpen({ ...payment, checkedAt: timestamp(now) }, now);
+    case 'confirming':
+      return stillOpen({ ...payment, checkedAt: timestamp(now), confirmingSince: payment.confirmingSince ?? timestamp(now) }, now);
     case 'refused':
       return afterRefusal(payment, answer.error, now);
     case 'unreachable':
@@ -58,6 +60,12 @@ function afterSilence(payment: Asked, error: string, now: Date): Payment {
   if (task === 'expire' && !isOver(payment, now)) return again(payment, retryWaitMs(attempts), now);
   if (isAwaited(payment, now)) return watch({ ...payment, error }, now);
   return attempts < CHECKS_IN_A_ROW ? again(payment, retryWaitMs(attempts), now) : { ...payment, work: null };
+}
+
+/** What stood in the way of asking is over; that a page was not closed stays said. */
+function stillOpen(payment: Asked, now: Date): Payment {
+  const asked = payment.status === 'open' ? { ...payment, error: null } : payment;
+  return isAwaited(asked, now) ? watch(asked, now) : { ...asked, work: null };
 }
 
 /** True where nothing else would look at it again: its time is over, or it was cancelled while its page may still take money. */

@@ -1,5 +1,5 @@
 import type { ConnectionTest } from '../domain/channel.ts';
-import type { Payment, PaymentAccount, PaymentNews, PaymentProvider, PaymentRules } from '../domain/payment.ts';
+import type { Payment, PaymentAccount, PaymentNews, PaymentProvider, PaymentRules, PaymentStanding } from '../domain/payment.ts';
 import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
@@ -60,4 +60,4 @@ export interface PaymentsConfig {
 /** `refused`: asking again cannot help; `unreachable`: it may. Errors are in words, for the team. */
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
 export type CreateResult = { readonly type: 'created'; readonly reference: string; readonly url: string } | Trouble;
-export type CheckResult = { readonly type: 'open' } | { readonly type: 'paid' } | { readonly type: 'expired' } | Trouble;
+export type CheckResult = { readonly type: Exclude<PaymentStanding, 'paid'> } | { readonly type: 'paid' } | Trouble;

@@ -250,6 +250,20 @@ describe('payment links whose pages a provider makes', () => {
     await linkIn(service, never.id, 'expired');
   });
 
+  it('comes back from a bank debit: the page says by itself that the bank has still to confirm, and asks again when it is opened later', async () => {
+    const link = await makeLink(service, conversationId);
+    const session = stripe.sessionOf(link.id).id;
+    await stripe.pay(session, { async: true });
+    await open(link, '?from=provider');
+    await waitFor('the page to say so', async () => (await open(link, '?from=provider')).text.includes('Your bank has still to confirm'));
+    expect((await open(link)).response.status).toBe(200);
+    await stripe.settle(session, 'succeeded');
+    skewMs = 3 * DAY_MS;
+    await open(link);
+    await linkIn(service, link.id, 'paid');
+    expect(await paidEventsOf(link.id)).toHaveLength(1);
+  });
+
   it('fails when the provider is not reached before its time is over, with what was wrong', async () => {
     breakDown();
     const answer = create({ ...LINK, expires_in: 1800 });

@@ -231,11 +231,11 @@ describe('the Stripe adapter', () => {
       expect(await check(payment)).toEqual({ type: 'paid' });
     });
 
-    it('by bank debit: open until the bank has answered', async () => {
+    it('by bank debit: confirming until the bank has answered', async () => {
       const payment = await made(paymentOf());
       await server.pay(payment.providerReference!, { async: true });
-      expect(await check(payment)).toEqual({ type: 'open' });
-      expect(await expire(payment)).toEqual({ type: 'open' });
+      expect(await check(payment)).toEqual({ type: 'confirming' });
+      expect(await expire(payment)).toEqual({ type: 'confirming' });
       await server.settle(payment.providerReference!, 'succeeded');
       expect(await check(payment)).toEqual({ type: 'paid' });
     });
@@ -297,8 +297,8 @@ describe('the Stripe adapter', () => {
       const news = async (type: Parameters<StripeServer['webhook']>[1]) => read(server.webhook(reference, type, SECRET) as { headers: Record<string, string>; body: string });
       expect(await news('checkout.session.expired')).toEqual([{ paymentId: payment.id, reference, state: 'expired' }]);
       await server.pay(reference, { async: true });
-      expect(await news('checkout.session.completed')).toEqual([{ paymentId: payment.id, reference, state: 'open' }]);
-      expect(await news('checkout.session.async_payment_failed')).toEqual([{ paymentId: payment.id, reference, state: 'open' }]);
+      expect(await news('checkout.session.completed')).toEqual([{ paymentId: payment.id, reference, state: 'confirming' }]);
+      expect(await news('checkout.session.async_payment_failed')).toEqual([{ paymentId: payment.id, reference, state: 'failed' }]);
       await server.settle(reference, 'succeeded');
       expect(await news('checkout.session.completed')).toEqual([{ paymentId: payment.id, reference, state: 'paid' }]);
       expect(await news('checkout.session.async_payment_succeeded')).toEqual([{ paymentId: payment.id, reference, state: 'paid' }]);

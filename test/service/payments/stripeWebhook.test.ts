@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { signWebhook, startStripeServer, type StripeServer } from '../../helpers/stripeServer.ts';
-import { allDelivered, linkIn, makeLink, newConversation, readLink, stageOf } from './support.ts';
+import { allDelivered, linkIn, makeLink, newConversation, pageOf, readLink, stageOf } from './support.ts';
 import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
 
 const RECEIVED = { status: 200, body: { received: true } };
@@ -42,6 +42,7 @@ describe("Stripe's webhook", () => {
     const made = await makeLink(service, conversationId, wanted);
     return { id: made.id as string, session: server.sessionOf(made.id).id };
   };
+  const open = async (id: string, query = '') => fetch(pageOf(service, await readLink(service, id), query), { redirect: 'manual' });
   const eventsOf = async (id: string) => {
     await allDelivered(service);
     return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
@@ -72,13 +73,50 @@ describe("Stripe's webhook", () => {
     expect(await eventsOf(id)).toHaveLength(1);
   });
 
-  it('a bank that refuses: not paid', async () => {
+  it('completed without money leads nobody to pay again: the page says that there is nothing more to do', async () => {
+    const { id, session } = await link();
+    expect((await open(id)).headers.get('location')).toBe(server.sessionOf(id).url);
+    await server.pay(session, { async: true });
+    await deliver(url, server.webhook(session, COMPLETED, WEBHOOK_SECRET));
+    for (const query of ['', '?from=provider']) {
+      const page = await open(id, query);
+      expect(page.status).toBe(200);
+      const text = await page.text();
+      expect(text).toContain('There is nothing more to do. Your bank has still to confirm the payment');
+      expect(text).not.toContain('Pay now');
+    }
+    await deliver(url, server.webhook(session, 'checkout.session.async_payment_succeeded', WEBHOOK_SECRET));
+    expect(await (await open(id)).text()).toContain('<h2>Paid</h2>');
+  });
+
+  it('a bank that refuses: the link has failed, the customer is told, and late news changes nothing', async () => {
     const { id, session } = await link();
     await server.pay(session, { async: true });
-    await server.settle(session, 'failed');
-    expect(await delivered(url, server.webhook(session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET))).toEqual(RECEIVED);
-    expect(await readLink(service, id)).toMatchObject({ status: 'open' });
+    const completed = server.webhook(session, COMPLETED, WEBHOOK_SECRET);
+    await deliver(url, completed);
+    const failed = server.webhook(session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET);
+    expect(await delivered(url, failed)).toEqual(RECEIVED);
+    const refused = { status: 'failed', paid_at: null, error: "The customer's bank refused the payment: nothing was paid. Make a new link." };
+    expect(await readLink(service, id)).toMatchObject(refused);
+    for (const late of [completed, failed]) expect(await delivered(url, late)).toEqual(RECEIVED);
+    expect(await readLink(service, id)).toMatchObject(refused);
+    expect(await (await open(id)).text()).toContain('Your bank refused the payment: nothing was paid.');
     expect(await eventsOf(id)).toEqual([]);
+    expect(await stageOf(service, conversationId)).toBe('payment_pending');
+  });
+
+  it('a bank that refuses what was cancelled, or has been paid: both stay so', async () => {
+    const cancelled = await link();
+    await server.pay(cancelled.session, { async: true });
+    await service.api.post(`/api/payment-links/${cancelled.id}/cancel`);
+    await deliver(url, server.webhook(cancelled.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET));
+    expect(await readLink(service, cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
+
+    const paid = await link();
+    await server.pay(paid.session);
+    await deliver(url, server.webhook(paid.session, COMPLETED, WEBHOOK_SECRET));
+    await deliver(url, server.webhook(paid.session, 'checkout.session.async_payment_failed', WEBHOOK_SECRET));
+    expect(await readLink(service, paid.id)).toMatchObject({ status: 'paid', error: null });
   });
 
   it('expired, also after the news that it was paid: what was paid stays so', async () => {

@@ -282,7 +282,14 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   describe('through Stripe', () => {
-    beforeEach(() => setUpStripe(service, stripe));
+    let webhookUrl: string;
+    beforeEach(async () => {
+      webhookUrl = await setUpStripe(service, stripe);
+    });
+    afterEach(() => {
+      stripe.sendWebhooksTo(null);
+      stripe.answerAll(null);
+    });
     const FORM_STRIPE = { provider: 'stripe', expires_stripe: String(DAY_S), send: 'on' };
 
     it('is sent once Stripe has made its page; the card says when it is paid', async () => {
@@ -307,6 +314,33 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(page.text).toContain('The provider refused to make the payment link: its card says why. Nothing was sent.');
       expect(page.text).toMatch(/Payment link \$49\.00 failed Demo, one hour Stripe refused to make its page: .*Your account cannot make <b>live<\/b> charges\./);
       expect(await customer.read()).toHaveLength(1);
+    });
+
+    it('paid by bank debit: its card says what is waited for and lets nobody send it again, then that the bank refused', async () => {
+      const { id, path } = await conversation();
+      const link = await makeLink(service, id);
+      const session = stripe.sessionOf(link.id).id;
+      stripe.sendWebhooksTo({ url: webhookUrl, secret: WEBHOOK_SECRET });
+      expect((await ana.get(path)).text).toContain('Send to the customer');
+      await stripe.pay(session, { async: true });
+      const waiting = await ana.get(path);
+      expect(waiting.text).toMatch(/The customer finished at Stripe .*; their bank has still to confirm the payment/);
+      expect(waiting.text).not.toMatch(/Send to the customer|Cancel the link/);
+      await stripe.settle(session, 'failed');
+      const { text } = await ana.get(path);
+      expect(text).toMatch(/Payment link \$49\.00 failed Demo, one hour The customer's bank refused the payment: nothing was paid\. Make a new link\./);
+      expect(text).not.toContain('refused to make its page');
+    });
+
+    it('that Stripe cannot be asked for says why on its card, until it is there', async () => {
+      stripe.answerAll(stripeError(503));
+      const { id, path } = await conversation();
+      const made = service.api.post(`/api/conversations/${id}/payment-links`, LINK);
+      await waitFor('the card to say why', async () => (await ana.get(path)).text.includes('Stripe could not do it for the moment (status 503).'));
+      stripe.answerAll(null);
+      await made;
+      await linkIn(service, (await linksOf(id))[0].id, 'open');
+      expect((await ana.get(path)).text).not.toContain('503');
     });
 
     it('that Stripe does not take is refused beside its field', async () => {

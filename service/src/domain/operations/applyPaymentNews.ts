@@ -2,7 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import type { Payment, PaymentAccount, PaymentNews } from '../payment.ts';
-import { putExpired, putPaid } from './settlePayment.ts';
+import { putConfirming, putExpired, putPaid, putRefusedByBank } from './settlePayment.ts';
 
 /**
  * Takes in what a provider told of a payment by itself, in one transaction. The same news again, or
@@ -19,6 +19,8 @@ export const applyPaymentNews = ({ store, clock }: Pick<Deps, 'store' | 'clock'>
     const now = clock.now();
     if (news.state === 'paid') await putPaid(tx, workspace, payment, { reference: news.reference, by, markedPaidBy: null }, now);
     if (news.state === 'expired') await putExpired(tx, payment, now);
+    if (news.state === 'confirming') await putConfirming(tx, payment, now);
+    if (news.state === 'failed') await putRefusedByBank(tx, payment, now);
     return true;
   });
 

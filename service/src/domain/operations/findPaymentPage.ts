@@ -20,14 +20,14 @@ const CHECK_EVERY_MS = 5000;
 /**
  * The page behind a payment link; null when no link has this token.
  * @param isBack the customer comes from the provider: it is asked whether they have paid, so that nothing
- * hangs on its webhook alone
+ * hangs on its webhook alone; so it is while their bank has still to confirm
  */
 export const findPaymentPage = ({ store, clock }: Deps, pageToken: string, { isBack }: { isBack: boolean }) =>
   store.transaction(async (tx): Promise<PaymentPage | null> => {
     const [payment] = await tx.payments.find({ where: { pageToken }, limit: 1 });
     const workspace = payment && (await tx.workspaces.get(payment.workspaceId));
     if (!workspace) return null;
-    if (isBack) await askProvider(tx, payment, clock.now());
+    if (isBack || payment.confirmingSince !== undefined) await askProvider(tx, payment, clock.now());
     const account = await findPaymentAccount(tx, workspace.id, payment.provider);
     return { workspace, payment, instructions: account?.settings.instructions ?? null };
   });

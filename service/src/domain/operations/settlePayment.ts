@@ -9,6 +9,8 @@ import { loadConversation } from './loadConversation.ts';
 import { putPayment } from './schedulePayment.ts';
 import { putStageMove } from './setFunnelStage.ts';
 
+const REFUSED_BY_BANK = "The customer's bank refused the payment: nothing was paid. Make a new link.";
+
 /**
  * Puts on record that a payment was paid: the funnel moves to `customer` (and, where it was never
  * there before, through `qualified`), then `payment.paid` is emitted. A payment is paid once: one that
@@ -44,4 +46,21 @@ export async function putExpired(tx: Tx, payment: Payment, now: Date): Promise<P
   const ended: Payment = payment.status === 'open' ? { ...payment, status: 'expired', work: null, updatedAt: timestamp(now) } : { ...payment, work: null };
   await putPayment(tx, ended);
   return ended;
+}
+
+/** Puts on record that the customer has finished at the provider, and that a bank has still to confirm. */
+export async function putConfirming(tx: Tx, payment: Payment, now: Date): Promise<Payment> {
+  if ((payment.status !== 'open' && payment.status !== 'cancelled') || payment.confirmingSince !== undefined) return payment;
+  const at = timestamp(now);
+  const confirming: Payment = { ...payment, confirmingSince: at, updatedAt: at };
+  await putPayment(tx, confirming);
+  return confirming;
+}
+
+/** Puts on record that the customer's bank has refused: nothing more comes of this link. What was cancelled stays so. */
+export async function putRefusedByBank(tx: Tx, payment: Payment, now: Date): Promise<Payment> {
+  if (payment.status !== 'open' && payment.status !== 'cancelled') return payment;
+  const refused: Payment = payment.status === 'open' ? { ...payment, status: 'failed', error: REFUSED_BY_BANK, work: null, updatedAt: timestamp(now) } : { ...payment, work: null };
+  await putPayment(tx, refused);
+  return refused;
 }

@@ -22,7 +22,7 @@ const paymentLinkSchema = z
   .strictObject({
     id: z.string().meta({ example: 'pay_01JD6Z0000000000000000000A' }),
     conversation_id: z.string(),
-    status: statusSchema.meta({ description: "creating: the provider's page is being made; failed: the provider has refused" }),
+    status: statusSchema.meta({ description: "creating: the provider's page is being made; failed: the provider has refused to make it, or the customer's bank to pay" }),
     amount: z.int(),
     currency: z.string(),
     amount_display: z.string().meta({ description: "For people, with the currency's own decimals", example: '$49.00' }),
@@ -30,7 +30,7 @@ const paymentLinkSchema = z
     provider: providerSchema,
     provider_reference: z.string().nullable(),
     url: z.string().meta({ description: 'What the customer opens' }),
-    error: z.string().nullable().meta({ description: 'Why the provider refused, or what it could not be asked for' }),
+    error: z.string().nullable().meta({ description: 'Why the provider or a bank refused, or what the provider could not be asked for' }),
     created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
     expires_at: timestampSchema,
     paid_at: timestampSchema.nullable(),

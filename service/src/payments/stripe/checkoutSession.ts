@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { Payment, PaymentNews } from '../../domain/payment.ts';
+import type { Payment, PaymentStanding } from '../../domain/payment.ts';
 import type { CheckResult } from '../paymentAdapter.ts';
 import { stripeAmount } from './stripeAmount.ts';
 import { isKeptFault } from './stripeFailure.ts';
@@ -63,9 +63,10 @@ function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'exp
   return endMs > Date.parse(createdAt) + LONGEST_MS - MARGIN_MS ? {} : { expires_at: Math.floor(endMs / 1000) };
 }
 
-/** How a payment stands by its session. Complete and unpaid: a bank still has to answer. */
-export function standingOf({ payment_status, status }: Pick<Stripe.Checkout.Session, 'payment_status' | 'status'>): PaymentNews['state'] {
+/** How a payment stands by its session. Complete and unpaid: a bank still has to answer, or has refused, which only the webhook tells. */
+export function standingOf({ payment_status, status }: Pick<Stripe.Checkout.Session, 'payment_status' | 'status'>): PaymentStanding {
   if (payment_status === 'paid' || payment_status === 'no_payment_required') return 'paid';
+  if (status === 'complete') return 'confirming';
   return status === 'expired' ? 'expired' : 'open';
 }
 

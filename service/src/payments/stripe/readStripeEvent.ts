@@ -27,7 +27,7 @@ function newsOf(event: Stripe.Event): readonly PaymentNews[] {
     case 'checkout.session.async_payment_succeeded':
       return newsOfSession(event.data.object, 'paid');
     case 'checkout.session.async_payment_failed':
-      return newsOfSession(event.data.object, 'open');
+      return newsOfSession(event.data.object, 'failed');
     case 'checkout.session.expired':
       return newsOfSession(event.data.object, 'expired');
     default:

@@ -68,6 +68,7 @@ function statusView(shown: PaymentPage, state: PayPageState): View {
     case 'cancelled':
       return html`<h2>Cancelled</h2><p>This link was cancelled: please do not pay by it.</p>`;
     case 'failed':
+      if (payment.providerUrl !== null) return html`<h2>Refused</h2><p>Your bank refused the payment: nothing was paid. Please ask for a new link.</p>`;
       return html`<h2>Not possible</h2><p>The page where you pay could not be made. Please ask for a new link.</p>`;
   }
 }
@@ -75,6 +76,7 @@ function statusView(shown: PaymentPage, state: PayPageState): View {
 function openView(shown: PaymentPage, state: PayPageState): View {
   const { payment } = shown;
   if (payment.providerUrl === null) return isOver(payment, state.now) ? overView(payment, null) : manualView(shown);
+  if (payment.confirmingSince !== undefined) return html`<h2>Being confirmed</h2><p>There is nothing more to do. Your bank has still to confirm the payment, which can take some days; then this page says so.</p>`;
   if (isOver(payment, state.now)) return overView(payment, 'If you have paid, this page says so as soon as it is confirmed.');
   return html`
     <h2>Not paid yet</h2>

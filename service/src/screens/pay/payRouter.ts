@@ -17,7 +17,7 @@ const RELOADS = 20;
 
 /**
  * What a customer opens to pay: `/pay/{token}`. Public. Where a provider takes the money, it leads
- * straight there; `?from=provider`, where the provider leads back to, shows how the payment stands.
+ * straight there until they have finished; `?from=provider`, where the provider leads back to, shows how the payment stands.
  * @param ratePerMinute for each visitor; 0 is off
  */
 export function payRouter(deps: Deps, ratePerMinute: number): Router {
@@ -30,13 +30,17 @@ export function payRouter(deps: Deps, ratePerMinute: number): Router {
     if (!shown) return send(response, 404, noticePage('There is nothing to pay here', 'Check the address, or ask whoever gave it to you.'));
     const { payment } = shown;
     const now = deps.clock.now();
-    if (!isBack && payment.status === 'open' && payment.providerUrl !== null && !isOver(payment, now)) return response.redirect(303, payment.providerUrl);
+    if (!isBack && isPayable(payment, now)) return response.redirect(303, payment.providerUrl);
     send(response, 200, payPage(shown, { now, isBack, reload: reloadOf(payment, token, isBack, reloadsOf(request.query.reload)) }));
   });
 
   router.use('/pay', showTrouble);
   return router;
 }
+
+/** True where the provider still takes the money on its page. */
+const isPayable = (payment: Payment, now: Date): payment is Payment & { readonly providerUrl: string } =>
+  payment.status === 'open' && payment.providerUrl !== null && payment.confirmingSince === undefined && !isOver(payment, now);
 
 /** What is about to change is loaded again, a few times. */
 function reloadOf({ status, providerUrl }: Payment, token: string, isBack: boolean, reloads: number) {

@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Payment } from '../../domain/payment.ts';
+import { isOver } from '../../domain/paymentWork.ts';
 import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 import { actorName } from '../conversations/words.ts';
@@ -31,8 +32,9 @@ export const paymentBadge = ({ status }: Payment): View => html`<span class=${`b
 export const paymentView = (payment: Payment, parts: PaymentParts): View => html`
   <p class="text" dir="auto">${payment.description}</p>
   <p class=${payment.status === 'failed' ? 'problem' : undefined}>${statusWords(payment, parts.now)}</p>
+  ${troubleView(payment)}
   <p class="muted">${providerLabel(payment.provider)}, made by <bdi>${actorName(payment.createdBy)}</bdi> ${timeView(payment.createdAt, parts.now)}</p>
-  ${payment.status === 'open' ? linkView(payment, parts) : null}
+  ${isPayable(payment, parts.now) ? linkView(payment, parts) : null}
   ${actionsView(payment, parts)}
 `;
 
@@ -42,17 +44,29 @@ function statusWords(payment: Payment, now: Date): View {
     case 'creating':
       return `${label} is being asked for its page. The link can be sent once it is open.`;
     case 'open':
-      return html`Open until <time datetime=${payment.expiresAt}>${exactTime(payment.expiresAt)}</time>.`;
+      return openWords(payment, now);
     case 'paid':
       return paidWords(payment, now);
     case 'expired':
       return html`It ended ${timeView(payment.expiresAt, now)}, and was not paid.`;
     case 'cancelled':
+      if (payment.confirmingSince !== undefined) return `Cancelled, but the customer had finished at ${label}: what their bank still pays counts.`;
       return payment.work === null ? 'Cancelled: it can no longer be paid.' : `Cancelled. ${label} is being told to close its page.`;
     case 'failed':
+      if (payment.providerUrl !== null) return payment.error ?? 'It was refused.';
       return html`${label} refused to make its page: <bdi>${payment.error ?? 'it gave no reason.'}</bdi>`;
   }
 }
+
+function openWords({ expiresAt, provider, providerUrl, confirmingSince }: Payment, now: Date): View {
+  const label = providerLabel(provider);
+  if (confirmingSince !== undefined) return html`The customer finished at ${label} ${timeView(confirmingSince, now)}; their bank has still to confirm the payment, which can take some days.`;
+  if (providerUrl !== null && isOver({ expiresAt }, now)) return html`It ended ${timeView(expiresAt, now)}; ${label} is being asked whether it was paid.`;
+  return html`Open until <time datetime=${expiresAt}>${exactTime(expiresAt)}</time>.`;
+}
+
+/** What went wrong on the way; why a link has failed stands in its status. */
+const troubleView = ({ status, error }: Payment): View => (error === null || status === 'failed' ? null : html`<p class="problem"><bdi>${error}</bdi></p>`);
 
 const paidWords = ({ provider, paidAt, markedPaidBy, providerReference }: Payment, now: Date): View => html`
   Paid ${timeView(paidAt, now)}${markedPaidBy === null ? `, confirmed by ${providerLabel(provider)}.` : html`, marked by <b><bdi>${actorName(markedPaidBy)}</bdi></b>.${providerReference === null ? null : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`}`}
@@ -62,13 +76,16 @@ const linkView = (payment: Payment, { publicUrl }: PaymentParts): View => html`
   <p class="link"><code id=${`link-${payment.id}`}>${paymentPageUrl(publicUrl, payment)}</code> <button class="small outline" type="button" data-copy=${`#link-${payment.id}`} aria-label=${`Copy the link for ${amountOf(payment)}`}>Copy</button></p>
 `;
 
+/** Whoever opens its link can still pay. */
+const isPayable = (payment: Payment, now: Date): boolean => payment.status === 'open' && payment.confirmingSince === undefined && !isOver(payment, now);
+
 /** Only what the status allows. */
 function actionsView(payment: Payment, parts: PaymentParts): View {
   const { status, provider } = payment;
   const isManual = !paymentAdapterOf(provider).isRemote;
-  const canSend = status === 'open' && (parts.sendAfter ?? null) !== null;
+  const canSend = isPayable(payment, parts.now) && (parts.sendAfter ?? null) !== null;
   const canMark = isManual && (status === 'open' || status === 'expired');
-  const canCancel = status === 'open' || status === 'creating';
+  const canCancel = isPayable(payment, parts.now) || status === 'creating';
   if (!canSend && !canMark && !canCancel) return null;
   return html`
     <div class="decision">
