@@ -59,7 +59,6 @@ const environment = z.object({
   PUBLIC_URL: httpUrl.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: notYet('the embedded store in DATA_DIR is used'),
-  CONVERSATION_RETENTION_DAYS: z.literal('0', 'is not supported by this version beyond 0: conversations are kept').optional(),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_API_KEY: z.string().optional(),
   LLM_MODEL: z.string().max(200, 'must have at most 200 characters').optional(),
@@ -83,6 +82,7 @@ const environment = z.object({
     .default([500, 2000]),
   APPROVAL_EXPIRES_MS: integer(1000, 365 * 24 * 3_600_000).default(24 * 3_600_000),
   RETENTION_DAYS: integer(1, 3650).default(30),
+  CONVERSATION_RETENTION_DAYS: integer(0, 36_500).default(0),
   API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
   CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
   CHAT_FRAME_ORIGINS: pageOrigins.default([]),
@@ -118,6 +118,8 @@ export interface Config {
   readonly channelRetryDelaysMs: readonly number[];
   readonly payments: PaymentsConfig;
   readonly retentionDays: number;
+  /** 0 keeps conversations for good. */
+  readonly conversationRetentionDays: number;
   /** 0 is off. */
   readonly apiRateLimitPerMinute: number;
   readonly chatRateLimitPerMinute: number;
@@ -170,6 +172,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
     payments: { stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''), timeoutMs: PLATFORM_TIMEOUT_MS },
     retentionDays: values.RETENTION_DAYS,
+    conversationRetentionDays: values.CONVERSATION_RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
     chatFrameOrigins: values.CHAT_FRAME_ORIGINS,

@@ -1,13 +1,22 @@
 import type { Logger } from 'pino';
 import { timestamp, type Clock } from './domain/clock.ts';
-import type { IdempotentAnswer, ServiceStore } from './domain/collections.ts';
+import type { IdempotentAnswer, ServiceStore, Tx } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
-import type { Sending } from './domain/sending.ts';
+import { removeOldConversations } from './domain/operations/removeOldConversations.ts';
 import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
+import type { Sending } from './domain/sending.ts';
 import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Query } from './store/store.ts';
+
+/** How long things are kept. */
+export interface Retention {
+  /** Events, deliveries, finished tool calls and sendings. */
+  readonly days: number;
+  /** Conversations that nobody touches; 0: for good. */
+  readonly conversationDays: number;
+}
 
 const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
@@ -15,17 +24,22 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Whoever comes back later begins anew. */
 const SILENT_VISITOR_DAYS = 1;
 
-/** Removes what has had its time: kept answers after a day, visitors who never wrote after a day, sessions when they have expired, events and finished deliveries, tool calls and sendings after RETENTION_DAYS. */
-export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDays: number, log: Logger): { stop(): Promise<void> } {
+/**
+ * Removes what has had its time: kept answers after a day, visitors who never wrote after a day, sessions
+ * when they have expired, events, deliveries, tool calls and sendings after RETENTION_DAYS, conversations
+ * after CONVERSATION_RETENTION_DAYS.
+ */
+export function startHousekeeping(store: ServiceStore, clock: Clock, retention: Retention, log: Logger, everyMs = EVERY_MS): { stop(): Promise<void> } {
   const sweep = async () => {
     try {
-      await sweepAll(store, clock.now(), retentionDays);
+      const { givenUp } = await sweepAll(store, clock.now(), retention);
+      if (givenUp > 0) log.warn({ deliveries: givenUp }, `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were given up and removed`);
     } catch (error) {
       log.warn({ err: error }, 'clean-up could not finish; it is tried again later');
     }
   };
   let running = sweep();
-  const timer = setInterval(() => (running = running.then(sweep)), EVERY_MS);
+  const timer = setInterval(() => (running = running.then(sweep)), everyMs);
   return {
     stop() {
       clearInterval(timer);
@@ -34,16 +48,22 @@ export function startHousekeeping(store: ServiceStore, clock: Clock, retentionDa
   };
 }
 
-/** One whole sweep, in small transactions. */
-export async function sweepAll(store: ServiceStore, now: Date, retentionDays: number): Promise<void> {
-  const before = timestamp(new Date(now.getTime() - retentionDays * DAY_MS));
+/**
+ * One whole sweep, in small transactions.
+ * @returns how many deliveries were given up although they had not been sent
+ */
+export async function sweepAll(store: ServiceStore, now: Date, retention: Retention): Promise<{ givenUp: number }> {
+  const daysAgo = (days: number) => timestamp(new Date(now.getTime() - days * DAY_MS));
+  const before = daysAgo(retention.days);
   await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
   await sweepExpired(store, 'sessions', 'session', timestamp(now));
-  await removeSilentVisitors({ store }, timestamp(new Date(now.getTime() - SILENT_VISITOR_DAYS * DAY_MS)));
-  await sweepOlder(store, 'deliveries', before, (delivery) => delivery.status !== 'pending');
-  await sweepOlder(store, 'events', before, () => true);
+  await removeSilentVisitors({ store }, daysAgo(SILENT_VISITOR_DAYS));
+  const { givenUp, owed } = await sweepDeliveries(store, before);
+  await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
   await sweepOlder(store, 'toolCalls', before, isFinished);
   await sweepOlder(store, 'sendings', before, (sending) => sending.status !== 'pending');
+  if (retention.conversationDays > 0) await removeOldConversations({ store }, daysAgo(retention.conversationDays));
+  return { givenUp };
 }
 
 type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
@@ -62,6 +82,29 @@ async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, na
   } while (expired.length === BATCH);
 }
 
+/**
+ * Removes old deliveries. One that waits goes too when its turn has not come for as long: else a
+ * receiver that never answers would fill the disk. One that was queued again lately stays, and its
+ * event with it.
+ * @returns `owed` the events of old deliveries that stay
+ */
+async function sweepDeliveries(store: ServiceStore, before: string): Promise<{ givenUp: number; owed: ReadonlySet<string> }> {
+  const owed = new Set<string>();
+  const givenUp = new Set<string>();
+  await sweepOlder(store, 'deliveries', before, async ({ id, status, eventId, nextAttemptAt }, tx) => {
+    if (status !== 'pending') return true;
+    const waitsInVain = nextAttemptAt !== null && nextAttemptAt < before;
+    if (!waitsInVain) {
+      owed.add(eventId);
+      return false;
+    }
+    givenUp.add(id);
+    await tx.jobs.complete(id);
+    return true;
+  });
+  return { givenUp: givenUp.size, owed };
+}
+
 type Aging = { deliveries: Delivery; events: Event; sendings: Sending; toolCalls: ToolCall };
 
 /** Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet is passed over. */
@@ -69,7 +112,7 @@ async function sweepOlder<Name extends keyof Aging>(
   store: ServiceStore,
   name: Name,
   before: string,
-  mayGo: (document: Aging[Name]) => boolean,
+  mayGo: (document: Aging[Name], tx: Tx) => boolean | Promise<boolean>,
 ): Promise<void> {
   let after: { value: string } | undefined;
   do {
@@ -77,7 +120,7 @@ async function sweepOlder<Name extends keyof Aging>(
       const collection = tx[name] as Collection<Aging[Name]>;
       const oldest = await collection.find({ where: {}, limit: BATCH, ...(after ? { after } : {}) } as Query<Aging[Name]>);
       const old = oldest.filter(({ createdAt }) => createdAt < before);
-      for (const document of old) if (mayGo(document)) await collection.delete(document.id);
+      for (const document of old) if (await mayGo(document, tx)) await collection.delete(document.id);
       return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
     });
   } while (after);

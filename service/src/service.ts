@@ -46,6 +46,8 @@ export interface StartOptions {
   readonly ca?: string;
   /** The embedded store's own settings: early snapshots, file operations that fail. */
   readonly store?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
+  /** Between two clean-ups. */
+  readonly housekeepingEveryMs?: number;
 }
 
 /** How long open requests may take to end at a stop. */
@@ -55,7 +57,7 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {} }: StartOptions = {},
+  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
@@ -92,7 +94,7 @@ export async function startService(
   started.adopt(new PaymentLoop({ store, deps, log, config: config.payments }), (running) => running.stop());
   const model = await openModel(config, log);
   started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
-  started.adopt(startHousekeeping(store, clock, config.retentionDays, log), (running) => running.stop());
+  started.adopt(startHousekeeping(store, clock, { days: config.retentionDays, conversationDays: config.conversationRetentionDays }, log, housekeepingEveryMs), (running) => running.stop());
 
   const stopping = new AbortController();
   const app = createApp({

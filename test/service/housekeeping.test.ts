@@ -16,6 +16,7 @@ import { startTestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
+const KEPT = { days: 30, conversationDays: 0 };
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
 
 describe('housekeeping', () => {
@@ -51,7 +52,7 @@ describe('housekeeping', () => {
         await tx.sessions.put({ id, kind: 'session', memberId: 'm', workspaceId: 'w', csrfToken: '', createdAt: daysAgo(8), expiresAt: daysAgo(days) });
       }
     });
-    await sweepAll(store, NOW, 30);
+    await sweepAll(store, NOW, KEPT);
     await store.transaction(async (tx) => {
       const left = await tx.deliveries.find({ where: {}, limit: 10_000 });
       expect(left.map(({ status, createdAt }) => [status, createdAt])).toEqual([['pending', daysAgo(31)], ['failed', daysAgo(29)]]);
@@ -86,10 +87,10 @@ describe('housekeeping', () => {
       await arrive(tx, 'silent', 1.01, false);
       await arrive(tx, 'young', 0.99, false);
     });
-    await sweepAll(store, NOW, 30);
+    await sweepAll(store, NOW, KEPT);
     expect(await left()).toEqual(['writer', 'young']);
     await store.transaction((tx) => arrive(tx, 'later', 0.5, true));
-    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), 30);
+    await sweepAll(store, new Date(NOW.getTime() + 86_400_000), KEPT);
     expect(await left()).toEqual(['writer', 'later']);
   });
 

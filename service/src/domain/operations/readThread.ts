@@ -30,6 +30,8 @@ export interface Thread extends ConversationView {
   readonly takenByName: string | null;
   readonly isAgentOn: boolean;
   readonly reach: Reach;
+  /** The one before, unless it was removed. */
+  readonly previousConversationId: string | null;
   /** The contact's newest conversation, when it is another one than this. */
   readonly newerConversationId: string | null;
 }
@@ -58,6 +60,7 @@ export const readThread = (
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
+    const previous = conversation.previousConversationId === null ? null : await tx.conversations.get(conversation.previousConversationId);
     const [newest] = await tx.conversations.find({ where: { contactId: conversation.contactId }, direction: 'desc', limit: 1 });
     return {
       ...view,
@@ -67,6 +70,7 @@ export const readThread = (
       takenByName: await nameOfTaker(tx, conversation),
       isAgentOn: isEnabled(await findAgentSettings(tx, workspace.id), agent.isOnByDefault),
       reach: await readReach(tx, { channels }, view.contact, clock.now()),
+      previousConversationId: previous?.id ?? null,
       newerConversationId: newest && newest.id !== id ? newest.id : null,
     };
   });

@@ -22,7 +22,7 @@ export const headFragment = (parts: ThreadParts): View => {
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
       <span>${adapterOf(conversation.channel).label}${thread.reach.accountName === null ? null : html`, <bdi>${thread.reach.accountName}</bdi>`}</span>
       <span>began ${timeView(conversation.createdAt, now)}</span>
-      ${conversation.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(conversation.previousConversationId, place)}>Earlier conversation</a>`}
+      ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>
     <div class="row actions">${controlForms(parts)} ${stageForm(parts)}</div>

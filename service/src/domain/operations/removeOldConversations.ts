@@ -1,0 +1,109 @@
+import type { Tx } from '../collections.ts';
+import type { Conversation } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { positionOf, readMarkId, type InboxPosition } from '../inbox.ts';
+import { nextWorkAt } from '../paymentWork.ts';
+
+/** Documents that one transaction removes, so that others do not wait long. */
+const BATCH = 500;
+/** Conversations that one transaction looks at. */
+const CONVERSATIONS_AT_ONCE = 100;
+const WORKSPACES_AT_ONCE = 100;
+/** Of one conversation or contact, far more than there can be. */
+const ALL = 100_000;
+
+/**
+ * Removes conversations, open or closed, in which nothing has changed since a time: with messages,
+ * notes, read marks, tool calls, sendings and payment links, and with the contact and its chat sessions
+ * when this was its last conversation. One that still waits for something (a payment that may come, a
+ * decision, a text on its way) stays until that has ended. No event is emitted.
+ * @param before ISO 8601, as stored
+ * @returns how many were removed
+ * @see docs/decisions/0026
+ */
+export async function removeOldConversations({ store }: Pick<Deps, 'store'>, before: string): Promise<number> {
+  let removed = 0;
+  let last: string | undefined;
+  do {
+    const after = last;
+    const workspaces = await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: WORKSPACES_AT_ONCE, ...(after === undefined ? {} : { after: { value: after } }) }));
+    for (const { id } of workspaces) removed += await removeOldOf({ store }, id, before);
+    last = workspaces.at(-1)?.id;
+  } while (last !== undefined);
+  return removed;
+}
+
+async function removeOldOf({ store }: Pick<Deps, 'store'>, workspaceId: string, before: string): Promise<number> {
+  let removed = 0;
+  for (let from: InboxPosition | null = null; ; ) {
+    const batch: Batch = await store.transaction((tx) => removeBatch(tx, workspaceId, before, from));
+    removed += batch.removed;
+    if (batch.isLast) return removed;
+    from = batch.next;
+  }
+}
+
+interface Batch {
+  readonly removed: number;
+  /** Behind what was removed or has to stay. */
+  readonly next: InboxPosition | null;
+  readonly isLast: boolean;
+}
+
+/** From the one that has been left alone longest to the first that is young enough, as far as one batch goes. */
+async function removeBatch(tx: Tx, workspaceId: string, before: string, from: InboxPosition | null): Promise<Batch> {
+  const oldest = await tx.conversations.find({ where: { workspaceId }, orderBy: 'updatedAt', limit: CONVERSATIONS_AT_ONCE, ...(from ? { after: from } : {}) });
+  const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
+  let removed = 0;
+  let next = from;
+  let left = BATCH;
+  for (const conversation of oldest) {
+    if (conversation.updatedAt >= before) return { removed, next, isLast: true };
+    if (await isAtRest(tx, conversation)) {
+      left -= await removeParts(tx, conversation, left);
+      // A long one goes in several batches, the conversation itself with the last.
+      if (left <= 0) return { removed, next, isLast: false };
+      for (const member of members) await tx.readMarks.delete(readMarkId(member.id, conversation.id));
+      await removeConversation(tx, conversation);
+      removed += 1;
+    }
+    next = positionOf(conversation);
+  }
+  return { removed, next, isLast: oldest.length < CONVERSATIONS_AT_ONCE };
+}
+
+/** Nothing is under way that would look for the conversation when it ends. */
+async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conversation): Promise<boolean> {
+  for (const status of ['running', 'pending_approval'] as const) {
+    if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0) return false;
+  }
+  const payments = await tx.payments.find({ where: { conversationId }, limit: ALL });
+  if (payments.some((payment) => nextWorkAt(payment) !== null)) return false;
+  const sendings = await tx.sendings.find({ where: { contactId, status: 'pending' }, limit: ALL });
+  return !sendings.some((sending) => sending.conversationId === conversationId);
+}
+
+/** @returns how many documents were removed; `most` or more: there may be others left */
+async function removeParts(tx: Tx, { id: conversationId }: Conversation, most: number): Promise<number> {
+  let removed = 0;
+  for (const { id: messageId } of await tx.messages.find({ where: { conversationId }, orderBy: 'number', limit: most })) {
+    if (removed >= most) return removed;
+    for (const { id } of await tx.sendings.find({ where: { messageId }, orderBy: 'part', limit: ALL })) removed += Number(await tx.sendings.delete(id));
+    removed += Number(await tx.messages.delete(messageId));
+  }
+  for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {
+    if (removed >= most) return removed;
+    for (const { id } of await tx[name].find({ where: { conversationId }, orderBy: 'afterMessage', limit: most - removed })) removed += Number(await tx[name].delete(id));
+  }
+  return removed;
+}
+
+async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
+  await tx.agentTurns.delete(id);
+  await tx.jobs.complete(id);
+  await tx.conversations.delete(id);
+  const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
+  if (other) return;
+  for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL })) await tx.chatSessions.delete(session.id);
+  await tx.contacts.delete(contactId);
+}
