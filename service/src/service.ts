@@ -20,6 +20,7 @@ import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
+import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
 import { PaymentLoop } from './payments/paymentLoop.ts';
 import { paymentDirectory } from './payments/registry.ts';
@@ -84,10 +85,12 @@ export async function startService(
   };
   const { setupToken } = await bootstrap(deps, config);
 
+  const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
   const dispatcher = started.adopt(
-    new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs }),
+    new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer: metrics.deliveries }),
     (running) => running.stop(),
   );
+  metrics.watchLoop(() => dispatcher.sinceLastTurnMs);
   started.adopt(new Retirements({ store, deps, log }), (running) => running.stop());
   started.adopt(new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }), (running) => running.stop());
   started.adopt(new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }), (running) => running.stop());
@@ -102,6 +105,7 @@ export async function startService(
     deps,
     log,
     health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs },
+    metrics,
     chatFeed: followChatMessages(store, stopping.signal),
     live: followWorkspaces(store, stopping.signal),
     followToolCall: followToolCalls(store, deps, stopping.signal),

@@ -21,20 +21,23 @@ import { conversationsRouter } from './routes/conversations.ts';
 import { docsRouter } from './routes/docs.ts';
 import { healthRouter, type Health } from './routes/health.ts';
 import { hooksRouter } from './routes/hooks.ts';
+import { metricsRouter } from './routes/metrics.ts';
 import { paymentsRouter } from './routes/payments.ts';
 import { paymentWebhooksRouter } from './routes/paymentWebhooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
+import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
 import type { LiveFeed } from '../screens/liveFeed.ts';
 import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins' | 'channels' | 'payments'>;
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
+  readonly metrics: Pick<ServiceMetrics, 'requests' | 'read'>;
   readonly chatFeed: ChatFeed;
   readonly followToolCall: FollowToolCall;
   readonly followPayment: FollowPayment;
@@ -46,14 +49,15 @@ export interface AppParts {
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   // Behind a proxy on the same machine, visitors are told apart by the address it names.
   app.set('trust proxy', 'loopback');
   app.use(logRequests(log));
-  app.use(healthRouter(health));
+  app.use(metrics.requests);
+  app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
 
   app.use('/api', docsRouter(deps.publicUrl));
