@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
-import { DELIVERY_QUEUE } from '../domain/delivery.ts';
+import { askedToRepeat, DELIVERY_QUEUE } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
@@ -101,7 +101,7 @@ export class Dispatcher {
   async #attempt({ delivery, subscription, event, secrets }: DueDelivery, now: Date): Promise<AttemptResult> {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
-    const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: delivery.trigger === 'manual' };
+    const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery) };
     const limit = this.#limitOf(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });

@@ -35,6 +35,8 @@ export interface Delivery extends Document {
   readonly roundStart: number;
   /** `manual` when the round was asked for by redeliver or recover. */
   readonly trigger: 'automatic' | 'manual';
+  /** Asked for one by one, by redeliver: the receiver should take it although it may have taken it before. Absent in what older versions stored; see `askedToRepeat`. */
+  readonly isRepeat?: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
   readonly nextAttemptAt: string | null;
@@ -89,7 +91,7 @@ const REMOVED_MEANWHILE = 'Its subscription was removed at that time; the event 
 export function keepForSuccessor(delivery: Delivery, attempt: Omit<Attempt, 'number' | 'trigger'>, now: Date): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_MEANWHILE}`.trim();
   const attempts = [...delivery.attempts, { number: delivery.attempts.length + 1, ...attempt, error, trigger: delivery.trigger }];
-  return requeue({ ...delivery, attempts }, delivery.trigger, now);
+  return requeue({ ...delivery, attempts }, delivery, now);
 }
 
 /** Whether its last attempt met a receiver that was not there (any more), since that time. */
@@ -98,11 +100,15 @@ export function wasNotFoundSince({ status, attempts }: Delivery, since: Date): b
   return status === 'failed' && last?.statusCode === 404 && Date.parse(last.at) >= since.getTime();
 }
 
-/** The delivery queued once more, with a full set of retries. */
-export const requeue = (delivery: Delivery, trigger: Delivery['trigger'], now: Date): Delivery => ({
+/** Whether the receiver is told to take it although it may have taken it before. */
+export const askedToRepeat = ({ trigger, isRepeat = trigger === 'manual' }: Pick<Delivery, 'trigger' | 'isRepeat'>): boolean => isRepeat;
+
+/** The delivery queued once more, with a full set of retries. @param round what is new about them */
+export const requeue = (delivery: Delivery, round: Pick<Delivery, 'trigger' | 'isRepeat'>, now: Date): Delivery => ({
   ...delivery,
+  trigger: round.trigger,
+  isRepeat: askedToRepeat(round),
   status: 'pending',
-  trigger,
   roundStart: delivery.attempts.length,
   nextAttemptAt: timestamp(now),
 });

@@ -24,6 +24,7 @@ export const ERROR_CATALOGUE = {
   outside_messaging_window: { status: 409, fix: 'Wait until the customer writes again; the channel takes no other messages until then.' },
   payment_not_open: { status: 409, fix: 'See the status of the payment link; make a new one if it is needed.' },
   payment_provider_missing: { status: 409, fix: 'Set the provider up under Payments, or name one that is.' },
+  secret_limit_reached: { status: 409, fix: 'End the overlap with revoke-previous-secrets, or wait until a replaced secret expires.' },
   subscription_exists: { status: 409, fix: 'Use the subscription that `existing_id` names, or delete it first.' },
   subscription_limit_reached: { status: 409, fix: 'Delete a subscription that is no longer used.' },
   tool_exists: { status: 409, fix: 'Choose another name, or change the tool that `existing_id` names.' },

@@ -39,6 +39,9 @@ export const lineageOf = ({ id, lineageId }: Subscription): string => lineageId 
 /** Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same one. */
 export const isSameAddress = (a: string, b: string): boolean => a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
+/** Secrets that sign at a time, at most: each one costs every delivery a signature. */
+export const SECRET_LIMIT = 5;
+
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';
 

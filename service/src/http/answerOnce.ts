@@ -21,6 +21,7 @@ interface Answer {
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
  * answer is kept for 24 hours in the same transaction as the write itself, so that a crash can never
  * leave one without the other; a running twin is waited for. Without the header it simply runs.
+ * An operation that runs `inSteps` is kept when it has ended; after a crash it is done again.
  * @throws idempotency_key_reused (409) when the key came with another body before
  * @see design section 3, Success
  */
@@ -46,6 +47,13 @@ export async function answerOnce(
   });
 
   try {
+    if (operation.inSteps) {
+      const first = await deps.store.transaction((tx) => firstAnswer(tx, deps, id, requestHash));
+      if (first) return first;
+      const answer = await run(deps);
+      await deps.store.transaction((tx) => tx.idempotentAnswers.put(keep(answer)));
+      return answer;
+    }
     return await inOneTransaction(deps, async (within, tx) => {
       const first = await firstAnswer(tx, deps, id, requestHash);
       if (first) return first;

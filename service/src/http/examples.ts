@@ -170,6 +170,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     previous_secret_expires_at: timestamp(new Date(NOW.getTime() + 24 * 3_600_000)),
     notice: 'Both secrets sign until the time given. Give the new one to the receiver before then.',
   },
+  revokePreviousSecrets: { ...subscriptionJson(subscription), revoked: 1 },
   redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),
   recoverDeliveries: { redelivered: 3 },
   lookupContact: conversationJson(view),

@@ -21,7 +21,7 @@ export async function recallDeliveries({ store, clock }: Pick<Deps, 'store' | 'c
       const where = { subscriptionId: lineageId, status: 'failed' } as const;
       const failed = await tx.deliveries.find({ where, direction: 'desc', limit: BATCH, ...(before ? { after: before } : {}) });
       for (const delivery of failed.filter((each) => wasNotFoundSince(each, since))) {
-        const again = requeue(delivery, 'automatic', clock.now());
+        const again = requeue(delivery, { trigger: 'automatic', isRepeat: false }, clock.now());
         await tx.deliveries.put(again);
         await enqueueDelivery(tx, again, clock.now().getTime(), 0);
       }

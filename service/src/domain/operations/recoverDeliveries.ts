@@ -10,8 +10,9 @@ const BATCH = 500;
 
 /**
  * Sends again every delivery since a time that failed and never succeeded; what is pending is left
- * alone. The same event ids go out.
- * @returns how many were queued
+ * alone. The same event ids go out, and a receiver that has taken one after all (its answer was lost)
+ * may drop it. Recovering twice, at once or after a crash, queues nothing twice.
+ * @returns how many this call has queued
  * @throws not_found (404)
  */
 export async function recoverDeliveries(
@@ -30,7 +31,7 @@ export async function recoverDeliveries(
         after: { value: after },
         limit: BATCH,
       });
-      for (const delivery of failed) await sendAgain(tx, delivery, clock.now());
+      for (const delivery of failed) await sendAgain(tx, delivery, { isRepeat: false }, clock.now());
       return failed;
     });
     queued += batch.length;

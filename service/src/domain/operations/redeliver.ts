@@ -20,7 +20,7 @@ export const redeliver = ({ store, clock }: Deps, workspace: Workspace, id: stri
     if (delivery.status === 'pending') {
       throw new AppError('delivery_pending', `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`);
     }
-    return sendAgain(tx, delivery, clock.now());
+    return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
   });
 
 async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise<Delivery | null> {
@@ -32,9 +32,9 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
   return delivery?.subscriptionId === subscriptionId ? delivery : null;
 }
 
-/** Queues a finished delivery once more, behind fresh ones. */
-export async function sendAgain(tx: Tx, delivery: Delivery, now: Date): Promise<Delivery> {
-  const again = requeue(delivery, 'manual', now);
+/** Queues a finished delivery once more, behind fresh ones. @param isRepeat whether a receiver that deduplicates should take it again */
+export async function sendAgain(tx: Tx, delivery: Delivery, { isRepeat }: { isRepeat: boolean }, now: Date): Promise<Delivery> {
+  const again = requeue(delivery, { trigger: 'manual', isRepeat }, now);
   await tx.deliveries.put(again);
   await enqueueDelivery(tx, again, now.getTime(), 1);
   return again;

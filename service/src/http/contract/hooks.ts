@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/delivery.ts';
 import { EVENT_NAMES } from '../../domain/event.ts';
+import { PENDING_CHOICES } from '../../domain/operations/deleteSubscription.ts';
 import { operation } from './operation.ts';
 import { payloadSchema } from './payloads.ts';
 import { listOf, pageQuerySchema, timestampSchema } from './shared.ts';
@@ -119,7 +120,15 @@ export const deleteSubscription = operation({
   method: 'delete',
   path: '/hooks/:id',
   summary: 'Unsubscribe',
+  description:
+    'Nothing more is sent. What is pending, and what is emitted meanwhile, waits for 10 minutes: a new subscription with the same event, target_url and source takes it over, with the deliveries so far, and signs with its own secret. Otherwise it is cancelled.',
   extension: false,
+  query: z.object({
+    pending: z
+      .enum(PENDING_CHOICES, `must be one of ${PENDING_CHOICES.join(', ')}`)
+      .default('keep')
+      .meta({ description: 'cancel: nothing waits, and no subscription takes over', example: 'keep' }),
+  }),
   status: 200,
   answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   errors: ['not_found'],
@@ -159,14 +168,29 @@ export const rotateSecret = operation({
   path: '/hooks/:id/rotate-secret',
   summary: 'Give the subscription a new secret',
   description:
-    'For 24 hours deliveries carry a signature of both the new and the replaced secret. An n8n workflow learns the new secret when it is published again: do that within the 24 hours.',
+    'For 24 hours deliveries carry a signature of both the new and the replaced secret, the new one first. An n8n workflow learns the new secret when it is unpublished and published again: do that within the 24 hours. At most five secrets sign at a time.',
   extension: true,
   status: 200,
   answer: z
     .strictObject({ ...subscriptionFields, secret: secretSchema, previous_secret_expires_at: timestampSchema, notice: z.string() })
     .meta({ id: 'RotatedSubscription' }),
-  errors: ['not_found', 'idempotency_key_not_allowed'],
+  errors: ['not_found', 'secret_limit_reached', 'idempotency_key_not_allowed'],
   noIdempotencyKey: true,
+});
+
+export const revokePreviousSecrets = operation({
+  ...common,
+  id: 'revokePreviousSecrets',
+  method: 'post',
+  path: '/hooks/:id/revoke-previous-secrets',
+  summary: 'End the overlap after a rotation at once',
+  description: 'From now on the newest secret signs alone. A receiver that still has a replaced one refuses what comes; give it the new one first, unless the replaced one has leaked.',
+  extension: true,
+  status: 200,
+  answer: z
+    .strictObject({ ...subscriptionFields, revoked: z.int().meta({ description: 'How many replaced secrets have stopped signing; 0 when there was none' }) })
+    .meta({ id: 'SubscriptionWithRevokedSecrets' }),
+  errors: ['not_found'],
 });
 
 export const redeliver = operation({
@@ -188,11 +212,14 @@ export const recoverDeliveries = operation({
   method: 'post',
   path: '/hooks/:id/recover',
   summary: 'Send again all that failed since a time and never succeeded',
+  description:
+    'What is pending or delivered is left alone, so a repeat of the call sends nothing twice. The same event ids and bodies go out; a receiver that deduplicates may drop what it has taken after all.',
   extension: true,
   body: z
     .object({ since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z' }) })
     .meta({ example: { since: '2026-11-21T10:00:00.000+00:00' } }),
   status: 200,
-  answer: z.strictObject({ redelivered: z.int().meta({ description: 'How many deliveries were queued' }) }),
+  answer: z.strictObject({ redelivered: z.int().meta({ description: 'How many deliveries this very call has queued' }) }),
   errors: ['not_found'],
+  inSteps: true,
 });

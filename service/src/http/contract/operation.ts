@@ -32,6 +32,8 @@ export interface Operation<
   readonly errors: readonly ErrorCode[];
   /** True when the answer shows a secret, or waits for a customer's system: it is never kept for an Idempotency-Key. */
   readonly noIdempotencyKey?: boolean;
+  /** True when its write may be large: it runs in several transactions, and the answer is kept after the last. It must do no harm when it is done again. */
+  readonly inSteps?: boolean;
 }
 
 /** Keeps the schemas' types while checking the shape. */

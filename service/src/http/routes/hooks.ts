@@ -9,6 +9,7 @@ import { listSubscriptions } from '../../domain/operations/listSubscriptions.ts'
 import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
 import { redeliver } from '../../domain/operations/redeliver.ts';
 import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
+import { revokePreviousSecrets } from '../../domain/operations/revokePreviousSecrets.ts';
 import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
 import { samplePayload } from '../../domain/samples.ts';
 import type { Workspace } from '../../domain/workspace.ts';
@@ -40,8 +41,8 @@ export function hooksRouter(deps: Deps): Router {
     pageJson(await listSubscriptions(deps, caller.workspace, pageFrom(query)), subscriptionJson),
   );
 
-  serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params }) => {
-    await deleteSubscription(deps, caller.workspace, params.id!);
+  serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params, query }) => {
+    await deleteSubscription(deps, caller.workspace, params.id!, query.pending);
     return { id: params.id!, deleted: true as const };
   });
 
@@ -54,8 +55,13 @@ export function hooksRouter(deps: Deps): Router {
 
   serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
     const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(deps, caller.workspace, params.id!);
-    const notice = `Both secrets sign until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is published again.`;
+    const notice = `Both secrets sign until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is unpublished and published again.`;
     return { ...subscriptionJson(subscription), secret, previous_secret_expires_at: overlapEndsAt, notice };
+  });
+
+  serve(router, deps, contract.revokePreviousSecrets, async ({ deps, caller, params }) => {
+    const { subscription, revoked } = await revokePreviousSecrets(deps, caller.workspace, params.id!);
+    return { ...subscriptionJson(subscription), revoked };
   });
 
   serve(router, deps, contract.redeliver, async ({ deps, caller, params }) =>
