@@ -23,7 +23,7 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {
     const wanted = { ...read.asked, provider: call.provider };
-    const { payment } = await putPaymentLink(tx, deps, view, wanted, { type: 'agent', name: settings.name }, now);
+    const payment = await putPaymentLink(tx, deps, view, wanted, { type: 'agent', name: settings.name }, now);
     return succeed(call, paymentLinkResult(payment, call.arguments, deps.publicUrl()), now);
   } catch (error) {
     // It refuses before it writes anything: what the transaction holds is whole.

@@ -50,6 +50,10 @@ describe('payment links whose pages a provider makes', () => {
     await allDelivered(service);
     return receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
   };
+  const qualifiedEventsOf = async (id: string) => {
+    await allDelivered(service);
+    return receiver.payloads('conversation.qualified').filter(({ conversation }) => conversation.id === id);
+  };
   /** Holds every answer of the provider until it is let go; what was asked is done there at once. */
   const holdAnswers = () => {
     let letGo = () => {};
@@ -106,6 +110,8 @@ describe('payment links whose pages a provider makes', () => {
     const refused = await cancel(link.id);
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'payment_not_open' } } });
     expect(refused.body.error.message).toContain('was refused by its provider');
+    expect(await stageOf(service, conversationId)).toBe('new');
+    expect(await qualifiedEventsOf(conversationId)).toEqual([]);
   });
 
   it('asks again when the provider cannot be reached, and says meanwhile that the page is being prepared', async () => {
@@ -116,6 +122,7 @@ describe('payment links whose pages a provider makes', () => {
       return seen.error !== null && seen;
     });
     expect(link).toMatchObject({ status: 'creating', provider_reference: null });
+    expect(await stageOf(service, conversationId)).toBe('new');
     const { text } = await open(link);
     expect(text).toContain('<h2>Being prepared</h2>');
     expect(text).toContain(`<meta http-equiv="refresh" content="3;url=${new URL(link.url).pathname}?reload=1"`);
@@ -123,6 +130,8 @@ describe('payment links whose pages a provider makes', () => {
     stripe.answerAll(null);
     expect(await answer).toMatchObject({ status: 201, body: { id: link.id, status: 'open', error: null } });
     expect((await open(link)).response.status).toBe(303);
+    expect(await stageOf(service, conversationId)).toBe('payment_pending');
+    expect(await qualifiedEventsOf(conversationId)).toMatchObject([{ funnel: { stage: 'payment_pending', previous_stage: 'new' } }]);
   });
 
   it('answers `creating` after 15 seconds, and the page comes later by itself', async () => {

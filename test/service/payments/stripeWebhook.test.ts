@@ -101,6 +101,7 @@ describe("Stripe's webhook", () => {
     for (const late of [completed, failed]) expect(await delivered(url, late)).toEqual(RECEIVED);
     expect(await readLink(service, id)).toMatchObject(refused);
     expect(await (await open(id)).text()).toContain('Your bank refused the payment: nothing was paid.');
+    expect((await service.api.post(`/api/payment-links/${id}/cancel`)).body.error.message).toContain("was refused by the customer's bank");
     expect(await eventsOf(id)).toEqual([]);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
   });

@@ -34,7 +34,7 @@ export function notOpen(payment: Payment, why: string): AppError {
   return new AppError('payment_not_open', `Payment link ${payment.id} ${statusInWords(payment)}. ${why} ${ERROR_CATALOGUE.payment_not_open.fix}`);
 }
 
-function statusInWords({ status, paidAt, expiresAt }: Payment): string {
+function statusInWords({ status, paidAt, expiresAt, providerUrl }: Payment): string {
   switch (status) {
     case 'creating':
       return 'is being made';
@@ -47,6 +47,6 @@ function statusInWords({ status, paidAt, expiresAt }: Payment): string {
     case 'cancelled':
       return 'was cancelled';
     case 'failed':
-      return 'was refused by its provider';
+      return providerUrl === null ? 'was refused by its provider' : "was refused by the customer's bank";
   }
 }

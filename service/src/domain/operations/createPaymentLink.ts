@@ -1,11 +1,10 @@
 import { newPageToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
-import { assertOpen, moveStage, type Actor, type Conversation } from '../conversation.ts';
+import { assertOpen, type Actor } from '../conversation.ts';
 import { AMOUNT_MAX, isCurrency } from '../currency.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import { isForward } from '../funnel.ts';
 import { newId } from '../ids.ts';
 import { PAYMENT_DESCRIPTION_MAX, type Payment, type PaymentProvider, type PaymentRules } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
@@ -13,7 +12,7 @@ import { findPaymentAccount } from './findPaymentAccount.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 import type { PaymentView } from './loadPayment.ts';
 import { putPayment } from './schedulePayment.ts';
-import { putStageMove } from './setFunnelStage.ts';
+import { putStageForward } from './setFunnelStage.ts';
 
 export interface WantedPayment {
   /** Minor units of the currency. */
@@ -29,18 +28,19 @@ export interface WantedPayment {
 
 /**
  * Makes a payment link in a conversation and moves the funnel to `payment_pending`. Where the provider
- * makes the page, the link is `creating` until the provider has been asked, which the queue does.
+ * makes the page, the link is `creating` until the provider has been asked, which the queue does; the
+ * funnel moves when the page is there: what a provider refuses qualifies nobody.
  * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request (400)
  * @see design section 3, Payments
  */
 export const createPaymentLink = (deps: Deps, workspace: Workspace, conversationId: string, wanted: WantedPayment, actor: Actor) =>
   deps.store.transaction(async (tx): Promise<PaymentView> => {
     const view = await loadConversation(tx, workspace, conversationId);
-    const { payment } = await putPaymentLink(tx, deps, view, wanted, actor, deps.clock.now());
+    const payment = await putPaymentLink(tx, deps, view, wanted, actor, deps.clock.now());
     return { payment, contact: view.contact };
   });
 
-/** The same within the caller's transaction. @returns the conversation too, as the link left it */
+/** The same within the caller's transaction. */
 export async function putPaymentLink(
   tx: Tx,
   { payments }: Pick<Deps, 'payments'>,
@@ -48,7 +48,7 @@ export async function putPaymentLink(
   wanted: WantedPayment,
   actor: Actor,
   now: Date,
-): Promise<{ payment: Payment; conversation: Conversation }> {
+): Promise<Payment> {
   assertOpen(view.conversation);
   assertSound(wanted);
   const provider = await chooseProvider(tx, payments.providers, view.workspace, wanted.provider);
@@ -58,9 +58,8 @@ export async function putPaymentLink(
 
   const payment = newPayment(view, { ...wanted, provider, expiresInSeconds, isRemote: rules.isRemote }, actor, now);
   await putPayment(tx, payment);
-  const isNext = isForward(view.conversation.funnelStage, 'payment_pending');
-  const conversation = isNext ? await putStageMove(tx, view, moveStage(view.conversation, 'payment_pending', now), actor, now) : view.conversation;
-  return { payment, conversation };
+  if (payment.status === 'open') await putStageForward(tx, view, 'payment_pending', actor, now);
+  return payment;
 }
 
 function newPayment(

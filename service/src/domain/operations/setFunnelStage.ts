@@ -2,7 +2,7 @@ import type { Tx } from '../collections.ts';
 import { moveStage, type Actor, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
-import type { FunnelStage } from '../funnel.ts';
+import { isForward, type FunnelStage } from '../funnel.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
@@ -20,6 +20,12 @@ export const setFunnelStage = ({ store, clock }: Deps, workspace: Workspace, id:
     const view = await loadConversation(tx, workspace, id);
     return { ...view, conversation: await putStageMove(tx, view, moveStage(view.conversation, stage, now), actor, now) };
   });
+
+/** Moves the funnel by itself: forward only, and never out of `lost`. @returns the conversation, moved or as it was */
+export async function putStageForward(tx: Tx, view: ConversationView, stage: FunnelStage, actor: Actor, now: Date): Promise<Conversation> {
+  const { conversation } = view;
+  return isForward(conversation.funnelStage, stage) ? putStageMove(tx, view, moveStage(conversation, stage, now), actor, now) : conversation;
+}
 
 /** Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of the view's conversation */
 export async function putStageMove(tx: Tx, view: ConversationView, moved: ReturnType<typeof moveStage>, actor: Actor, now: Date): Promise<Conversation> {

@@ -1,13 +1,12 @@
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
-import { moveStage, type Actor } from '../conversation.ts';
+import type { Actor } from '../conversation.ts';
 import { emitEvent } from '../emitEvent.ts';
-import { isForward } from '../funnel.ts';
 import type { Payment } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation } from './loadConversation.ts';
 import { putPayment } from './schedulePayment.ts';
-import { putStageMove } from './setFunnelStage.ts';
+import { putStageForward } from './setFunnelStage.ts';
 
 const REFUSED_BY_BANK = "The customer's bank refused the payment: nothing was paid. Make a new link.";
 
@@ -31,8 +30,7 @@ export async function putPaid(
   const paid: Payment = { ...payment, status: 'paid', providerReference: reference ?? payment.providerReference, paidAt: at, markedPaidBy, error: null, work: null, updatedAt: at };
   await putPayment(tx, paid);
   const view = await loadConversation(tx, workspace, payment.conversationId);
-  const isNext = isForward(view.conversation.funnelStage, 'customer');
-  const conversation = isNext ? await putStageMove(tx, view, moveStage(view.conversation, 'customer', now), by, now) : view.conversation;
+  const conversation = await putStageForward(tx, view, 'customer', by, now);
   await emitEvent(tx, { name: 'payment.paid', payment: paid }, { ...view, conversation }, now);
   return paid;
 }

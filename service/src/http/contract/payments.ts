@@ -58,7 +58,7 @@ export const createPaymentLink = operation({
   method: 'post',
   path: '/conversations/:id/payment-links',
   summary: 'Make a payment link in a conversation',
-  description: 'Moves the funnel to payment_pending. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer. The answer waits up to 15 seconds until the provider has made its page; after that its status is creating, and the page comes later. A repeat with the same Idempotency-Key answers the same link, as it stands then.',
+  description: 'Moves the funnel to payment_pending, once the link is open. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer. The answer waits up to 15 seconds until the provider has made its page; after that its status is creating, and the page comes later. A repeat with the same Idempotency-Key answers the same link, as it stands then.',
   body: z
     .strictObject({
       amount: amountSchema,
