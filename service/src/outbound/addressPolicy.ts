@@ -68,12 +68,16 @@ const judgeParsed = (address: Address, opened: readonly Network[]): Verdict => {
   const embedded = address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6) : null;
   if (!embedded) return judgeItself(address, opened);
 
-  const inside = judgeItself(embedded.ipv4, opened);
-  if (!inside.allowed) return deny(`${embedded.form} for ${embedded.ipv4.toString()}, ${inside.reason}`);
-  if (!embedded.judgeOuterToo) return inside;
-
-  const outer = judgeItself(address, opened);
-  return outer.allowed ? { allowed: true, opened: inside.opened && outer.opened } : outer;
+  const { ipv4s, form, judgeOuterToo } = embedded;
+  if (ipv4s.length === 0) return deny(`${form} for an IPv4 address that cannot be told`);
+  const verdicts: Verdict[] = [];
+  for (const ipv4 of ipv4s) {
+    const inside = judgeItself(ipv4, opened);
+    if (!inside.allowed) return deny(`${form} for ${ipv4.toString()}, ${inside.reason}`);
+    verdicts.push(inside);
+  }
+  if (judgeOuterToo) verdicts.push(judgeItself(address, opened));
+  return verdicts.find(({ allowed }) => !allowed) ?? { allowed: true, opened: verdicts.every((each) => each.allowed && each.opened) };
 };
 
 const LOOPBACK_IPV4 = ipaddr.parseCIDR('127.0.0.0/8');
@@ -94,9 +98,11 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
 /**
  * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
  *
- * An IPv6 address that only wraps an IPv4 address (mapped, compatible, NAT64, 6to4, ISATAP) is judged by the
- * address inside, so `::/0` opens no IPv4 address. Teredo and other tunnels are refused. Metadata addresses and
- * the unspecified address stay closed whatever `allowedNetworks` says. 127.0.0.0/8 includes ::1.
+ * An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo) is judged by
+ * them, so `::/0` opens no IPv4 address; those that are places of their own (ISATAP, Teredo) by the IPv6 address
+ * too, so Teredo is closed unless opened. Metadata addresses and the unspecified address stay closed whatever
+ * `allowedNetworks` says. 127.0.0.0/8 includes ::1.
+ * @see decision 0028
  * @throws TypeError when a network is not in CIDR notation
  */
 export const createAddressPolicy = (allowedNetworks: readonly string[]): AddressPolicy => {

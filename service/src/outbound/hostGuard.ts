@@ -39,7 +39,7 @@ const shareInFlight = (resolver: Resolver): Resolver => {
 
 const DNS_WORDS: Record<string, string> = {
   ENOTFOUND: 'there is no such name',
-  ENODATA: 'there is no such name',
+  ENODATA: 'it has no address',
   EAI_AGAIN: 'the name server did not answer',
 };
 
