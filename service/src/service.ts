@@ -12,7 +12,7 @@ import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { Retirements } from './delivery/retirements.ts';
-import { systemClock, type Clock } from './domain/clock.ts';
+import { systemClock, type SteadyClock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -41,7 +41,7 @@ export interface Service {
 
 /** What tests and measurements put in another's place. */
 export interface StartOptions {
-  readonly clock?: Clock;
+  readonly clock?: SteadyClock;
   readonly log?: Logger;
   /** A CA (PEM) that outbound calls trust beside the system's. */
   readonly ca?: string;
@@ -62,7 +62,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(config, log, storeOptions), (open) => open.close());
+  const store = started.adopt(await openStore(config, log, { clock, ...storeOptions }), (open) => open.close());
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(

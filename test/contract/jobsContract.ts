@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import type { TestClock } from '../helpers/testClock.ts';
 import type { ContractStore } from './schema.ts';
+import { CONTRACT_NOW as NOW } from './schema.ts';
 import type { ClaimRequest, Job } from '../../service/src/store/store.ts';
 
-const NOW = 1_000_000;
-/** Later than any clock says. */
-const FAR = 9e15;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 const job = (id: string, parts: Partial<Job> = {}): Job => ({
   id,
@@ -17,15 +18,18 @@ const job = (id: string, parts: Partial<Job> = {}): Job => ({
 });
 
 /** What the work queue owes. */
-export const describeJobs = (current: () => ContractStore, reopen: () => Promise<ContractStore>): void => {
+export const describeJobs = (current: () => ContractStore, clock: () => Pick<TestClock, 'now' | 'advance' | 'jump'>, reopen: () => Promise<ContractStore>): void => {
   describe('work queue', () => {
     const enqueue = (...jobs: Job[]) =>
       current().transaction(async (tx) => {
         for (const one of jobs) await tx.jobs.enqueue(one);
       });
-    const claimJobs = (request: Partial<ClaimRequest> = {}) =>
-      current().claim({ queue: 'deliveries', now: NOW, limit: 100, freeSlots: () => 100, leaseMs: 1_000, ...request });
-    const claim = async (request: Partial<ClaimRequest> = {}) => (await claimJobs(request)).map(({ id }) => id);
+    /** Claims at once, or as soon as the clock says `now`. */
+    const claimJobs = ({ now, ...request }: Partial<ClaimRequest> & { now?: number } = {}) => {
+      if (now !== undefined) clock().advance(now - clock().now().getTime());
+      return current().claim({ queue: 'deliveries', limit: 100, freeSlots: () => 100, leaseMs: 1_000, ...request });
+    };
+    const claim = async (request: Parameters<typeof claimJobs>[0] = {}) => (await claimJobs(request)).map(({ id }) => id);
     const complete = (id: string) => current().transaction((tx) => tx.jobs.complete(id));
     const release = (id: string, runAt: number, rank = 1) => current().transaction((tx) => tx.jobs.release(id, { runAt, rank }));
 
@@ -104,7 +108,7 @@ export const describeJobs = (current: () => ContractStore, reopen: () => Promise
       await complete('b');
       await complete('never');
       expect(await claim({ now: NOW + 1_000_000 })).toEqual([]);
-      expect(await current().nextRunAt('deliveries')).toBeNull();
+      expect(await current().msUntilDue('deliveries')).toBeNull();
     });
 
     it('gives a released job back under its new time and rank', async () => {
@@ -140,7 +144,7 @@ export const describeJobs = (current: () => ContractStore, reopen: () => Promise
       });
       await expect(failing).rejects.toThrow('no');
       expect(await claim()).toEqual([]);
-      expect(await current().nextRunAt('deliveries')).toBeNull();
+      expect(await current().msUntilDue('deliveries')).toBeNull();
     });
 
     it('takes a job back in the transaction that enqueued it', async () => {
@@ -160,33 +164,82 @@ export const describeJobs = (current: () => ContractStore, reopen: () => Promise
     });
 
     it('says when the next job is due', async () => {
-      expect(await current().nextRunAt('deliveries')).toBeNull();
+      expect(await current().msUntilDue('deliveries')).toBeNull();
       await enqueue(job('a', { group: 'a', runAt: NOW + 10 }), job('b', { group: 'b', runAt: NOW + 20, rank: 1 }));
-      expect(await current().nextRunAt('deliveries')).toBe(NOW + 10);
-      expect(await current().nextRunAt('deliveries', (group) => group === 'a')).toBe(NOW + 20);
-      expect(await current().nextRunAt('deliveries', () => true)).toBeNull();
+      expect(await current().msUntilDue('deliveries')).toBe(10);
+      expect(await current().msUntilDue('deliveries', (group) => group === 'a')).toBe(20);
+      expect(await current().msUntilDue('deliveries', () => true)).toBeNull();
       await release('a', NOW + 30);
-      expect(await current().nextRunAt('deliveries')).toBe(NOW + 20);
+      expect(await current().msUntilDue('deliveries')).toBe(20);
+      clock().advance(15);
+      expect(await current().msUntilDue('deliveries')).toBe(5);
+      clock().advance(15);
+      expect(await current().msUntilDue('deliveries')).toBe(0);
     });
 
     it('counts the end of a lease as the time when its job is due', async () => {
       await enqueue(job('a'));
       await claim({ leaseMs: 700 });
-      expect(await current().nextRunAt('deliveries')).toBe(NOW + 700);
-      expect(await current().nextRunAt('deliveries', (group) => group === 'g')).toBeNull();
+      expect(await current().msUntilDue('deliveries')).toBe(700);
+      expect(await current().msUntilDue('deliveries', (group) => group === 'g')).toBeNull();
     });
 
     it('still says that due jobs wait when their group had no free slot', async () => {
       await enqueue(job('a'));
       await claim({ freeSlots: () => 0 });
-      expect(await current().nextRunAt('deliveries')).toBe(NOW);
+      expect(await current().msUntilDue('deliveries')).toBe(0);
+    });
+
+    describe('when the clock on the wall is set', () => {
+      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, hands out what waits when its wait is over, neither sooner nor later', async (_way, by) => {
+        await enqueue(job('due'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
+        clock().jump(by);
+        expect(await claim({ leaseMs: 10_000 })).toEqual(['due']);
+        expect(await current().msUntilDue('deliveries')).toBe(5_000);
+        clock().advance(4_999);
+        expect(await claim()).toEqual([]);
+        clock().advance(1);
+        expect(await claim()).toEqual(['retry']);
+      });
+
+      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, ends no lease sooner or later', async (_way, by) => {
+        await enqueue(job('a'));
+        await claim({ leaseMs: 500 });
+        clock().jump(by);
+        expect(await current().msUntilDue('deliveries')).toBe(500);
+        clock().advance(499);
+        expect(await claim()).toEqual([]);
+        clock().advance(1);
+        expect(await claim()).toEqual(['a']);
+      });
+
+      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, counts what is enqueued afterwards by the new time', async (_way, by) => {
+        clock().jump(by);
+        await enqueue(job('a', { runAt: NOW + by }), job('b', { runAt: NOW + by + 10 }));
+        expect(await claim()).toEqual(['a']);
+        clock().advance(10);
+        expect(await claim()).toEqual(['b']);
+      });
+
+      it('back by a day while the store was closed, lets nothing wait longer than it had to at first', async () => {
+        await enqueue(job('fresh'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
+        await release('fresh', NOW - 1, 0);
+        clock().jump(-DAY);
+        await reopen();
+        expect(await claim()).toEqual(['fresh']);
+        expect(await current().msUntilDue('deliveries', () => false)).toBeLessThanOrEqual(5_000);
+        clock().advance(5_000);
+        expect(await claim()).toContain('retry');
+      });
     });
 
     it('counts what waits and what is claimed, by queue', async () => {
       expect((await current().stats()).queues).toEqual({});
-      await enqueue(job('a'), job('b'), job('later', { group: 'h', runAt: FAR }), job('tool', { queue: 'tools', runAt: FAR }));
+      await enqueue(job('a'), job('b'), job('later', { group: 'h', runAt: NOW + DAY }), job('tool', { queue: 'tools', runAt: NOW + DAY }));
       const counts = async (queue: string) => (await current().stats()).queues[queue];
-      expect(await counts('deliveries')).toMatchObject({ waiting: 3, claimed: 0, oldestDueMs: expect.any(Number) });
+      expect(await counts('deliveries')).toEqual({ waiting: 3, claimed: 0, oldestDueMs: 0 });
+      clock().advance(250);
+      expect(await counts('deliveries')).toEqual({ waiting: 3, claimed: 0, oldestDueMs: 250 });
       expect(await counts('tools')).toEqual({ waiting: 1, claimed: 0, oldestDueMs: null });
       await claim();
       expect(await counts('deliveries')).toEqual({ waiting: 1, claimed: 2, oldestDueMs: null });

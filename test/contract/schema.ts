@@ -1,3 +1,4 @@
+import type { TestClock } from '../helpers/testClock.ts';
 import type { Store } from '../../service/src/store/store.ts';
 import { collection } from '../../service/src/store/store.ts';
 
@@ -28,9 +29,16 @@ export const contractSchema = {
 
 export type ContractStore = Store<typeof contractSchema>;
 
-/** Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and leaves nothing. */
+/** What the clock of the contract's stores says at first, in milliseconds since the epoch. */
+export const CONTRACT_NOW = Date.parse('2026-06-01T12:00:00Z');
+
+/**
+ * Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and leaves nothing.
+ * The store tells the time by `clock`: for another database, both its clock and this process's.
+ */
 export type OpenContractStore = () => Promise<{
   store: ContractStore;
+  clock: Pick<TestClock, 'now' | 'advance' | 'jump'>;
   reopen(): Promise<ContractStore>;
   remove(): Promise<void>;
 }>;

@@ -4,6 +4,7 @@ import { describeJobs } from './jobsContract.ts';
 import { describeQueries } from './queriesContract.ts';
 import type { ContractStore, OpenContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
+import type { TestClock } from '../helpers/testClock.ts';
 import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
 
 /**
@@ -14,10 +15,11 @@ import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store
 export const storeContract = (name: string, open: OpenContractStore): void => {
   describe(`store contract: ${name}`, () => {
     let store: ContractStore;
+    let clock: Pick<TestClock, 'now' | 'advance' | 'jump'>;
     let reopen: () => Promise<ContractStore>;
     let remove: () => Promise<void>;
     beforeEach(async () => {
-      ({ store, reopen, remove } = await open());
+      ({ store, clock, reopen, remove } = await open());
     });
     afterEach(() => remove());
     const get = (id: string) => store.transaction((tx) => tx.things.get(id));
@@ -170,7 +172,7 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
         await running;
         await closed;
         await expect(put(store, thing('b'))).rejects.toThrow(StoreUnavailable);
-        await expect(store.claim({ queue: 'q', now: 1, limit: 1, freeSlots: () => 1, leaseMs: 1 })).rejects.toThrow(StoreUnavailable);
+        await expect(store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 })).rejects.toThrow(StoreUnavailable);
         store = await reopen();
         expect(await all(store)).toEqual([thing('a')]);
       });
@@ -181,7 +183,7 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
     });
 
     describeQueries(() => store);
-    describeJobs(() => store, async () => (store = await reopen()));
+    describeJobs(() => store, () => clock, async () => (store = await reopen()));
     describeChanges(() => store, async () => (store = await reopen()));
   });
 };

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { readConfig } from '../../service/src/config.ts';
-import { systemClock, type Clock } from '../../service/src/domain/clock.ts';
+import { systemClock, type Clock, type SteadyClock } from '../../service/src/domain/clock.ts';
 import { collections } from '../../service/src/domain/collections.ts';
 import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { startService, type Service } from '../../service/src/service.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
+import { steadied } from './testClock.ts';
 
 /** 8 + 32 characters, as a real key; used by tests only. */
 export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
@@ -32,7 +33,8 @@ export interface TestService {
 export interface TestServiceOptions {
   /** Environment variables beside the tests' own. */
   readonly env?: Record<string, string | undefined>;
-  readonly clock?: Clock;
+  /** One that knows `now` alone may be moved forward as if time had passed. */
+  readonly clock?: Clock & Partial<SteadyClock>;
   /** A CA (PEM) that outbound calls trust beside the system's. */
   readonly ca?: string;
   readonly log?: Logger;
@@ -53,7 +55,7 @@ export async function startTestService({ env = {}, clock, ca, log }: TestService
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...env,
   };
-  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock, ca, log });
+  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: clock && steadied(clock), ca, log });
   let service: Service = await start();
   return {
     get url() {

@@ -41,7 +41,6 @@ export class AgentLoop {
     this.#options = options;
     this.#loop = new WorkLoop({
       store: options.store,
-      clock: options.deps.clock,
       log: options.log,
       queue: AGENT_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,

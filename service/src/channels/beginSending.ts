@@ -6,6 +6,7 @@ import { findChannelOf } from '../domain/operations/findChannelOf.ts';
 import { getContact } from '../domain/operations/loadConversation.ts';
 import { showDelivery } from '../domain/operations/showDelivery.ts';
 import { beginTry, failSending, recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
+import type { Job } from '../store/store.ts';
 import { scheduleSendings } from './scheduleSendings.ts';
 
 /** A try that may be made now: it is on record already. */
@@ -31,15 +32,17 @@ const INTERRUPTED: SendResult = {
  * Takes the contact's oldest text that is to be sent, and puts the beginning of a try on record before
  * anything is sent. Ends what cannot be sent any more. What is found under way was interrupted by a
  * crash and may have arrived: a receipt is waited for before it is sent again.
+ * @param job the claimed one: its time has come, whatever the clock on the wall has been set to since
  * @returns null when nothing is to be sent now; the job then has its next time, or is gone
  */
-export function beginSending(deps: Deps, contactId: string, policy: SendingPolicy): Promise<BegunSending | null> {
+export function beginSending(deps: Deps, { id: contactId, runAt }: Pick<Job, 'id' | 'runAt'>, policy: SendingPolicy): Promise<BegunSending | null> {
   const random = Math.random();
   return deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     for (let sending = await findOldest(tx, contactId); sending; sending = await findOldest(tx, contactId)) {
       const looked = sending.isUnderWay ? recordTry(sending, INTERRUPTED, policy, now, random) : sending;
-      if (looked.nextAttemptAt !== null && Date.parse(looked.nextAttemptAt) > now.getTime()) {
+      const dueBy = looked === sending ? Math.max(now.getTime(), runAt) : now.getTime();
+      if (looked.nextAttemptAt !== null && Date.parse(looked.nextAttemptAt) > dueBy) {
         if (looked !== sending) await tx.sendings.put(looked);
         await scheduleSendings(tx, contactId, now);
         return null;

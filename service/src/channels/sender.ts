@@ -51,7 +51,6 @@ export class Sender {
     this.#policy = { retryDelaysMs: options.retryDelaysMs, graceMs: options.graceMs ?? GRACE_MS };
     this.#loop = new WorkLoop({
       store: options.store,
-      clock: options.deps.clock,
       log: options.log,
       queue: SENDING_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
@@ -68,10 +67,11 @@ export class Sender {
     clearTimeout(timer);
   }
 
-  async #run({ id: contactId, group: account }: Job): Promise<void> {
+  async #run(job: Job): Promise<void> {
+    const { id: contactId, group: account } = job;
     this.#count(account, 1);
     try {
-      await this.#inTurn(contactId, () => this.#sendNext(contactId));
+      await this.#inTurn(contactId, () => this.#sendNext(job));
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, contact: contactId }, 'a text could not be sent or recorded');
     } finally {
@@ -92,9 +92,9 @@ export class Sender {
     }
   }
 
-  async #sendNext(contactId: string): Promise<void> {
+  async #sendNext(job: Job): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await beginSending(deps, contactId, this.#policy);
+    const begun = await beginSending(deps, job, this.#policy);
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);

@@ -5,6 +5,7 @@ import { putPayment, schedulePayment } from '../domain/operations/schedulePaymen
 import { putExpired } from '../domain/operations/settlePayment.ts';
 import type { Payment, PaymentAccount, PaymentWork } from '../domain/payment.ts';
 import { isOver, nextWorkAt } from '../domain/paymentWork.ts';
+import type { Job } from '../store/store.ts';
 import { createFailed, withoutAccount } from './answerRules.ts';
 import { paymentAdapterOf } from './registry.ts';
 
@@ -17,15 +18,16 @@ export interface BegunWork {
 /**
  * Looks at a payment whose time has come, and puts on record that its provider is asked. Ends what
  * needs nobody's answer: a manual link whose time is over, work for a provider that was removed.
+ * @param job the claimed one: its time has come, whatever the clock on the wall has been set to since
  * @returns null when nobody is to be asked
  */
-export const beginPaymentWork = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, id: string) =>
+export const beginPaymentWork = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { id, runAt }: Pick<Job, 'id' | 'runAt'>) =>
   store.transaction(async (tx): Promise<BegunWork | null> => {
     const now = clock.now();
     const payment = await tx.payments.get(id);
     if (!payment) return tx.jobs.complete(id).then(() => null);
     const dueAt = nextWorkAt(payment);
-    if (dueAt === null || dueAt > now.getTime()) return schedulePayment(tx, payment).then(() => null);
+    if (dueAt === null || dueAt > Math.max(now.getTime(), runAt)) return schedulePayment(tx, payment).then(() => null);
     const { isRemote, label } = paymentAdapterOf(payment.provider);
     if (!isRemote) return putExpired(tx, payment, now).then(() => null);
 

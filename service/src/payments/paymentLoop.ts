@@ -44,7 +44,6 @@ export class PaymentLoop {
     this.#options = options;
     this.#loop = new WorkLoop({
       store: options.store,
-      clock: options.deps.clock,
       log: options.log,
       queue: PAYMENT_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
@@ -61,10 +60,11 @@ export class PaymentLoop {
     clearTimeout(timer);
   }
 
-  async #run({ id, group }: Job): Promise<void> {
+  async #run(job: Job): Promise<void> {
+    const { id, group } = job;
     this.#count(group, 1);
     try {
-      await this.#work(id);
+      await this.#work(job);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, payment: id }, 'a payment could not be worked on or recorded');
     } finally {
@@ -72,12 +72,12 @@ export class PaymentLoop {
     }
   }
 
-  async #work(id: string): Promise<void> {
+  async #work(job: Job): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await beginPaymentWork(deps, id);
+    const begun = await beginPaymentWork(deps, job);
     if (!begun) return;
     const answer = await this.#ask(begun);
-    const about = { payment: id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };
+    const about = { payment: job.id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };
     if ('error' in answer) log.info({ ...about, reason: answer.error }, 'a payment provider did not do what it was asked');
     else log.debug(about, 'a payment provider answered');
     await persistently(() => recordAnswer(deps, begun, answer), LEASE_MARGIN_MS);

@@ -64,7 +64,10 @@ export interface Job {
   readonly id: string;
   readonly queue: string;
   readonly group: string;
-  /** Milliseconds since the epoch; not claimed before. */
+  /**
+   * Milliseconds since the epoch; not claimed before. How long that is from now is settled when the job is
+   * enqueued: a clock on the wall that is set afterwards neither brings it forward nor puts it off.
+   */
   readonly runAt: number;
   /** Jobs of lower rank are claimed first among those that are due in a group (0: fresh, 1: retry). */
   readonly rank: number;
@@ -85,12 +88,11 @@ export interface TransactionJobs {
 
 export interface ClaimRequest {
   readonly queue: string;
-  readonly now: number;
   /** At most this many jobs in all. */
   readonly limit: number;
   /** How many more jobs of this group the caller can take; 0 leaves the group alone. */
   readonly freeSlots: (group: string) => number;
-  /** After this time an unfinished job can be claimed again (its worker is taken for dead). */
+  /** By the store's own clock: after this time an unfinished job can be claimed again (its worker is taken for dead). */
   readonly leaseMs: number;
 }
 
@@ -148,8 +150,8 @@ export interface Store<S extends Schema> {
 
   /** Claims due and durable jobs, groups in turn, within each group by rank, then time. */
   claim(request: ClaimRequest): Promise<readonly Job[]>;
-  /** When the next unclaimed job of a queue is due (ms since the epoch), leaving out groups for which `skip` holds; null: none waits. */
-  nextRunAt(queue: string, skip?: (group: string) => boolean): Promise<number | null>;
+  /** How long until a job of a queue can be claimed (0: now), leaving out groups for which `skip` holds; null: none waits. */
+  msUntilDue(queue: string, skip?: (group: string) => boolean): Promise<number | null>;
 
   /** Every durable change after `since` (a position; from now on when left out), until `signal` aborts. */
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;

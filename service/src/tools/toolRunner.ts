@@ -44,7 +44,6 @@ export class ToolRunner {
     this.#options = options;
     this.#loop = new WorkLoop({
       store: options.store,
-      clock: options.deps.clock,
       log: options.log,
       queue: TOOL_CALL_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,

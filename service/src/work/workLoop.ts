@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../domain/clock.ts';
 import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
 
 export interface WorkLoopOptions {
-  readonly store: Pick<Store<Schema>, 'claim' | 'nextRunAt' | 'onWork'>;
-  readonly clock: Clock;
+  readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
   readonly log: Logger;
   readonly queue: string;
   /** Jobs under way at once, over all groups. */
@@ -94,17 +92,17 @@ export class WorkLoop {
   }
 
   async #msUntilDue(): Promise<number> {
-    const { store, clock, queue, mostInFlight, freeSlots } = this.#options;
+    const { store, queue, mostInFlight, freeSlots } = this.#options;
     if (this.#inFlight >= mostInFlight) return HEARTBEAT_MS;
-    const next = await store.nextRunAt(queue, (group) => freeSlots(group) === 0);
-    if (next === null) return HEARTBEAT_MS;
-    return Math.min(HEARTBEAT_MS, Math.max(1, next - clock.now().getTime()));
+    const waitMs = await store.msUntilDue(queue, (group) => freeSlots(group) === 0);
+    if (waitMs === null) return HEARTBEAT_MS;
+    return Math.min(HEARTBEAT_MS, Math.max(1, waitMs));
   }
 
   async #claimAndRun(): Promise<void> {
-    const { store, clock, queue, mostInFlight, leaseMs, freeSlots, run } = this.#options;
+    const { store, queue, mostInFlight, leaseMs, freeSlots, run } = this.#options;
     if (this.#stopping || this.#inFlight >= mostInFlight) return;
-    const jobs = await store.claim({ queue, now: clock.now().getTime(), limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
+    const jobs = await store.claim({ queue, limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
     if (jobs.length === 0) return;
     this.#inFlight += jobs.length;
     const batch = run(jobs, () => {

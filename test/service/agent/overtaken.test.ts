@@ -54,6 +54,6 @@ describe('words that were chosen while an approval waited', () => {
     expect(await recordOutcome(deps, waiting, { type: 'reply', text: '', notices: ['A colleague has to confirm this first.'], qualify: false, close: null })).toBe(true);
 
     expect((await loadTurn(deps, conversationId))?.untold).toMatchObject([{ id: call!.id, status: 'rejected' }]);
-    expect(await store.nextRunAt('agent_turns')).not.toBeNull();
+    expect(await store.msUntilDue('agent_turns')).not.toBeNull();
   });
 });

@@ -26,6 +26,7 @@ import { paymentDirectory } from '../../../service/src/payments/registry.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import { collection, type Query } from '../../../service/src/store/store.ts';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { steadied } from '../../helpers/testClock.ts';
 
 const ACCOUNT = '106540352242922';
 const PHONE = '5491155550001';
@@ -36,12 +37,15 @@ let store: ServiceStore;
 let deps: Deps;
 let workspace: Workspace;
 let channel: Channel;
+/** So that the agent's quiet time is over for the queue. */
+let storeAheadMs: number;
 let now: Date;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-  store = await openLowdbStore(listable, { folder });
   now = NOW;
+  storeAheadMs = 0;
+  store = await openLowdbStore(listable, { folder, clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }) });
   deps = {
     store,
     clock: { now: () => now },
@@ -175,7 +179,10 @@ describe('what is delivered together', () => {
 
   it('wakes the agent once a contact, after the customer has been quiet; notes and repeats wake nobody', async () => {
     await updateAgentSettings(deps, workspace, { enabled: true });
-    const claim = () => store.claim({ queue: AGENT_QUEUE, now: now.getTime() + 10_000, limit: 10, freeSlots: () => 10, leaseMs: 1000 });
+    const claim = () => {
+      storeAheadMs = 10_000;
+      return store.claim({ queue: AGENT_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 1000 });
+    };
     const items = [message(who(PHONE), 'a'), message(who(PHONE), 'b')];
     await take(...items);
     const jobs = await claim();
@@ -307,7 +314,7 @@ describe('a receipt', () => {
 
   it('lets the contact’s next text go at once', async () => {
     const { sendings } = await owe();
-    const claim = () => store.claim({ queue: SENDING_QUEUE, now: now.getTime(), limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
+    const claim = () => store.claim({ queue: SENDING_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
     const [job] = await claim();
     await store.transaction(async (tx) => {
       await tx.sendings.put({ ...sendings[0]!, attempts: 1, nextAttemptAt: timestamp(new Date(now.getTime() + 60_000)) });

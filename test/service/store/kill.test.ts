@@ -32,7 +32,7 @@ const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, 
 };
 
 const jobsOf = async (store: ContractStore) =>
-  (await store.claim({ queue: 'q', now: 1, limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(({ id }) => id);
+  (await store.claim({ queue: 'q', limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(({ id }) => id);
 
 it(`loses nothing acknowledged and keeps nothing half in ${ROUNDS} rounds of kill -9 under load`, async () => {
   const { folder, store, reopen, remove } = await openInTemporaryFolder();

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-const claiming = { queue: 'q', now: 10, limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
+const claiming = { queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1_000 };
 const job = (id: string) => ({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
 
 describe('when the disk fails', () => {
@@ -109,7 +109,19 @@ describe('when the disk fails', () => {
     await expect(store.transaction((tx) => tx.jobs.complete('mine'))).rejects.toThrow(StoreUnavailable);
     await recovered();
     expect(await store.claim(claiming)).toEqual([]);
-    expect(await store.claim({ ...claiming, now: 1_010 })).toHaveLength(1);
+    opened.clock.advance(1_000);
+    expect(await store.claim(claiming)).toHaveLength(1);
+  });
+
+  it('counts no wait anew that has begun, though the clock was set meanwhile', async () => {
+    const retry = (id: string) => ({ ...job(id), runAt: opened.clock.now().getTime() + 5_000, rank: 1 });
+    await store.transaction((tx) => tx.jobs.enqueue(retry('a')));
+    opened.clock.jump(24 * 3_600_000);
+    failOnce('sync', 'EIO');
+    await expect(store.transaction((tx) => tx.jobs.release('a', { runAt: 0, rank: 0 }))).rejects.toThrow(StoreUnavailable);
+    await recovered();
+    expect(await store.claim(claiming)).toEqual([]);
+    expect(await store.msUntilDue('q')).toBe(5_000);
   });
 
   it('goes on with the change feed where it was, without what never happened', async () => {
@@ -172,7 +184,7 @@ describe('before a write is durable', () => {
     });
     expect(await settles(change)).toBe(false);
     expect(await store.claim(claiming)).toEqual([]);
-    expect(await store.nextRunAt('q')).toBeNull();
+    expect(await store.msUntilDue('q')).toBeNull();
     expect(called).toBe(0);
     release();
     await writing;

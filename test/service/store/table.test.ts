@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { systemTime } from '../../../service/src/store/lowdb/options.ts';
+import { QueueTime } from '../../../service/src/store/lowdb/queueTime.ts';
 import { Session } from '../../../service/src/store/lowdb/session.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';
 import type { AnyQuery } from '../../../service/src/store/lowdb/table.ts';
@@ -53,6 +55,8 @@ const answerable = (orderBy: string, where: AnyQuery['where']): AnyQuery['where'
 
 const SOME_VALUE = { id: 'c', at: '2026-01-02', number: 0 };
 
+const time = new QueueTime(systemTime);
+
 describe('tables', () => {
   it('find what looking at every document finds, whatever was put, removed or rolled back', () => {
     fc.assert(
@@ -61,7 +65,7 @@ describe('tables', () => {
         const table = state.table('things');
         let model = new Map<string, Thing>();
         for (const { steps, rolledBack } of history) {
-          const session = new Session(state);
+          const session = new Session(state, time);
           const after = new Map(model);
           for (const step of steps) {
             if ('remove' in step) {

@@ -1,8 +1,14 @@
-import type { Job } from '../store.ts';
+import type { StoredJob } from './queueTime.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 
-const byTime = (a: Job, b: Job): number => a.runAt - b.runAt || compareStrings(a.id, b.id);
+/** A job with the time from which it can be claimed, in steady milliseconds. */
+export interface Placed {
+  readonly job: StoredJob;
+  readonly dueAt: number;
+}
+
+const byTime = (a: Placed, b: Placed): number => a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
 /**
  * The waiting jobs of one group, a tree for each rank: due jobs of a lower rank are found first,
@@ -12,47 +18,48 @@ export class JobGroup {
   readonly name: string;
   /** When the group's queue looks at it again; null while it is in the round of those that are due. */
   wakeAt: number | null = null;
-  private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Job> }[] = [];
+  private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Placed> }[] = [];
 
   constructor(name: string) {
     this.name = name;
   }
 
   /** @returns whether it was not there before */
-  add(job: Job): boolean {
-    let row = this.ranks.find(({ rank }) => rank === job.rank);
+  add(placed: Placed): boolean {
+    const { rank } = placed.job;
+    let row = this.ranks.find((each) => each.rank === rank);
     if (row === undefined) {
-      row = { rank: job.rank, jobs: sortedTree(byTime) };
+      row = { rank, jobs: sortedTree(byTime) };
       this.ranks.push(row);
       this.ranks.sort((a, b) => a.rank - b.rank);
     }
-    return row.jobs.set(job, undefined);
+    return row.jobs.set(placed, undefined);
   }
 
   /** @returns whether it was there */
-  remove(job: Job): boolean {
-    const at = this.ranks.findIndex(({ rank }) => rank === job.rank);
+  remove(placed: Placed): boolean {
+    const at = this.ranks.findIndex(({ rank }) => rank === placed.job.rank);
     if (at === -1) return false;
     const { jobs } = this.ranks[at]!;
-    const was = jobs.delete(job);
+    const was = jobs.delete(placed);
     if (jobs.size === 0) this.ranks.splice(at, 1);
     return was;
   }
 
   /** Takes out the job whose turn it is. */
-  takeDue(now: number): Job | null {
+  takeDue(now: number): Placed | null {
     for (const { jobs } of this.ranks) {
-      const job = jobs.minKey()!;
-      if (job.runAt > now) continue;
-      this.remove(job);
-      return job;
+      const placed = jobs.minKey()!;
+      if (placed.dueAt > now) continue;
+      this.remove(placed);
+      return placed;
     }
     return null;
   }
 
   /** Null: no job waits. */
-  get nextRunAt(): number | null {
+  get nextDueAt(): number | null {
     if (this.ranks.length === 0) return null;
-    return Math.min(...this.ranks.map(({ jobs }) => jobs.minKey()!.runAt));
+    return Math.min(...this.ranks.map(({ jobs }) => jobs.minKey()!.dueAt));
   }
 }

@@ -1,20 +1,21 @@
-import type { ClaimRequest, Job, QueueStats } from '../store.ts';
+import type { ClaimRequest, QueueStats } from '../store.ts';
+import type { Placed } from './jobGroup.ts';
 import { JobGroup } from './jobGroup.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 
 /** A claimed job. */
 export interface Lease {
-  readonly job: Job;
-  /** Milliseconds since the epoch; the job can be claimed again after it. */
+  readonly placed: Placed;
+  /** The job can be claimed again after it. */
   readonly until: number;
 }
 
 const byWaking = (a: JobGroup, b: JobGroup): number => a.wakeAt! - b.wakeAt! || compareStrings(a.name, b.name);
-const byEnd = (a: Lease, b: Lease): number => a.until - b.until || compareStrings(a.job.id, b.job.id);
+const byEnd = (a: Lease, b: Lease): number => a.until - b.until || compareStrings(a.placed.job.id, b.placed.job.id);
 
 /**
- * The jobs of one queue. Groups sleep, sorted by their next job's time, until they are due; then they
+ * The jobs of one queue; all times are steady milliseconds. Groups sleep, sorted by their next job's time, until they are due; then they
  * stand in a round and are served in turn. A claim touches only groups that are due.
  */
 export class JobLane {
@@ -24,25 +25,26 @@ export class JobLane {
   private readonly leases: SortedTree<Lease> = sortedTree(byEnd);
   private waiting = 0;
 
-  add(job: Job): void {
-    let group = this.groups.get(job.group);
+  add(placed: Placed): void {
+    const name = placed.job.group;
+    let group = this.groups.get(name);
     if (group === undefined) {
-      group = new JobGroup(job.group);
-      this.groups.set(job.group, group);
+      group = new JobGroup(name);
+      this.groups.set(name, group);
     }
-    if (group.add(job)) this.waiting += 1;
+    if (group.add(placed)) this.waiting += 1;
     if (!this.round.has(group)) this.sleep(group);
   }
 
-  remove(job: Job): void {
-    const group = this.groups.get(job.group);
+  remove(placed: Placed): void {
+    const group = this.groups.get(placed.job.group);
     if (group === undefined) return;
-    if (group.remove(job)) this.waiting -= 1;
-    if (!this.round.has(group) || group.nextRunAt === null) this.sleep(group);
+    if (group.remove(placed)) this.waiting -= 1;
+    if (!this.round.has(group) || group.nextDueAt === null) this.sleep(group);
   }
 
   /** Takes due jobs out, one from each group with a free slot, round after round. */
-  *take({ now, limit, freeSlots }: ClaimRequest): Generator<Job> {
+  *take({ now, limit, freeSlots }: Pick<ClaimRequest, 'limit' | 'freeSlots'> & { readonly now: number }): Generator<Placed> {
     this.wake(now);
     const slots = new Map<JobGroup, number>();
     let taken = 0;
@@ -51,16 +53,16 @@ export class JobLane {
       if (taken >= limit) return;
       const free = slots.get(group) ?? freeSlots(group.name);
       if (free <= 0) continue;
-      const job = group.takeDue(now);
-      const next = group.nextRunAt;
+      const placed = group.takeDue(now);
+      const next = group.nextDueAt;
       this.round.delete(group);
-      if (job !== null && next !== null && next <= now) this.round.add(group);
+      if (placed !== null && next !== null && next <= now) this.round.add(group);
       else this.sleep(group);
-      if (job === null) continue;
+      if (placed === null) continue;
       slots.set(group, free - 1);
       this.waiting -= 1;
       taken += 1;
-      yield job;
+      yield placed;
     }
   }
 
@@ -79,16 +81,16 @@ export class JobLane {
     }
   }
 
-  nextRunAt(skip: (group: string) => boolean): number | null {
+  nextDueAt(skip: (group: string) => boolean): number | null {
     const times: number[] = [];
-    for (const group of this.round) if (!skip(group.name)) times.push(group.nextRunAt!);
+    for (const group of this.round) if (!skip(group.name)) times.push(group.nextDueAt!);
     for (const group of this.sleeping.keys()) {
       if (skip(group.name)) continue;
       times.push(group.wakeAt!);
       break;
     }
-    for (const { job, until } of this.leases.keys()) {
-      if (skip(job.group)) continue;
+    for (const { placed, until } of this.leases.keys()) {
+      if (skip(placed.job.group)) continue;
       times.push(until);
       break;
     }
@@ -96,7 +98,7 @@ export class JobLane {
   }
 
   stats(now: number): QueueStats {
-    const oldest = this.nextRunAtUnclaimed();
+    const oldest = this.oldestDueAt();
     return {
       waiting: this.waiting,
       claimed: this.leases.size,
@@ -104,9 +106,9 @@ export class JobLane {
     };
   }
 
-  private nextRunAtUnclaimed(): number | null {
+  private oldestDueAt(): number | null {
     let next = this.sleeping.minKey()?.wakeAt ?? null;
-    for (const { nextRunAt } of this.round) if (next === null || nextRunAt! < next) next = nextRunAt;
+    for (const { nextDueAt } of this.round) if (next === null || nextDueAt! < next) next = nextDueAt;
     return next;
   }
 
@@ -120,7 +122,7 @@ export class JobLane {
 
   /** Sorts the group by its next job's time; one without jobs is forgotten. */
   private sleep(group: JobGroup): void {
-    const next = group.nextRunAt;
+    const next = group.nextDueAt;
     if (group.wakeAt !== null && group.wakeAt === next) return;
     if (group.wakeAt !== null) this.sleeping.delete(group);
     this.round.delete(group);

@@ -9,7 +9,9 @@ import { nodeFiles } from './files.ts';
 import type { FolderLock } from './folderLock.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
-import { silent } from './options.ts';
+import { silent, systemTime } from './options.ts';
+import type { StoredJob } from './queueTime.ts';
+import { QueueTime } from './queueTime.ts';
 import type { Write } from './session.ts';
 import { Session, transactionsOf } from './session.ts';
 import type { Slice } from './snapshot.ts';
@@ -17,7 +19,7 @@ import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, keptChanges: 10_000, log: silent, files: nodeFiles };
+const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, keptChanges: 10_000, log: silent, clock: systemTime, files: nodeFiles };
 /** Documents that a snapshot takes in one go; about a millisecond. */
 const SLICE_DOCUMENTS = 200;
 const WATCH_MS = 10_000;
@@ -43,6 +45,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly feed: ChangeFeed<S>;
   private readonly listeners = new Set<() => void>();
   private readonly closing = new AbortController();
+  private readonly time: QueueTime;
   private state: State;
   private queue: WorkQueue;
   /** The transaction whose function runs now. */
@@ -59,6 +62,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.lock = lock;
     this.transactionOf = transactionsOf(schema);
     this.feed = new ChangeFeed(this.options.keptChanges);
+    this.time = new QueueTime(this.options.clock);
     this.state = new State(schema, {});
     this.queue = this.queueOf(this.state);
     const { folder, files, log } = this.options;
@@ -94,15 +98,16 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.refuseWhenUnavailable();
     return this.mutex.run(() => {
       this.refuseInOutage();
-      return this.queue.claim(request);
+      return this.queue.claim({ ...request, now: this.time.now() });
     });
   }
 
-  async nextRunAt(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
+  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
     this.refuseWhenUnavailable();
     return this.mutex.run(() => {
       this.refuseInOutage();
-      return this.queue.nextRunAt(queue, skip);
+      const dueAt = this.queue.nextDueAt(queue, skip);
+      return dueAt === null ? null : Math.max(0, dueAt - this.time.now());
     });
   }
 
@@ -118,7 +123,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   async stats(): Promise<StoreStats> {
-    return { queues: this.queue.stats(Date.now()), files: this.adapter.stats };
+    return { queues: this.queue.stats(this.time.now()), files: this.adapter.stats };
   }
 
   close(): Promise<void> {
@@ -128,7 +133,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async runTransaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Ended<T>> {
     this.refuseInOutage();
-    const session = new Session(this.state);
+    const session = new Session(this.state, this.time);
     this.session = session;
     const outcome = await settle(() => fn(this.transactionOf(session)));
     session.end();
@@ -148,11 +153,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** What became durable is shown to others: to the queue, to the readers of the feed, to the listeners. */
   private publish(commits: readonly (readonly Write[])[]): void {
     let work = false;
-    for (const { table, id, after } of commits.flat()) {
+    for (const { table, id, after, dueAt } of commits.flat()) {
       if (table.name !== JOBS) this.feed.publish(table.name, id, after ?? null);
-      else if (after === undefined) this.queue.endLease(id);
+      else if (after === undefined) this.queue.forget(id);
       else {
-        this.queue.place(after as Job);
+        this.queue.place(after as StoredJob, dueAt!);
         work = true;
       }
     }
@@ -176,8 +181,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await this.db.read();
     const state = new State(this.schema, this.db.data);
     const queue = this.queueOf(state);
-    for (const job of state.jobs.everything()) queue.place(job as Job);
-    queue.adopt(this.queue, (id) => state.jobs.get(id) as Job | undefined);
+    for (const each of state.jobs.everything()) {
+      const job = each as StoredJob;
+      queue.place(job, this.queue.dueAtOf(job) ?? this.time.restore(job));
+    }
+    queue.adopt(this.queue);
     this.state = state;
     this.queue = queue;
   }

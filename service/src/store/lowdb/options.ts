@@ -7,6 +7,14 @@ export interface Logger {
   error(message: string): void;
 }
 
+/** The time of jobs; `steadyMs` never jumps. */
+export interface StoreClock {
+  now(): Date;
+  steadyMs(): number;
+}
+
+export const systemTime: StoreClock = { now: () => new Date(), steadyMs: () => performance.now() };
+
 export interface LowdbOptions {
   /** Made when it is missing. One process at a time. */
   readonly folder: string;
@@ -19,6 +27,8 @@ export interface LowdbOptions {
   readonly retryMs?: number;
   /** How many changes can be read again after a short absence. Default 10,000. */
   readonly keptChanges?: number;
+  /** By which jobs become due and leases end. Default: the system's. */
+  readonly clock?: StoreClock;
   /** For tests: file operations that fail. */
   readonly files?: Files;
 }

@@ -1,5 +1,6 @@
 import type { Collection, Document, Job, Query, Schema, Transaction, TransactionJobs } from '../store.ts';
 import { toJson } from './document.ts';
+import type { QueueTime } from './queueTime.ts';
 import type { State } from './state.ts';
 import { JOBS } from './state.ts';
 import type { AnyQuery, Table } from './table.ts';
@@ -13,16 +14,20 @@ export interface Write {
   after: Document | undefined;
   /** The operation for the journal, as JSON. */
   json: string;
+  /** Of a job that was put: from when on it can be claimed, in steady milliseconds. */
+  dueAt?: number;
 }
 
 /** One transaction: writes go straight to memory, and what was there before is kept for rolling back. */
 export class Session {
   readonly state: State;
+  readonly time: QueueTime;
   private readonly log = new Map<string, Write>();
   private ended = false;
 
-  constructor(state: State) {
+  constructor(state: State, time: QueueTime) {
     this.state = state;
+    this.time = time;
   }
 
   /** One for each document that has changed. */
@@ -55,12 +60,12 @@ export class Session {
     return table.find(query);
   }
 
-  put(table: Table, document: Document): void {
+  put(table: Table, document: Document, dueAt?: number): void {
     this.check();
     const json = toJson(table.name, document);
     const before = table.get(document.id);
     table.put(document);
-    this.note(table, document.id, before, document, `["put",${JSON.stringify(table.name)},${json}]`);
+    this.note({ table, id: document.id, before, after: document, json: `["put",${JSON.stringify(table.name)},${json}]`, dueAt });
   }
 
   remove(table: Table, id: string): boolean {
@@ -68,15 +73,15 @@ export class Session {
     const before = table.get(id);
     if (before === undefined) return false;
     table.restore(id, undefined);
-    this.note(table, id, before, undefined, JSON.stringify(['delete', table.name, id]));
+    this.note({ table, id, before, after: undefined, json: JSON.stringify(['delete', table.name, id]) });
     return true;
   }
 
-  private note(table: Table, id: string, before: Document | undefined, after: Document | undefined, json: string): void {
-    const key = keyOf(table, id);
+  private note(write: Write): void {
+    const key = keyOf(write.table, write.id);
     const earlier = this.log.get(key);
-    if (earlier === undefined) this.log.set(key, { table, id, before, after, json });
-    else Object.assign(earlier, { after, json });
+    if (earlier === undefined) this.log.set(key, write);
+    else Object.assign(earlier, { after: write.after, json: write.json, dueAt: write.dueAt });
   }
 
   private check(): void {
@@ -123,7 +128,8 @@ class SessionJobs implements TransactionJobs {
 
   async enqueue(job: Job): Promise<void> {
     if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
-    this.session.put(this.table, job);
+    const { stored, dueAt } = this.session.time.enqueue(job);
+    this.session.put(this.table, stored, dueAt);
   }
 
   async complete(id: string): Promise<void> {

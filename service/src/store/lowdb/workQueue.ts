@@ -1,16 +1,20 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
+import type { Placed } from './jobGroup.ts';
 import type { Lease } from './jobLane.ts';
 import { JobLane } from './jobLane.ts';
+import type { StoredJob } from './queueTime.ts';
 
 /**
  * Which durable jobs wait, in what order, and who has claimed what. It learns of a job when its
  * transaction is durable (`place`) and forgets it as soon as a transaction that changes it commits
  * (`withdraw`), so that it never hands out what is not certain. Leases are in memory only: with this
- * process its workers die too.
+ * process its workers die too. All times are steady milliseconds.
  */
 export class WorkQueue {
   private readonly lanes = new Map<string, JobLane>();
   private readonly leases = new Map<string, Lease>();
+  /** By job id, as last placed, claimed or not: a time that was once counted is never counted anew. */
+  private readonly placed = new Map<string, Placed>();
   private readonly isCurrent: (job: Job) => boolean;
 
   /** @param isCurrent whether no committed transaction has changed the job since it was placed */
@@ -19,40 +23,48 @@ export class WorkQueue {
   }
 
   /** A durable job waits from now on, also when it was claimed. */
-  place(job: Job): void {
+  place(job: StoredJob, dueAt: number): void {
     this.endLease(job.id);
-    if (this.isCurrent(job)) this.lane(job.queue).add(job);
+    const placed = { job, dueAt };
+    this.placed.set(job.id, placed);
+    if (this.isCurrent(job)) this.lane(job.queue).add(placed);
   }
 
   /** A committed transaction changed the job; a lease stays until that is durable, in case it never will be. */
   withdraw(job: Job): void {
-    this.lanes.get(job.queue)?.remove(job);
+    const placed = this.placed.get(job.id);
+    if (placed?.job === job) this.lanes.get(job.queue)?.remove(placed);
   }
 
-  endLease(id: string): void {
-    const lease = this.leases.get(id);
-    if (lease === undefined) return;
-    this.leases.delete(id);
-    this.lane(lease.job.queue).endLease(lease);
+  /** The job is gone for good. */
+  forget(id: string): void {
+    this.endLease(id);
+    this.placed.delete(id);
   }
 
-  claim(request: ClaimRequest): Job[] {
-    const lane = this.lane(request.queue);
-    for (const { job } of lane.expired(request.now)) {
-      this.leases.delete(job.id);
-      if (this.isCurrent(job)) lane.add(job);
+  claim({ queue, now, leaseMs, ...request }: ClaimRequest & { readonly now: number }): Job[] {
+    const lane = this.lane(queue);
+    for (const { placed } of lane.expired(now)) {
+      this.leases.delete(placed.job.id);
+      if (this.isCurrent(placed.job)) lane.add(placed);
     }
     const jobs: Job[] = [];
-    for (const job of lane.take(request)) {
+    for (const placed of lane.take({ ...request, now })) {
       // At once: should `freeSlots` throw in the middle, the lease's end brings the job back.
-      this.lease({ job, until: request.now + request.leaseMs });
-      jobs.push(job);
+      this.lease({ placed, until: now + leaseMs });
+      jobs.push(asEnqueued(placed.job));
     }
     return jobs;
   }
 
-  nextRunAt(queue: string, skip: (group: string) => boolean): number | null {
-    return this.lanes.get(queue)?.nextRunAt(skip) ?? null;
+  nextDueAt(queue: string, skip: (group: string) => boolean): number | null {
+    return this.lanes.get(queue)?.nextDueAt(skip) ?? null;
+  }
+
+  /** When a job that has not changed since is due; undefined when this queue has not seen it so. */
+  dueAtOf({ id, runAt, rank }: Job): number | undefined {
+    const placed = this.placed.get(id);
+    return placed?.job.runAt === runAt && placed.job.rank === rank ? placed.dueAt : undefined;
   }
 
   stats(now: number): Record<string, QueueStats> {
@@ -60,18 +72,26 @@ export class WorkQueue {
   }
 
   /** Takes over the leases of a queue whose memory was thrown away: its workers are still alive. */
-  adopt(earlier: WorkQueue, find: (id: string) => Job | undefined): void {
-    for (const { job: { id }, until } of earlier.leases.values()) {
-      const job = find(id);
-      if (job === undefined) continue;
-      this.withdraw(job);
-      this.lease({ job, until });
+  adopt(earlier: WorkQueue): void {
+    for (const { placed: { job: { id } }, until } of earlier.leases.values()) {
+      const placed = this.placed.get(id);
+      if (placed === undefined) continue;
+      this.withdraw(placed.job);
+      this.lease({ placed, until });
     }
   }
 
+  private endLease(id: string): void {
+    const lease = this.leases.get(id);
+    if (lease === undefined) return;
+    this.leases.delete(id);
+    this.lane(lease.placed.job.queue).endLease(lease);
+  }
+
   private lease(lease: Lease): void {
-    this.leases.set(lease.job.id, lease);
-    this.lane(lease.job.queue).lease(lease);
+    const { id, queue } = lease.placed.job;
+    this.leases.set(id, lease);
+    this.lane(queue).lease(lease);
   }
 
   private lane(queue: string): JobLane {
@@ -83,3 +103,5 @@ export class WorkQueue {
     return lane;
   }
 }
+
+const asEnqueued = ({ id, queue, group, runAt, rank, data }: StoredJob): Job => ({ id, queue, group, runAt, rank, data });
