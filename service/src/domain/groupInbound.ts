@@ -27,7 +27,8 @@ export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
   return [...new Set(groups.values())].map((group) => group.items.sort((a, b) => a.position - b.position).map(({ item }) => item));
 }
 
-function keysOf(item: InboundItem): string[] {
+/** What tells who an item is about, within a workspace and a type of channel: items that share a key belong together. */
+export function keysOf(item: InboundItem): string[] {
   if (item.type === 'receipt') return [`receipt ${item.account} ${item.sendingId ?? item.channelMessageId}`];
   const { phone, userId } = item.from;
   const changedTo = item.type === 'note' ? item.changedTo : null;

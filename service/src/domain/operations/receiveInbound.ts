@@ -4,10 +4,11 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { groupInbound } from '../groupInbound.ts';
+import { groupInbound, keysOf } from '../groupInbound.ts';
 import { derivedId } from '../ids.ts';
 import type { InboundItem, InboundMessage, InboundNote } from '../inbound.ts';
 import { newSystemNote } from '../systemNote.ts';
+import { Turns } from '../turns.ts';
 import type { Workspace } from '../workspace.ts';
 import { findLastConversation, findReceived, storeReceived } from './receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
@@ -23,14 +24,30 @@ const MOST_AT_ONCE = 50;
  * stays together and in order. Items go to the account of the workspace that they name: one address may
  * serve several numbers.
  * @param channel the account whose secret the delivery was verified with
+ * @param turns shared by deliveries that are under way at once: what they say of one contact is taken in
+ * in the order in which they were given, however much else each of them holds
  * @returns how many items were for accounts that the workspace has not connected; they are left out
  * @throws what a group of items failed with, after all others were taken in; giving the same again is safe
  */
-export async function receiveInbound(deps: Deps, channel: Channel, items: readonly InboundItem[]): Promise<{ unknown: number }> {
-  const { workspace, channels } = await openAccounts(deps, channel, items);
-  const known = items.filter(({ account }) => channels.has(account));
-  await forEachAtOnce(MOST_AT_ONCE, groupInbound(known), (group) => receiveGroup(deps, workspace, channels.get(group[0]!.account)!, group));
-  return { unknown: items.length - known.length };
+export async function receiveInbound(deps: Deps, channel: Channel, items: readonly InboundItem[], turns = new Turns()): Promise<{ unknown: number }> {
+  const { workspaceId, type } = channel;
+  // Before anything is waited for: the order of the places is that of the deliveries.
+  const places = groupInbound(items).map((group) => ({
+    group,
+    account: group[0]!.account,
+    turn: turns.take(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
+  }));
+  try {
+    const { workspace, channels } = await openAccounts(deps, channel, items);
+    await forEachAtOnce(MOST_AT_ONCE, places, async ({ group, account, turn }) => {
+      await turn.ready;
+      const itsChannel = channels.get(account);
+      if (itsChannel) await receiveGroup(deps, workspace, itsChannel, group).finally(turn.leave);
+    });
+    return { unknown: items.filter(({ account }) => !channels.has(account)).length };
+  } finally {
+    for (const { turn } of places) turn.leave();
+  }
 }
 
 const SEEN_AGAIN_MS = 60_000;

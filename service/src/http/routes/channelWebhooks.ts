@@ -7,6 +7,7 @@ import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue
 import { findChannelAt } from '../../domain/operations/findChannelAt.ts';
 import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
 import { openSetup } from '../../domain/sealedSetup.ts';
+import { Turns } from '../../domain/turns.ts';
 
 /** Meta delivers at most 3 MB at once. */
 const WEBHOOK_BODY_MAX_MIB = 4;
@@ -16,10 +17,12 @@ const NO_BYTES = Buffer.alloc(0);
 /**
  * What channels deliver: `/channels/{type}/webhook/{channel_id}`. Each address is verified with its own
  * account's secret; 200 is answered once everything is durable, and anything else makes the channel
- * deliver it again.
+ * deliver it again. Deliveries that come at once are taken in in the order in which their bodies were
+ * complete, contact by contact.
  */
 export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
+  const turns = new Turns();
   const address = router.route('/channels/:type/webhook/:channelId');
 
   address.get(async (request, response) => {
@@ -30,11 +33,12 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   });
 
   address.post(async (request, response) => {
-    const { adapter, account } = await findAccount(deps, request);
+    const addressed = await findAccount(deps, request);
+    const { adapter, account } = addressed;
     await readBytes(request, response);
     const verification = verify(adapter, account, request, log);
     if (verification.type === 'answer') return answer(response, verification.text);
-    await takeIn(deps, log, adapter, account, bytesOf(request));
+    await takeIn(deps, log, addressed, bytesOf(request), turns);
     answer(response, 'ok');
   });
 
@@ -71,11 +75,11 @@ function verify(adapter: ConnectedChannel, account: OpenAccount, request: Reques
 }
 
 /** What can never be read is not asked for again: it is left, and said in the log. */
-async function takeIn(deps: Deps, log: Logger, adapter: ConnectedChannel, account: OpenAccount, bytes: Buffer): Promise<void> {
+async function takeIn(deps: Deps, log: Logger, { adapter, account }: Addressed, bytes: Buffer, turns: Turns): Promise<void> {
   const { channel } = account;
   const body = jsonOf(bytes);
   if (body === undefined) return log.warn({ channel: channel.id, bytes: bytes.length }, 'a channel delivered what is no JSON; it was left');
-  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account));
+  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account), turns);
   if (unknown > 0) log.warn({ channel: channel.id, items: unknown }, 'a channel delivered for accounts that are not connected here; these items were left');
 }
 

@@ -1,0 +1,79 @@
+// What a customer writes stays in its order when deliveries of very different sizes come at once.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Turns } from '../../../service/src/domain/turns.ts';
+import { connectNumber, deliver, metaBody, metaValue, newWamid, type ConnectedNumber } from '../../helpers/meta.ts';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+const OTHERS = 400;
+const FOLLOWING = 5;
+const ROUNDS = 4;
+
+describe('deliveries that are under way at once', () => {
+  let service: TestService;
+  let number: ConnectedNumber;
+  beforeAll(async () => {
+    service = await startTestService();
+    number = await connectNumber(service.api);
+  });
+  afterAll(() => service?.stop());
+
+  const conversationOf = (phone: string) => service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
+  const from = (phone: string, body: string) => ({ from: phone, id: newWamid(), timestamp: '1739321024', type: 'text', text: { body } });
+  const send = (...messages: unknown[]) => deliver(service.url, number, metaBody(metaValue({ messages })));
+
+  it('keep the order of each contact: a small one does not overtake a large one that came before', async () => {
+    let waited = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const phoneOf = (n: number) => String(5491150000000 + round * 1000 + n);
+      const customer = phoneOf(999);
+      const texts = Array.from({ length: FOLLOWING + 1 }, (_, n) => `text ${n}`);
+      let isLargeAnswered = false;
+      const large = send(...Array.from({ length: OTHERS }, (_, n) => from(phoneOf(n), 'of somebody else')), from(customer, texts[0]!)).then((answer) => {
+        isLargeAnswered = true;
+        return answer;
+      });
+      await waitFor('the large one to be under way', async () => (await conversationOf(phoneOf(0))).status === 200, { everyMs: 1 });
+      if (!isLargeAnswered) waited += 1;
+      const statuses = [];
+      for (const text of texts.slice(1)) statuses.push((await send(from(customer, text))).status);
+      expect([...statuses, (await large).status]).toEqual(texts.map(() => 200));
+      const { body } = await conversationOf(customer);
+      const { messages } = (await service.api.get(`/api/conversations/${body.id}`)).body;
+      expect(messages.map(({ text }: { text: string }) => text)).toEqual(texts);
+    }
+    // Small ones did come while the large one was under way.
+    expect(waited).toBeGreaterThan(0);
+  });
+});
+
+describe('turns', () => {
+  it('come one after the other for each key, in the order in which they were taken, and leave nothing behind', async () => {
+    const turns = new Turns();
+    const log: string[] = [];
+    const named = (name: string, ...keys: string[]) => {
+      const turn = turns.take(keys);
+      void turn.ready.then(() => log.push(name));
+      return turn;
+    };
+    const a = named('a', 'x', 'y');
+    const b = named('b', 'y', 'z');
+    const c = named('c', 'z');
+    const d = named('d', 'w');
+    await tick();
+    expect(log).toEqual(['a', 'd']);
+    b.leave(); // before its turn: nobody gets past a by that
+    await tick();
+    expect(log).toEqual(['a', 'd']);
+    a.leave();
+    a.leave();
+    await tick();
+    expect(log).toEqual(['a', 'd', 'b', 'c']);
+    c.leave();
+    d.leave();
+    await tick();
+    expect(turns.size).toBe(0);
+  });
+});
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
