@@ -30,7 +30,7 @@ describe('payment links', () => {
   afterAll(() => team?.close());
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  const card = (page: Page, amount = '$49.00') => page.getByRole('article', { name: `Payment link for ${amount}` });
+  const card = (page: Page, amount = 'US$49.00') => page.getByRole('article', { name: `Payment link for ${amount}` });
   /** A reload would forget this mark. */
   const mark = (page: Page) => page.evaluate(() => void Object.assign(window, { isSamePage: true }));
   const expectNoReload = async (page: Page) => expect(await page.evaluate('window.isSamePage')).toBe(true);
@@ -68,18 +68,18 @@ describe('payment links', () => {
     await button(ana, 'Make the link').click();
     await ana.getByText('The payment link is sent to the customer.').waitFor();
     await card(ben).getByText('open', { exact: true }).waitFor();
-    await button(ben, 'Send again: $49.00').waitFor();
+    await button(ben, 'Send again: US$49.00').waitFor();
     expect(await ben.getByRole('combobox', { name: 'Stage' }).inputValue()).toBe('payment_pending');
 
     const link = (await customer.read()).at(-1).text.split('\n').at(-1);
     const { page: theirs } = await team.open();
     await theirs.goto(link);
-    await theirs.getByRole('heading', { name: '$49.00' }).waitFor();
+    await theirs.getByRole('heading', { name: 'US$49.00' }).waitFor();
     await theirs.getByText('Transfer to DE00 0000 0000').waitFor();
 
-    await button(ana, 'Mark as paid…: $49.00').click();
+    await button(ana, 'Mark as paid…: US$49.00').click();
     await ana.getByLabel('Reference (optional)').fill('Transfer 1182');
-    await ana.getByRole('button', { name: 'Mark as paid: $49.00', exact: true }).click();
+    await ana.getByRole('button', { name: 'Mark as paid: US$49.00', exact: true }).click();
     await ana.getByText('Marked as paid.').waitFor();
     await card(ben).getByText('paid', { exact: true }).waitFor();
     expect(await card(ben).innerText()).toMatch(/marked by ana\. Reference: Transfer 1182/);
@@ -108,10 +108,10 @@ describe('payment links', () => {
     // Ben's window has not heard of what ana does.
     await ben.route('**/live?**', () => {});
     await Promise.all([ana.goto(url), ben.goto(url)]);
-    await button(ben, 'Mark as paid…: $49.00').click();
-    await button(ana, 'Cancel the link: $49.00').click();
+    await button(ben, 'Mark as paid…: US$49.00').click();
+    await button(ana, 'Cancel the link: US$49.00').click();
     await ana.getByText('The payment link is cancelled.').waitFor();
-    await ben.getByRole('button', { name: 'Mark as paid: $49.00', exact: true }).click();
+    await ben.getByRole('button', { name: 'Mark as paid: US$49.00', exact: true }).click();
     await ben.getByText('Nothing was changed.').waitFor();
     await card(ben).getByText('cancelled', { exact: true }).waitFor();
     expect((await team.service.api.get(`/api/payment-links/${link.id}`)).body.status).toBe('cancelled');
@@ -122,10 +122,10 @@ describe('payment links', () => {
     const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' });
     await ana.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await ana.goto(url);
-    await button(ana, 'Copy the link for $49.00').click();
+    await button(ana, 'Copy the link for US$49.00').click();
     await ana.getByText('Copied').waitFor();
     expect(await ana.evaluate('navigator.clipboard.readText()')).toBe(link.url);
-    await button(ana, 'Mark as paid…: $49.00').click();
+    await button(ana, 'Mark as paid…: US$49.00').click();
     await ana.getByLabel('Reference (optional)').pressSequentially('Tran');
     await customer.write('I have paid.');
     await ana.getByRole('article').getByText('I have paid.').waitFor();
@@ -183,11 +183,11 @@ describe('payment links', () => {
       await page.getByText('The payment link is sent to the customer.').waitFor();
     }
     expect(await customer.read()).toHaveLength(3);
-    await button(page, 'Cancel the link: $10.00').click();
-    await card(page, '$10.00').getByText('cancelled', { exact: true }).waitFor();
-    await button(page, 'Mark as paid…: $20.00').click();
-    await page.getByRole('button', { name: 'Mark as paid: $20.00', exact: true }).click();
-    await card(page, '$20.00').getByText('paid', { exact: true }).waitFor();
+    await button(page, 'Cancel the link: US$10.00').click();
+    await card(page, 'US$10.00').getByText('cancelled', { exact: true }).waitFor();
+    await button(page, 'Mark as paid…: US$20.00').click();
+    await page.getByRole('button', { name: 'Mark as paid: US$20.00', exact: true }).click();
+    await card(page, 'US$20.00').getByText('paid', { exact: true }).waitFor();
     expect((await linksOf(id)).map(({ status }: { status: string }) => status)).toEqual(['paid', 'cancelled']);
   });
 });

@@ -37,7 +37,7 @@ describe('Payment Link', () => {
     const id = await open();
     const { items, paired } = await link('create', { parameters: WANTED, input: [{ event: 'message.received', conversation: { id } }] });
     expect(items).toEqual([
-      expect.objectContaining({ id: expect.stringMatching(/^pay_/), conversation_id: id, status: 'open', amount: 4900, currency: 'usd', amount_display: '$49.00', provider: 'manual', url: expect.stringContaining('/pay/') }),
+      expect.objectContaining({ id: expect.stringMatching(/^pay_/), conversation_id: id, status: 'open', amount: 4900, currency: 'usd', amount_display: 'US$49.00', provider: 'manual', url: expect.stringContaining('/pay/') }),
     ]);
     expect(paired).toEqual([{ item: 0 }]);
     expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe('payment_pending');
@@ -103,7 +103,7 @@ describe('Payment Link', () => {
     const made = await create(await open(), { description: 'A rare thing' });
     const search = (filter?: string): Promise<INodeListSearchResult> =>
       actionNode.methods!.listSearch!.searchPaymentLinks!.call(loadOptionsContext(ourNode(ACTION, {}), credential()) as never, filter);
-    expect((await search('rare')).results).toEqual([{ name: '$49.00 A rare thing (open)', value: made.id }]);
+    expect((await search('rare')).results).toEqual([{ name: 'US$49.00 A rare thing (open)', value: made.id }]);
   });
 
   it('offers every status and provider that the service knows', () => {

@@ -31,8 +31,8 @@ export function decimalsOf(currency: string): number {
   return decimals;
 }
 
-/** For people: `$49.00`, `¥4,900`, `KWD 4.900`. @param amount minor units */
-export function formatAmount(amount: number, currency: string, locale = 'en'): string {
+/** For people: `US$49.00`, `JP¥4,900`, `KWD 4.900`. Never a bare `$`, which is pesos to many of them. @param amount minor units */
+export function formatAmount(amount: number, currency: string, locale = 'en-001'): string {
   const digits = decimalsOf(currency);
   const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
   return format.format(minorToText(amount, digits) as `${number}`);

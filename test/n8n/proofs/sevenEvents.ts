@@ -51,8 +51,8 @@ export function provesSevenEvents(stage: () => Stage): void {
 
       const sold = await stage().execution(seller(), 'conversation.qualified', conversationId);
       const [link] = sold.output['Make a payment link'] as { id: string; url: string }[];
-      expect(link).toMatchObject({ status: 'open', amount: 4900, currency: 'usd', amount_display: '$49.00', provider: 'manual', conversation_id: conversationId });
-      expect(await whatsAppTexts(1)).toEqual([`Demo, one hour, $49.00: ${link!.url}`]);
+      expect(link).toMatchObject({ status: 'open', amount: 4900, currency: 'usd', amount_display: 'US$49.00', provider: 'manual', conversation_id: conversationId });
+      expect(await whatsAppTexts(1)).toEqual([`Demo, one hour, US$49.00: ${link!.url}`]);
       const page = await fetch(link!.url.replace(/^https?:\/\/[^/]+/, stage().service.url));
       expect([page.status, (await page.text()).includes('Transfer to DE00 1234.')]).toEqual([200, true]);
 

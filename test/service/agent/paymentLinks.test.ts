@@ -70,7 +70,7 @@ describe('the agent and payment links', () => {
       attempts: 0,
       http_status: null,
       decision: { approved: true },
-      result: { payment_link_id: link.id, url: link.url, amount: 49, currency: 'usd', amount_display: '$49.00', description: 'Demo, one hour', expires_at: link.expires_at },
+      result: { payment_link_id: link.id, url: link.url, amount: 49, currency: 'usd', amount_display: 'US$49.00', description: 'Demo, one hour', expires_at: link.expires_at },
     });
     expect(await talk.record()).toMatchObject({ pending_approvals: 0, funnel_stage: 'payment_pending' });
 
@@ -109,7 +109,7 @@ describe('the agent and payment links', () => {
     const [link] = await linksOf(talk);
     agent.model.answerBy(inTurn(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')));
     await talk.write('I lost the link.');
-    expect(await talk.reply(3)).toBe(`Again: pay there.\n\nHere you can pay $49.00 (Demo, one hour):\n${link.url}`);
+    expect(await talk.reply(3)).toBe(`Again: pay there.\n\nHere you can pay US$49.00 (Demo, one hour):\n${link.url}`);
     expect(await linksOf(talk)).toHaveLength(1);
     expect((await talk.calls()).at(-1)).toMatchObject({ status: 'succeeded', decision: null, result: { payment_link_id: link.id } });
 
@@ -194,11 +194,11 @@ describe('the agent and payment links', () => {
   });
 
   it.each([
-    [4900, 'JPY', 4900, '¥4,900'],
+    [4900, 'JPY', 4900, 'JP¥4,900'],
     [4.9, 'KWD', 4900, 'KWD 4.900'],
     [0.29, 'eur', 29, '€0.29'],
     [1.005, 'BHD', 1005, 'BHD 1.005'],
-    [9999999999.99, 'usd', 999999999999, '$9,999,999,999.99'],
+    [9999999999.99, 'usd', 999999999999, 'US$9,999,999,999.99'],
   ])('%d %s is %d in minor units, exactly', async (amount, currency, minor, display) => {
     await policy('allow');
     sells({ ...DEMO, amount, currency });
@@ -217,10 +217,10 @@ describe('the agent and payment links', () => {
     });
     const forgotten = await agent.talk('I take the demo.');
     const forgottenWords = await forgotten.reply();
-    expect(forgottenWords).toBe(`Your link is ready.\n\nHere you can pay $49.00 (Demo, one hour):\n${(await linksOf(forgotten))[0].url}`);
+    expect(forgottenWords).toBe(`Your link is ready.\n\nHere you can pay US$49.00 (Demo, one hour):\n${(await linksOf(forgotten))[0].url}`);
     const misspelt = await agent.talk('I take the demo. Please misspell.');
     const words = await misspelt.reply();
-    expect(words.endsWith(`Here you can pay $49.00 (Demo, one hour):\n${(await linksOf(misspelt))[0].url}`)).toBe(true);
+    expect(words.endsWith(`Here you can pay US$49.00 (Demo, one hour):\n${(await linksOf(misspelt))[0].url}`)).toBe(true);
   });
 
   it('a link at the end of a far too long reply reaches the customer whole', async () => {
@@ -243,7 +243,7 @@ describe('the agent and payment links', () => {
     await decide(call, 'approve');
     const words = await talk.reply(3);
     const [link] = await linksOf(talk);
-    expect(words).toBe(`Here you can pay $49.00 (Demo, one hour):\n${link.url}`);
+    expect(words).toBe(`Here you can pay US$49.00 (Demo, one hour):\n${link.url}`);
   });
 
   it('the provider is removed while a person thinks: the call fails in words, and the customer is told', async () => {

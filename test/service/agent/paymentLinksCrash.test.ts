@@ -55,7 +55,7 @@ it.each([1, 3, 6])('of many approvals, killed after answer %d: each gets exactly
   for (const each of buyers) {
     const links = await linksOf(each);
     expect(links).toHaveLength(1);
-    expect((await saidByAgent(each.customer))[1]).toBe(`Here you can pay $50.00 (the demo):\n${links[0]!.url}`);
+    expect((await saidByAgent(each.customer))[1]).toBe(`Here you can pay US$50.00 (the demo):\n${links[0]!.url}`);
     expect((await service.api.get(`/api/conversations/${each.conversationId}`)).body).toMatchObject({ funnel_stage: 'payment_pending', pending_approvals: 0 });
   }
 });

@@ -98,8 +98,8 @@ describe('the keyword agent in the loop', () => {
   };
 
   it.each<[Language, string, (url: string) => string]>([
-    ['en', 'Hello, I want to pay 50 dollars for the demo', (url) => `Here you can pay $50.00 (the demo):\n${url}`],
-    ['es', 'Hola, quiero pagar 50 dólares por la demostración', (url) => `Aquí puede pagar $50.00 (la demostración):\n${url}`],
+    ['en', 'Hello, I want to pay 50 dollars for the demo', (url) => `Here you can pay US$50.00 (the demo):\n${url}`],
+    ['es', 'Hola, quiero pagar 50 dólares por la demostración', (url) => `Aquí puede pagar US$50.00 (la demostración):\n${url}`],
     ['pt', 'Olá, quero pagar 50 reais pela demonstração', (url) => `Aqui você pode pagar R$50.00 (demonstração):\n${url}`],
   ])('%s: a person approves, and the customer gets the link', async (language, words, reply) => {
     const talk = await agent.talk(words);

@@ -20,15 +20,15 @@ describe('currencies', () => {
 
 describe('formatAmount', () => {
   it.each([
-    [4900, 'usd', '$49.00'],
-    [1, 'usd', '$0.01'],
-    [4900, 'jpy', '¥4,900'],
+    [4900, 'usd', 'US$49.00'],
+    [1, 'usd', 'US$0.01'],
+    [4900, 'jpy', 'JP¥4,900'],
     [4900, 'kwd', 'KWD 4.900'],
     [1, 'kwd', 'KWD 0.001'],
     [123456, 'huf', 'HUF 1,234.56'],
     [100, 'clf', 'CLF 0.0100'],
-    [AMOUNT_MAX, 'usd', '$9,999,999,999.99'],
-    [AMOUNT_MAX, 'jpy', '¥999,999,999,999'],
+    [AMOUNT_MAX, 'usd', 'US$9,999,999,999.99'],
+    [AMOUNT_MAX, 'jpy', 'JP¥999,999,999,999'],
     [AMOUNT_MAX, 'kwd', 'KWD 999,999,999.999'],
   ])('%i of %s is %s', (amount, currency, text) => expect(formatAmount(amount, currency).replace('\u00a0', ' ')).toBe(text));
 

@@ -45,12 +45,12 @@ describe('payment links over the API', () => {
   });
 
   it.each([
-    [{ amount: 1 }, '$0.01'],
-    [{ amount: 999_999_999_999 }, '$9,999,999,999.99'],
-    [{ amount: 4900, currency: 'JPY' }, '¥4,900'],
+    [{ amount: 1 }, 'US$0.01'],
+    [{ amount: 999_999_999_999 }, 'US$9,999,999,999.99'],
+    [{ amount: 4900, currency: 'JPY' }, 'JP¥4,900'],
     [{ amount: 4900, currency: 'kwd' }, 'KWD\u00a04.900'],
-    [{ description: 'é'.repeat(200), expires_in: 60 }, '$49.00'],
-    [{ expires_in: 31_536_000 }, '$49.00'],
+    [{ description: 'é'.repeat(200), expires_in: 60 }, 'US$49.00'],
+    [{ expires_in: 31_536_000 }, 'US$49.00'],
   ])('takes %j', async (wanted, display) => expect((await create({ ...LINK, ...wanted })).body).toMatchObject({ status: 'open', amount_display: display }));
 
   it('makes none in a closed conversation', async () => {

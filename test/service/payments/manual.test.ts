@@ -41,7 +41,7 @@ describe('manual payment links', () => {
       status: 'open',
       amount: 4900,
       currency: 'usd',
-      amount_display: '$49.00',
+      amount_display: 'US$49.00',
       description: 'Demo, one hour',
       provider: 'manual',
       provider_reference: null,

@@ -27,7 +27,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
   it('shows the amount as the customer will read it, what for, and through whom; no host, no tool', async () => {
     const { path } = await waiting();
     const { text, html } = await ana.get(path);
-    expect(text).toContain('May the agent make a payment link ? waits for approval Amount $49.00 (USD) For <b>the demo</b> Paid through Manual Asked now , expires in 23 hours . Approve Reject…');
+    expect(text).toContain('May the agent make a payment link ? waits for approval Amount US$49.00 (USD) For <b>the demo</b> Paid through Manual Asked now , expires in 23 hours . Approve Reject…');
     expect(html).toContain('aria-label="Approve Payment link"');
     expect(text).not.toContain('Calls ');
   });
@@ -41,7 +41,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const [link] = (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
     expect(told).toContain(link.url);
     const { text } = await ana.get(path);
-    expect(text).toMatch(/Payment link succeeded Amount \$49\.00 \(USD\) .* Approved by ana/);
+    expect(text).toMatch(/Payment link succeeded Amount US\$49\.00 \(USD\) .* Approved by ana/);
   });
 
   it('rejected, says so with the reason', async () => {

@@ -83,10 +83,10 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(page.text).toContain('The payment link is sent to the customer.');
     expect(link).toMatchObject({ amount: 4900, currency: 'usd', description: 'Demo, one hour', provider: 'manual', status: 'open', created_by: { type: 'team_member', name: 'ana' } });
     expect(Date.parse(link.expires_at) - Date.parse(link.created_at)).toBe(30 * DAY_S * 1000);
-    expect((await customer.read()).at(-1).text).toBe(`Demo, one hour\n$49.00\n${link.url}`);
+    expect((await customer.read()).at(-1).text).toBe(`Demo, one hour\nUS$49.00\n${link.url}`);
     expect(await (await fetch(link.url)).text()).toContain('Demo, one hour');
     expect((await service.api.get(`/api/conversations/${id}`)).body).toMatchObject({ status: 'human_active', funnel_stage: 'payment_pending' });
-    expect(page.text).toMatch(/Payment link \$49\.00 open Demo, one hour Open until 2\d{3}-\d\d-\d\d [\d:]+ UTC \. Manual, made by ana now http\S+ Copy Send again Mark as paid….*Cancel the link/);
+    expect(page.text).toMatch(/Payment link US\$49\.00 open Demo, one hour Open until 2\d{3}-\d\d-\d\d [\d:]+ UTC \. Manual, made by ana now http\S+ Copy Send again Mark as paid….*Cancel the link/);
   });
 
   it('is only made where it is not to be sent, and sent later from its card, once for one form', async () => {
@@ -99,7 +99,7 @@ describe('a payment link in a conversation, on the screen', () => {
     const after = page.value('after')!;
     const again = await Promise.all([1, 2].map(() => ana.post(`${path}/payments/${link.id}/send`, { after })));
     expect(again.map(({ path: at }) => at)).toEqual(Array(2).fill(`${path}?notice=payment-sent#${link.id}`));
-    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(['How do I pay?', `Demo, one hour\n$49.00\n${link.url}`]);
+    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(['How do I pay?', `Demo, one hour\nUS$49.00\n${link.url}`]);
     // The card has another form now: whoever sends it means it.
     await ana.post(`${path}/payments/${link.id}/send`, { after: (await ana.get(path)).value('after')! });
     expect(await customer.read()).toHaveLength(3);
@@ -118,10 +118,10 @@ describe('a payment link in a conversation, on the screen', () => {
   });
 
   it.each([
-    ['jpy', '4900', 4900, '¥4,900'],
+    ['jpy', '4900', 4900, 'JP¥4,900'],
     ['kwd', '4.9', 4900, 'KWD 4.900'],
     ['kwd', '4.925', 4925, 'KWD 4.925'],
-    ['usd', '0,05', 5, '$0.05'],
+    ['usd', '0,05', 5, 'US$0.05'],
   ])('takes %s %s as %d in minor units, and shows %s', async (currency, amount, minor, shown) => {
     const { form, id } = await conversation();
     const page = await send(form, { currency, amount });
@@ -181,7 +181,7 @@ describe('a payment link in a conversation, on the screen', () => {
     const [link] = await linksOf(id);
     const page = await ana.post(`${path}/payments/${link.id}/mark-paid`, { reference: ' Transfer <1182> ' });
     expect(page.text).toContain('Marked as paid.');
-    expect(page.text).toMatch(/Payment link \$49\.00 paid Demo, one hour Paid now , marked by ana \. Reference: Transfer <1182> Manual, made by ana now/);
+    expect(page.text).toMatch(/Payment link US\$49\.00 paid Demo, one hour Paid now , marked by ana \. Reference: Transfer <1182> Manual, made by ana now/);
     expect(page.html).not.toMatch(/mark-paid|payments\/pay_\w+\/(cancel|send)/);
     expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe('customer');
     expect(await (await fetch(link.url)).text()).toContain('<h2>Paid</h2>');
@@ -205,7 +205,7 @@ describe('a payment link in a conversation, on the screen', () => {
     await send(form);
     const [link] = await linksOf(id);
     const page = await ana.post(`${path}/payments/${link.id}/cancel`);
-    expect(page.text).toMatch(/The payment link is cancelled\..*Payment link \$49\.00 cancelled Demo, one hour Cancelled: it can no longer be paid\./);
+    expect(page.text).toMatch(/The payment link is cancelled\..*Payment link US\$49\.00 cancelled Demo, one hour Cancelled: it can no longer be paid\./);
     for (const verb of ['send', 'mark-paid']) expect((await ana.post(`${path}/payments/${link.id}/${verb}`, { after: '1' })).path).toContain('payment-meanwhile');
     expect(await customer.read()).toHaveLength(1);
     expect((await linksOf(id))[0].status).toBe('cancelled');
@@ -217,8 +217,8 @@ describe('a payment link in a conversation, on the screen', () => {
     const [link] = await linksOf(id);
     aheadMs = 2 * 3_600_000;
     await linkIn(service, link.id, 'expired');
-    expect((await ana.get(path)).text).toMatch(/Payment link \$49\.00 expired Demo, one hour It ended 1 hour ago , and was not paid\..*Mark as paid…/);
-    expect((await ana.post(`${path}/payments/${link.id}/mark-paid`)).text).toContain('Payment link $49.00 paid');
+    expect((await ana.get(path)).text).toMatch(/Payment link US\$49\.00 expired Demo, one hour It ended 1 hour ago , and was not paid\..*Mark as paid…/);
+    expect((await ana.post(`${path}/payments/${link.id}/mark-paid`)).text).toContain('Payment link US$49.00 paid');
   });
 
   it('in a closed conversation none is made, and none is sent', async () => {
@@ -252,7 +252,7 @@ describe('a payment link in a conversation, on the screen', () => {
       return now.text.includes('I am back') && now;
     });
     await ana.post(`${path}/payments/${link.id}/send`, { after: back.value('after')! });
-    await waitFor('the link at WhatsApp', () => graph.texts().includes(`Demo, one hour\n$49.00\n${link.url}`));
+    await waitFor('the link at WhatsApp', () => graph.texts().includes(`Demo, one hour\nUS$49.00\n${link.url}`));
   });
 
   it('of a conversation or a link of another workspace, or of another conversation, is not there', async () => {
@@ -312,7 +312,7 @@ describe('a payment link in a conversation, on the screen', () => {
       const { customer, form } = await conversation();
       const page = await send(form, FORM_STRIPE);
       expect(page.text).toContain('The provider refused to make the payment link: its card says why. Nothing was sent.');
-      expect(page.text).toMatch(/Payment link \$49\.00 failed Demo, one hour Stripe refused to make its page: .*Your account cannot make <b>live<\/b> charges\./);
+      expect(page.text).toMatch(/Payment link US\$49\.00 failed Demo, one hour Stripe refused to make its page: .*Your account cannot make <b>live<\/b> charges\./);
       expect(await customer.read()).toHaveLength(1);
     });
 
@@ -328,7 +328,7 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(waiting.text).not.toMatch(/Send to the customer|Cancel the link/);
       await stripe.settle(session, 'failed');
       const { text } = await ana.get(path);
-      expect(text).toMatch(/Payment link \$49\.00 failed Demo, one hour The customer's bank refused the payment: nothing was paid\. Make a new link\./);
+      expect(text).toMatch(/Payment link US\$49\.00 failed Demo, one hour The customer's bank refused the payment: nothing was paid\. Make a new link\./);
       expect(text).not.toContain('refused to make its page');
     });
 
@@ -357,7 +357,7 @@ describe('a payment link in a conversation, on the screen', () => {
       try {
         const page = await send(form, FORM_STRIPE);
         expect(page.text).toContain('The payment link is being prepared and was not sent yet.');
-        expect(page.text).toMatch(/Payment link \$49\.00 being prepared .*Stripe is being asked for its page\..*Cancel the link/);
+        expect(page.text).toMatch(/Payment link US\$49\.00 being prepared .*Stripe is being asked for its page\..*Cancel the link/);
         expect(await customer.read()).toHaveLength(1);
       } finally {
         stripe.answerAll(null);

@@ -25,7 +25,7 @@ const paymentLinkSchema = z
     status: statusSchema.meta({ description: "creating: the provider's page is being made; failed: the provider has refused to make it, or the customer's bank to pay" }),
     amount: z.int(),
     currency: z.string(),
-    amount_display: z.string().meta({ description: "For people, with the currency's own decimals", example: '$49.00' }),
+    amount_display: z.string().meta({ description: "For people, with the currency's own decimals", example: 'US$49.00' }),
     description: z.string(),
     provider: providerSchema,
     provider_reference: z.string().nullable(),
