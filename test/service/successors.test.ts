@@ -1,0 +1,197 @@
+import { describe, expect, it } from '@jest/globals';
+import { waitFor } from '../helpers/waitFor.ts';
+import { MINUTE_MS, status, successorStage, type Made } from './successorStage.ts';
+
+describe('a subscription that takes the place of a removed one', () => {
+  const stage = successorStage();
+  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } = stage;
+
+  it('gets what was pending and what was emitted meanwhile, signed with its own secret; nothing is sent before', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '200,200,200' } });
+    const first = await subscribe();
+    stage.answer = status(503);
+    await write('pending');
+    await received(1);
+    await remove(first);
+    const before = stage.receiver.requests.length;
+    stage.answer = null;
+    await write('meanwhile 1', 'meanwhile 2');
+    await loopHasTurned();
+    // One that was under way at the removal may still have arrived.
+    expect(stage.receiver.requests.length - before).toBeLessThanOrEqual(1);
+    expect(texts().filter((text) => text.startsWith('meanwhile'))).toEqual([]);
+    expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
+
+    const seen = stage.receiver.requests.length;
+    const second = await subscribe();
+    expect(second.secret).not.toBe(first.secret);
+    await delivered(second, 3);
+    for (const nth of [0, 1, 2]) expect([stage.isSignedBy(second, seen + nth), stage.isSignedBy(first, seen + nth)]).toEqual([true, false]);
+    expect(texts().slice(seen).sort()).toEqual(['meanwhile 1', 'meanwhile 2', 'pending']);
+    const byEvent = Map.groupBy(stage.receiver.payloads(), ({ message }) => message.text);
+    expect(new Set(byEvent.get('pending')!.map(({ id }) => id)).size).toBe(1);
+    expect((await stage.service.api.get(`/api/hooks/${first.id}/deliveries`)).status).toBe(404);
+  });
+
+  it('tells the whole story under the new id: attempts of both, and what arrived before', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '100,60000,60000' } });
+    const first = await subscribe();
+    await write('arrives');
+    await delivered(first, 1);
+    stage.answer = status(503);
+    await write('waits');
+    await received(3);
+    await waitFor('two attempts on record', async () => (await deliveries(first))[0].attempts.length === 2);
+    await remove(first);
+    await stage.service.restart();
+    stage.answer = null;
+    const second = await subscribe();
+    stage.clock.advance(2 * MINUTE_MS);
+    await delivered(second, 2);
+    const [waited, arrived] = await deliveries(second);
+    expect(waited).toMatchObject({
+      status: 'delivered',
+      next_attempt_at: null,
+      attempts: [
+        { number: 1, status_code: 503, error: 'The receiver answered 503.', response_excerpt: 'answer 503' },
+        { number: 2, status_code: 503 },
+        { number: 3, status_code: 200, error: null, trigger: 'automatic' },
+      ],
+    });
+    expect(arrived.attempts).toHaveLength(1);
+    expect(texts()).toEqual(['arrives', 'waits', 'waits', 'waits']);
+  });
+
+  it.each([
+    ['event', { event: 'message.sent' }],
+    ['source', { source: 'zapier' }],
+    ['address', {}],
+  ])('is none with another %s; the one that fits gets everything afterwards', async (what, difference) => {
+    await start();
+    const first = await subscribe();
+    await remove(first);
+    await write('for the successor');
+    const target = what === 'address' ? `${stage.receiver.url}/webhook-test/events` : `${stage.receiver.url}/events`;
+    const stranger = await subscribe({ ...difference, target_url: target });
+    await loopHasTurned();
+    expect(await deliveries(stranger)).toEqual([]);
+    expect(stage.receiver.requests).toEqual([]);
+    await remove(stranger, '?pending=cancel');
+    await delivered(await subscribe(), 1);
+    expect(texts()).toEqual(['for the successor']);
+  });
+
+  it('may spell the address in another way', async () => {
+    await start();
+    const { port } = stage.receiver;
+    const first = await subscribe({ target_url: `https://LOCALHOST:${port}/x/../events` });
+    await remove(first);
+    await write('hello');
+    await delivered(await subscribe({ target_url: `https://localhost:${port}/events` }), 1);
+  });
+
+  it('comes too late after ten minutes: what waited is cancelled and never sent', async () => {
+    await start();
+    const first = await subscribe();
+    await remove(first);
+    await write('too late');
+    stage.clock.advance(9 * MINUTE_MS);
+    await loopHasTurned();
+    stage.clock.advance(2 * MINUTE_MS);
+    await loopHasTurned();
+    await write('owed to nobody');
+    const second = await subscribe();
+    await loopHasTurned();
+    expect(await deliveries(second)).toEqual([]);
+    expect(stage.receiver.requests).toEqual([]);
+    await write('fresh');
+    await delivered(second, 1);
+  });
+
+  it('still comes in time after nine minutes and a restart', async () => {
+    await start();
+    const first = await subscribe();
+    await write('before');
+    await delivered(first, 1);
+    await remove(first);
+    await write('just in time');
+    stage.clock.advance(4 * MINUTE_MS);
+    await stage.service.restart();
+    stage.clock.advance(4 * MINUTE_MS);
+    await loopHasTurned();
+    await delivered(await subscribe(), 2);
+    expect(texts()).toEqual(['before', 'just in time']);
+  });
+
+  it('gets nothing of one that was removed with pending=cancel, or by a 410', async () => {
+    await start({ env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' } });
+    const first = await subscribe();
+    stage.answer = status(503);
+    await write('pending');
+    await received(1);
+    await remove(first, '?pending=cancel');
+    await write('meanwhile');
+    stage.answer = status(410);
+    const second = await subscribe();
+    expect(await deliveries(second)).toEqual([]);
+    await write('gone');
+    await waitFor('the removal', async () => (await stage.service.api.get('/api/hooks')).body.data.length === 0);
+    await write('after the 410');
+    stage.answer = null;
+    const third = await subscribe();
+    await loopHasTurned();
+    expect(await deliveries(third)).toEqual([]);
+    expect(texts()).toEqual(['pending', 'gone']);
+  });
+
+  it('refuses another word for pending', async () => {
+    await start();
+    const { id } = await subscribe();
+    expect(await stage.service.api.delete(`/api/hooks/${id}?pending=drop`)).toMatchObject({ status: 400, body: { error: { param: 'pending' } } });
+  });
+
+  it('hands on again: several removals in a row lose and double nothing', async () => {
+    await start();
+    let current = await subscribe();
+    for (let round = 0; round < 5; round++) {
+      await write(`while subscribed ${round}`);
+      await remove(current);
+      await write(`while removed ${round}`);
+      current = await subscribe();
+    }
+    await delivered(current, 10);
+    await loopHasTurned();
+    const wanted = [0, 1, 2, 3, 4].flatMap((round) => [`while removed ${round}`, `while subscribed ${round}`]);
+    expect([...new Set(texts())].sort()).toEqual(wanted.sort());
+    expect(stage.receiver.requests).toHaveLength(10);
+  });
+
+  it('needs no place among the 25 for the removed ones, and can redeliver what they sent', async () => {
+    await start();
+    const made: Made[] = [];
+    for (let n = 0; n < 25; n++) made.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
+    await write('hello');
+    await delivered(made[0]!, 1);
+    const [{ id: deliveryId }] = await deliveries(made[0]!);
+    await received(25);
+    for (const each of made) await remove(each);
+    const again: Made[] = [];
+    for (let n = 0; n < 25; n++) again.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
+    expect((await stage.service.api.post(`/api/hooks/${again[0]!.id}/deliveries/${deliveryId}/redeliver`)).status).toBe(200);
+    await received(26);
+    expect(stage.receiver.requests[25]!.path).toBe('/0');
+  });
+
+  it('a workspace keeps the places of a hundred; the oldest gives way', async () => {
+    await start();
+    for (let n = 0; n <= 100; n++) {
+      await remove(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
+      stage.clock.advance(10);
+    }
+    await write('hello');
+    const second = await subscribe({ target_url: `${stage.receiver.url}/1` });
+    await delivered(second, 1);
+    const first = await subscribe({ target_url: `${stage.receiver.url}/0` });
+    expect(await deliveries(first)).toEqual([]);
+  });
+});
