@@ -27,6 +27,7 @@ import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { openLowdbStore, type LowdbOptions } from './store/lowdb/index.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
+import { openPrudentClock } from './work/prudentClock.ts';
 
 export interface Service {
   /** Where it listens: `http://127.0.0.1:3000`. */
@@ -97,7 +98,8 @@ export async function startService(
   started.adopt(new PaymentLoop({ store, deps, log, config: config.payments }), (running) => running.stop());
   const model = await openModel(config, log);
   started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
-  started.adopt(startHousekeeping(store, clock, { days: config.retentionDays, conversationDays: config.conversationRetentionDays }, log, housekeepingEveryMs), (running) => running.stop());
+  const prudent = await openPrudentClock({ clock, store, log });
+  started.adopt(startHousekeeping(store, prudent, { days: config.retentionDays, conversationDays: config.conversationRetentionDays }, log, housekeepingEveryMs), (running) => running.stop());
 
   const stopping = new AbortController();
   const app = createApp({

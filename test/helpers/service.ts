@@ -7,7 +7,7 @@ import { systemClock, type Clock, type SteadyClock } from '../../service/src/dom
 import { collections } from '../../service/src/domain/collections.ts';
 import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { startService, type Service } from '../../service/src/service.ts';
+import { startService, type Service, type StartOptions } from '../../service/src/service.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { steadied } from './testClock.ts';
@@ -38,10 +38,12 @@ export interface TestServiceOptions {
   /** A CA (PEM) that outbound calls trust beside the system's. */
   readonly ca?: string;
   readonly log?: Logger;
+  readonly store?: StartOptions['store'];
+  readonly housekeepingEveryMs?: number;
 }
 
 /** A whole service in this process: real HTTP on port 0, a real store in a temporary folder. */
-export async function startTestService({ env = {}, clock, ca, log }: TestServiceOptions = {}): Promise<TestService> {
+export async function startTestService({ env = {}, clock, ...options }: TestServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   const settings = {
     PORT: '0',
@@ -55,7 +57,7 @@ export async function startTestService({ env = {}, clock, ca, log }: TestService
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...env,
   };
-  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: clock && steadied(clock), ca, log });
+  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: clock && steadied(clock), ...options });
   let service: Service = await start();
   return {
     get url() {
