@@ -45,8 +45,8 @@ export async function subscribe(service: RunningService, event: string, targetUr
 }
 
 /** Waits until every result is recorded. */
-export async function nothingPending(service: RunningService, hooks: readonly string[]): Promise<void> {
-  const giveUpAt = Date.now() + WAIT_MS;
+export async function nothingPending(service: RunningService, hooks: readonly string[], withinMs = WAIT_MS): Promise<void> {
+  const giveUpAt = Date.now() + withinMs;
   for (const hook of hooks) {
     while ((await call<{ data: unknown[] }>(service, 'GET', `/api/hooks/${hook}/deliveries?status=pending&limit=1`)).data.length > 0) {
       if (Date.now() > giveUpAt) throw new Error('deliveries are still pending');

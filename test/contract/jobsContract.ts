@@ -68,6 +68,16 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       expect(await claim()).toEqual(['new', 'newer', 'retry']);
     });
 
+    it('leaves every eighth turn of a group to a due job of higher rank while lower ones have no end', async () => {
+      const retries = Array.from({ length: 3 }, (_, i) => job(`retry${i}`, { rank: 1, runAt: NOW - 100 + i }));
+      await enqueue(...retries, ...Array.from({ length: 40 }, (_, i) => job(`fresh${String(i).padStart(2, '0')}`)));
+      const claimed: string[] = [];
+      for (let i = 0; i < 24; i += 1) claimed.push(...(await claim({ limit: 1 })));
+      const turnsOf = (name: string) => claimed.flatMap((id, i) => (id.startsWith(name) ? [i + 1] : []));
+      expect(turnsOf('retry')).toEqual([8, 16, 24]);
+      expect(claimed.filter((id) => id.startsWith('fresh'))).toEqual(Array.from({ length: 21 }, (_, i) => `fresh${String(i).padStart(2, '0')}`));
+    });
+
     it('hands out due retries while many fresh ones wait for their time, and the other way round', async () => {
       const waiting = Array.from({ length: 500 }, (_, i) => job(`w${i}`, { rank: i % 2, runAt: NOW + 1_000 }));
       await enqueue(...waiting, job('retry', { rank: 1 }), job('fresh'));

@@ -8,7 +8,7 @@ import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
-import { InFlightLimit } from './inFlightLimit.ts';
+import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
 import { ParkedLineages } from './parkedLineages.ts';
 import { recordResult } from './recordResult.ts';
@@ -36,7 +36,7 @@ const LEASE_MARGIN_MS = 30_000;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #observer: DeliveryObserver;
-  readonly #limits = new Map<string, InFlightLimit>();
+  readonly #limits: InFlightLimits;
   readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
 
@@ -44,13 +44,14 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     this.#observer = options.observer ?? nobody;
+    this.#limits = new InFlightLimits(options.timeoutMs);
     this.#loop = new WorkLoop({
       store: options.store,
       log: options.log,
       queue: DELIVERY_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (group) => this.#parked.slotsOf(group, this.#limitOf(group).free),
+      freeSlots: (group) => this.#parked.slotsOf(group, this.#limits.of(group).free),
       run: (jobs, done) => this.#sendAll(jobs, done),
     });
   }
@@ -66,7 +67,7 @@ export class Dispatcher {
   }
 
   async #sendAll(jobs: readonly Job[], done: () => void): Promise<void> {
-    for (const { group } of jobs) this.#limitOf(group).start();
+    for (const { group } of jobs) this.#limits.of(group).start();
     const { due, cancelled, waiting } = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
       this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
       return { due: [], cancelled: [], waiting: new Set<string>() };
@@ -79,7 +80,7 @@ export class Dispatcher {
     }
     for (const job of jobs) {
       if (sendable.has(job.id)) continue;
-      this.#limitOf(job.group).end(null, 0);
+      this.#limits.of(job.group).end(null, 0);
       done();
     }
     await Promise.all(due.map((each) => this.#send(each).finally(done)));
@@ -102,10 +103,11 @@ export class Dispatcher {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
     const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery) };
-    const limit = this.#limitOf(delivery.subscriptionId);
+    const limit = this.#limits.of(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
+      if (limit.pausedMs > 0) setTimeout(() => this.#loop.wake(), Math.ceil(limit.pausedMs) + 1).unref();
       this.#observer.attempted(result);
       return result;
     } catch (error) {
@@ -126,12 +128,5 @@ export class Dispatcher {
     const { deps, retryDelaysMs } = this.#options;
     const recorded = await persistently(() => recordResult(deps, { deliveryId: delivery.id, subscriptionId: subscription.id }, result, at, retryDelaysMs), LEASE_MARGIN_MS);
     if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
-    if (recorded?.subscriptionRemoved) this.#limits.delete(delivery.subscriptionId);
-  }
-
-  #limitOf(subscriptionId: string): InFlightLimit {
-    let limit = this.#limits.get(subscriptionId);
-    if (!limit) this.#limits.set(subscriptionId, (limit = new InFlightLimit()));
-    return limit;
   }
 }

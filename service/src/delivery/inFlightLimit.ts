@@ -2,23 +2,50 @@ import type { AttemptVerdict } from '../domain/delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. It follows what the receiver
- * bears: up while answers are fast, down while they are slow, halved when it breaks down.
- * @see design section 3, Deliveries ("A slow subscriber is not overrun")
+ * bears: up while answers are fast, down while they are slow, halved by each time-out and 5xx. A receiver
+ * that handles one request after the other in s makes the last of n wait n·s: the limit settles where
+ * that is about a tenth of the deadline, or at 1.
+ * @see design section 3, Deliveries ("A slow subscriber is not overrun"); docs/decisions/0027
  */
 export const LOWEST_LIMIT = 1;
 export const INITIAL_LIMIT = 4;
 export const HIGHEST_LIMIT = 32;
-/** An answer within this time lets the limit rise. */
-const FAST_MS = 1000;
-/** An answer that took longer lowers the limit: more at once would only wait in the receiver's own queue. */
-const SLOW_MS = 3000;
+/** Parts of the deadline. An answer within the first lets the limit rise. */
+const FAST = 0.1;
+/** One that took longer lowers it: more at once would only wait in the receiver's own queue. */
+const SLOW = 0.3;
+/** After so many failures in a row the receiver is taken for dead. */
+const DEAD_AFTER = 5;
+/** A dead receiver that refuses at once would else be tried hundreds of times a second, and each try is written down. */
+const PAUSE_MS = 100;
 
 export class InFlightLimit {
+  readonly #timeoutMs: number;
+  readonly #now: () => number;
   #limit = INITIAL_LIMIT;
   #inFlight = 0;
+  #failuresInRow = 0;
+  #pausedUntil = -Infinity;
+  #usedAt: number;
 
+  /**
+   * @param timeoutMs the deadline of an attempt
+   * @param now a steady clock, in milliseconds
+   */
+  constructor(timeoutMs: number, now: () => number = () => performance.now()) {
+    this.#timeoutMs = timeoutMs;
+    this.#now = now;
+    this.#usedAt = now();
+  }
+
+  /** How many more may begin now. */
   get free(): number {
-    return Math.max(0, Math.floor(this.#limit) - this.#inFlight);
+    return this.pausedMs > 0 ? 0 : Math.max(0, this.limit - this.#inFlight);
+  }
+
+  /** How long none may begin. */
+  get pausedMs(): number {
+    return Math.max(0, this.#pausedUntil - this.#now());
   }
 
   get inFlight(): number {
@@ -29,19 +56,28 @@ export class InFlightLimit {
     return Math.floor(this.#limit);
   }
 
+  /** How long nothing has begun or ended; 0 while something is under way. */
+  get idleMs(): number {
+    return this.#inFlight > 0 ? 0 : this.#now() - this.#usedAt;
+  }
+
   start(): void {
     this.#inFlight++;
+    this.#usedAt = this.#now();
   }
 
   /** @param verdict null when nothing was sent */
   end(verdict: AttemptVerdict | null, durationMs: number): void {
     // Only a limit that was used to the full has shown that more would be borne.
-    const wasFull = this.#inFlight >= Math.floor(this.#limit);
+    const wasFull = this.#inFlight >= this.limit;
     this.#inFlight--;
+    this.#usedAt = this.#now();
     if (verdict === null) return;
+    this.#failuresInRow = verdict === 'retry' ? this.#failuresInRow + 1 : 0;
+    this.#pausedUntil = this.#failuresInRow >= DEAD_AFTER ? this.#usedAt + PAUSE_MS : -Infinity;
     if (verdict === 'retry') this.#set(this.#limit / 2);
-    else if (durationMs > SLOW_MS) this.#set(this.#limit - 1);
-    else if (durationMs < FAST_MS && wasFull) this.#set(this.#limit + 1 / Math.sqrt(this.#limit));
+    else if (durationMs > SLOW * this.#timeoutMs) this.#set(this.#limit - 1);
+    else if (durationMs < FAST * this.#timeoutMs && wasFull) this.#set(this.#limit + 1 / Math.sqrt(this.#limit));
   }
 
   #set(limit: number): void {

@@ -69,7 +69,7 @@ export interface Job {
    * enqueued: a clock on the wall that is set afterwards neither brings it forward nor puts it off.
    */
   readonly runAt: number;
-  /** Jobs of lower rank are claimed first among those that are due in a group (0: fresh, 1: retry). */
+  /** Jobs of lower rank are claimed first among those that are due in a group (0: fresh, 1: retry); every eighth turn is the others', so that none waits for ever. */
   readonly rank: number;
   readonly data: Readonly<Record<string, Scalar>>;
 }

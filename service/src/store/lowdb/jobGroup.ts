@@ -10,6 +10,9 @@ export interface Placed {
 
 const byTime = (a: Placed, b: Placed): number => a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
+/** Of so many jobs taken, one is of the highest rank that is due: lower ones without end must not starve it. */
+const OTHERS_TURN = 8;
+
 /**
  * The waiting jobs of one group, a tree for each rank: due jobs of a lower rank are found first,
  * and thousands of jobs of one rank that wait for their time do not stand before those of another.
@@ -19,6 +22,9 @@ export class JobGroup {
   /** When the group's queue looks at it again; null while it is in the round of those that are due. */
   wakeAt: number | null = null;
   private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Placed> }[] = [];
+
+  /** How often in a row a due job of a higher rank has had to wait. */
+  private passedOver = 0;
 
   constructor(name: string) {
     this.name = name;
@@ -48,13 +54,20 @@ export class JobGroup {
 
   /** Takes out the job whose turn it is. */
   takeDue(now: number): Placed | null {
+    let first: Placed | null = null;
+    let last: Placed | null = null;
     for (const { jobs } of this.ranks) {
       const placed = jobs.minKey()!;
       if (placed.dueAt > now) continue;
-      this.remove(placed);
-      return placed;
+      first ??= placed;
+      last = placed;
     }
-    return null;
+    if (first === null || last === null) return null;
+    const isTurnOfLast = first === last || ++this.passedOver >= OTHERS_TURN;
+    if (isTurnOfLast) this.passedOver = 0;
+    const taken = isTurnOfLast ? last : first;
+    this.remove(taken);
+    return taken;
   }
 
   /** Null: no job waits. */
