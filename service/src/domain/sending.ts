@@ -121,3 +121,13 @@ export function stateOf(parts: readonly Pick<Sending, 'status'>[]): DeliveryStat
   if (parts.some(({ status }) => status === 'failed')) return 'failed';
   return FORWARD[Math.min(...parts.map(({ status }) => FORWARD.indexOf(status)))] ?? 'pending';
 }
+
+/** Of a message: why the first part that failed did, and how many went out all the same; null when none failed. */
+export function errorOf(parts: readonly Pick<Sending, 'status' | 'error'>[]): string | null {
+  const failed = parts.find(({ status }) => status === 'failed');
+  if (!failed) return null;
+  const gone = parts.filter(({ status }) => status !== 'failed' && status !== 'pending').length;
+  if (gone === 0) return failed.error;
+  // Whoever writes all of it again would have the customer read those twice.
+  return `Only ${gone} of its ${parts.length} parts ${gone === 1 ? 'was' : 'were'} sent. ${failed.error ?? ''}`.trimEnd();
+}

@@ -337,7 +337,7 @@ describe('a receipt', () => {
     await take(receipt(sendings[0]!, 'read'), receipt(more, 'sent'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'sent', error: null });
     await take(receipt(more, 'failed'));
-    expect(await deliveryOf(messageId)).toEqual({ state: 'failed', error: 'It failed.' });
+    expect(await deliveryOf(messageId)).toEqual({ state: 'failed', error: 'Only 1 of its 2 parts was sent. It failed.' });
     await take(receipt(more, 'delivered'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'delivered', error: null });
   });
