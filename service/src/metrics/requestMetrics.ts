@@ -35,9 +35,9 @@ const isStream = (response: Response) => String(response.getHeader('content-type
 
 /** One of a fixed set of names, whatever a caller writes into the address: `/api/hooks/:id`, `/conversations`. */
 function routeOf(request: Request): string {
-  const { path } = (request.route ?? {}) as { path?: unknown };
-  if (request.baseUrl === '/api' && typeof path === 'string') return `/api${path}`;
   const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
-  if (first === 'api') return '/api/other'; // refused before a route was found, or the documentation
+  const { path } = (request.route ?? {}) as { path?: unknown };
+  // Without a route it was refused before one was looked for.
+  if (first === 'api') return typeof path === 'string' ? `/api${path}` : '/api/other';
   return first === '' || PAGES.has(first) ? `/${first}` : 'unknown';
 }
