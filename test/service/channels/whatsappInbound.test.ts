@@ -232,6 +232,8 @@ describe('a message on WhatsApp', () => {
     for (const { id } of data) mine.push((await service.api.get(`/api/conversations/${id}`)).body);
     const texts = mine.map(textsOf).filter((each) => each.some((text) => text.startsWith('to the')));
     expect(texts.sort((a, b) => a.length - b.length)).toEqual([['to the second'], ['to the first', 'to the first again']]);
+    const accounts = mine.filter((each) => textsOf(each)[0]!.startsWith('to the')).map((each) => [textsOf(each)[0], each.channel_account]);
+    expect(accounts.sort()).toEqual([['to the first', number.account], ['to the second', SECOND_ACCOUNT]]);
   });
 
   it('is left, without harm to its neighbours, when its number is connected nowhere or in another workspace alone', async () => {

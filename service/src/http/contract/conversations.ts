@@ -66,6 +66,10 @@ export const handoverSchema = z
 
 const recordFields = {
   ...conversationFields,
+  channel_account: z
+    .string()
+    .nullable()
+    .meta({ description: "An extension: the workspace's account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id); null in the web chat" }),
   contact: z.strictObject({
     id: z.string(),
     name: z.string().nullable(),

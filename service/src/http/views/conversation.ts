@@ -11,6 +11,7 @@ export function conversationJson(view: ConversationView) {
   const payload = conversationPayload(conversation, contact, workspace);
   return {
     ...payload,
+    channel_account: contact.channelAccount ?? null,
     contact: contactJson(contact, payload.contact_name),
     outcome: conversation.outcome && outcomePayload(conversation.outcome, contact),
     handover: conversation.handover && handoverPayload(conversation.handover, contact),
