@@ -263,6 +263,35 @@ describe('Subscription', () => {
     }
   });
 
+  it('rotates the secret, puts it out only when asked to, says what to do, and ends the overlap', async () => {
+    const id = await subscribe();
+    const rotate = async (parameters = {}) => (await subscription('rotateSecret', { parameters: { ...hookById(id), ...parameters } })).items[0]!;
+    const quiet = await rotate();
+    expect(quiet).toEqual({
+      id,
+      event: 'message.received',
+      target_url: expect.any(String),
+      source: 'test',
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: null,
+      created_at: expect.any(String),
+      previous_secret_expires_at: expect.any(String),
+      notice: expect.stringContaining('unpublished and published again'),
+    });
+    expect(JSON.stringify(quiet)).not.toContain('whsec_');
+    expect(Date.parse(String(quiet.previous_secret_expires_at)) - Date.now()).toBeGreaterThan(23 * 3_600_000);
+    expect(await rotate({ returnSecret: true })).toMatchObject({ id, secret: expect.stringMatching(/^whsec_/) });
+    const revoke = async () => (await subscription('revokePreviousSecrets', { parameters: hookById(id) })).items;
+    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 2 })]);
+    expect(await revoke()).toEqual([expect.objectContaining({ id, revoked: 0 })]);
+    for (let n = 0; n < 4; n++) await rotate();
+    const refused = await failureOf(rotate());
+    expect(refused.message).toContain('5 secrets of this subscription sign already');
+    expect(refused.description).toContain('Revoke Previous Secrets');
+    await subscription('delete', { parameters: hookById(id) });
+  });
+
   it('gets every event, and a sample with the field names of a real one', async () => {
     const { items } = await subscription('getEvents');
     expect(items.map(({ name }) => name)).toContain('message.received');

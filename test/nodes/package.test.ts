@@ -57,6 +57,8 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Get Sample',
       'Recover',
       'Redeliver',
+      'Revoke Previous Secrets',
+      'Rotate Secret',
       'Send Test Event',
     ]);
     expect(operations('tool').map(({ name }) => name)).toEqual(['Get', 'Get Many', 'Go Live', 'Pause', 'Test']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
-import { checkSignature } from '../../nodes/ConversationService/shared/signature';
+import { checkSignature, isSignedByOlderSecret } from '../../nodes/ConversationService/shared/signature';
 
 // The fixture signer: written from the specification's sentence alone, never the code under test.
 const secret = 'whsec_dGhpcyBpcyBhIHRlc3Qgc2VjcmV0IG9mIDMyIGI=';
@@ -127,5 +127,18 @@ describe('checkSignature', () => {
     ] as const) {
       expect(ours(signature, text)).toBe(accepts(signature, text));
     }
+  });
+});
+
+describe('isSignedByOlderSecret', () => {
+  const older = (signature: string | undefined) => isSignedByOlderSecret({ header: signature, body, secret });
+  const other = hmac(body, now, 'whsec_other');
+
+  it('is true only when the newest signature, the first, is another secret’s', () => {
+    expect(older(header(now, other, hmac(body)))).toBe(true);
+    expect(older(header(now, other, other, hmac(body)))).toBe(true);
+    expect(older(header(now, hmac(body), other))).toBe(false);
+    expect(older(header())).toBe(false);
+    expect(older(undefined)).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { sharedTestCa } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { failureOf, type Credential } from './helpers/n8n.ts';
+import { failureOf, listenToLog, type Credential } from './helpers/n8n.ts';
 import { freeAddress, startWire, type Wire } from './helpers/strangers.ts';
 import { startWebhookHost, type Json, type Side, type Trigger, type TriggerOptions, type WebhookHost } from './helpers/webhookHost.ts';
 
@@ -30,7 +30,7 @@ beforeEach(() => {
 afterEach(async () => {
   wire.loses = () => false;
   wire.refusals.length = 0;
-  for (const { id } of await hooks()) await service.api.delete(`/api/hooks/${id}`);
+  for (const { id } of await hooks()) await service.api.delete(`/api/hooks/${id}?pending=cancel`);
 });
 afterAll(async () => {
   await agent.close();
@@ -396,11 +396,49 @@ describe('Verification', () => {
     expect((await send(side, { t: now - 200 })).status).toBe(200);
   });
 
-  it('accepts both secrets’ signatures after a rotation at the service', async () => {
-    const side = await activated({ events: ['conversation.opened'] });
-    await service.api.post(`/api/hooks/${stored(side)['conversation.opened']!.id}/rotate-secret`);
+  it('verifies during the overlap after rotations at the service, and has the new secret after publishing again', async () => {
+    const event = 'conversation.opened';
+    const side = await activated({ events: [event] });
+    const log = listenToLog();
+    const opens = async (nth: number) => {
+      await (await chatCustomer(service.url)).write('Hello');
+      await waitFor('the event', () => side.executions.length === nth);
+    };
+    const rotate = async () => (await service.api.post(`/api/hooks/${stored(side)[event]!.id}/rotate-secret`)).body as { id: string; secret: string };
+    try {
+      await opens(1);
+      expect(log.warnings).toEqual([]);
+      const { secret: second } = await rotate();
+      await opens(2);
+      expect(log.warnings).toEqual([expect.stringMatching(/The secret of conversation\.opened was rotated .* Publish the workflow again before 24 hours have passed/)]);
+      await rotate();
+      await opens(3);
+      expect(log.warnings).toHaveLength(1); // once an hour is enough
+
+      await side.deactivate();
+      await side.activate();
+      await opens(4);
+      expect(log.warnings).toHaveLength(1);
+      expect((await send(side, { payload: payloadOf(event), secret: second })).status).toBe(401);
+      expect(JSON.stringify(log)).not.toContain('whsec_');
+    } finally {
+      log.stop();
+    }
+  });
+
+  it('refuses what comes when its secret was revoked; publishing again and Recover bring it', async () => {
+    const event = 'conversation.opened';
+    const side = await activated({ events: [event] });
+    const before = new Date().toISOString();
+    const hook = () => stored(side)[event]!.id;
+    await service.api.post(`/api/hooks/${hook()}/rotate-secret`);
+    expect((await service.api.post(`/api/hooks/${hook()}/revoke-previous-secrets`)).body).toMatchObject({ revoked: 1 });
     await (await chatCustomer(service.url)).write('Hello');
-    await waitFor('the event', () => side.executions.length > 0);
+    await waitFor('the refusal', async () => (await service.api.get(`/api/hooks/${hook()}/deliveries?status=failed`)).body.data[0]?.attempts[0].status_code === 401);
+    await side.deactivate();
+    await side.activate();
+    expect((await service.api.post(`/api/hooks/${hook()}/recover`, { since: before })).body).toEqual({ redelivered: 1 });
+    await waitFor('the event', () => side.executions.length === 1);
   });
 
   it('answers 503 while the secrets are not stored yet, then takes the event', async () => {
@@ -554,6 +592,33 @@ describe('With the real service', () => {
     expect(byEvent['conversation.opened']).toMatchObject({ conversation: { id } });
     for (const each of side.executions) expect(each.delivery_id).toBe(each.id);
     expect(JSON.stringify(side.executions)).not.toContain('ana@example.com');
+  });
+
+  it('gets what happened between deactivation and activation, once', async () => {
+    const side = await activated({ events: ['message.received'] });
+    const customer = await chatCustomer(service.url);
+    await customer.write('before');
+    await waitFor('the first event', () => side.executions.length === 1);
+    await side.deactivate();
+    await customer.write('between 1');
+    await customer.write('between 2');
+    await side.activate();
+    await customer.write('after');
+    await waitFor('all four', () => side.executions.length === 4);
+    const texts = side.executions.map((each) => (each.message as { text: string }).text);
+    expect(texts.sort()).toEqual(['after', 'before', 'between 1', 'between 2']);
+  });
+
+  it('gets the next event when it listens for a test event, not those since the last time', async () => {
+    const { test: side } = trigger({ events: ['message.received'] });
+    const customer = await chatCustomer(service.url);
+    await side.activate();
+    await side.deactivate();
+    await customer.write('while nobody listened');
+    await side.activate();
+    await customer.write('now');
+    await waitFor('an event', () => side.executions.length > 0);
+    expect(side.executions.map((each) => (each.message as { text: string }).text)).toEqual(['now']);
   });
 
   it('gets an event that came too early on the service’s next try', async () => {

@@ -32,6 +32,8 @@ const FIXES: Record<string, string> = {
 	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
 	idempotency_key_reused:
 		'This node has already sent another text with the same key. Use a Deduplication Key that differs for each message, or leave it empty.',
+	secret_limit_reached:
+		'Five secrets sign already. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
 	subscription_limit_reached:
 		'Unpublish a workflow that is no longer needed, or remove a subscription with Subscription → Delete.',
 	subscription_exists:

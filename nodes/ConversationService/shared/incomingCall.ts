@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { jsonParse } from 'n8n-workflow';
 import type { SignatureCheck } from './signature';
-import { checkSignature } from './signature';
+import { checkSignature, isSignedByOlderSecret } from './signature';
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
@@ -14,22 +14,28 @@ const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the object of the body, empty when it is none, or why the call must be refused
+ * @returns the object of the body, empty when it is none, and whether the secret has been replaced at the
+ * service; or why the call must be refused
  * @see specification section 5
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,
 	secret: string,
-): Promise<{ body: Partial<T> } | { refusal: string }> {
+): Promise<{ body: Partial<T>; isSecretReplaced: boolean } | { refusal: string }> {
 	const bytes = await readRawBody(context);
+	const header = single(context.getHeaderData()['x-service-signature']);
 	const check = checkSignature({
-		header: single(context.getHeaderData()['x-service-signature']),
+		header,
 		body: bytes,
 		secret,
 		toleranceSeconds: getToleranceSeconds(context),
 		nowSeconds: Date.now() / 1000,
 	});
-	return check === 'valid' ? { body: parseObject<T>(bytes) } : { refusal: REASONS[check] };
+	if (check !== 'valid') return { refusal: REASONS[check] };
+	return {
+		body: parseObject<T>(bytes),
+		isSecretReplaced: isSignedByOlderSecret({ header, body: bytes, secret }),
+	};
 }
 
 /** Answers a call that starts nothing. A 503 asks the service to try again. */

@@ -1,6 +1,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { DeliveryMemory } from './deliveryMemory';
 import { answer, memoryKey, single, verifyCall } from './incomingCall';
+import { warnOfReplacedSecret } from './replacedSecret';
 import { readStored } from './subscriptionLifecycle';
 
 const memory = new DeliveryMemory();
@@ -27,6 +28,7 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 
 	const call = await verifyCall<Payload>(context, secret);
 	if ('refusal' in call) return answer(context, 401, call.refusal);
+	if (call.isSecretReplaced) warnOfReplacedSecret(context, event as string);
 	const payload = call.body;
 	const deliveryId = single(headers['x-service-delivery']);
 	if (payload.event !== event) {

@@ -24,12 +24,35 @@ export function checkSignature({
 }): SignatureCheck {
 	const signed = parseHeader(header);
 	if (!signed || !secret) return 'malformed';
-	const expected = createHmac('sha256', secret).update(`${signed.t}.`).update(body).digest();
+	const expected = hmac(signed.t, body, secret);
 	if (!signed.v1.filter((value) => timingSafeEqual(value, expected)).length) return 'mismatch';
 	const ageSeconds = nowSeconds - Number(signed.t);
 	if (ageSeconds > toleranceSeconds) return 'too_old';
 	return ageSeconds < -toleranceSeconds ? 'too_new' : 'valid';
 }
+
+/**
+ * Whether only an older secret's signature fits. The service puts the newest secret's `v1` first; while
+ * a secret is being rotated, a receiver that still has the replaced one finds its own behind it.
+ * @param header one that `checkSignature` finds valid
+ */
+export function isSignedByOlderSecret({
+	header,
+	body,
+	secret,
+}: {
+	header: string | undefined;
+	body: Buffer;
+	secret: string;
+}): boolean {
+	const signed = parseHeader(header);
+	const newest = signed && signed.v1.length > 1 ? signed.v1[0] : undefined;
+	if (!signed || !newest) return false;
+	return !timingSafeEqual(newest, hmac(signed.t, body, secret));
+}
+
+const hmac = (t: string, body: Buffer, secret: string): Buffer =>
+	createHmac('sha256', secret).update(`${t}.`).update(body).digest();
 
 /** `t` as it was written, since it is signed so; only v1 values that have the form of one. */
 function parseHeader(header: string | undefined): { t: string; v1: Buffer[] } | null {

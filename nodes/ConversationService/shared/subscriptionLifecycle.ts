@@ -52,6 +52,8 @@ export async function createSubscriptions(context: IHookFunctions): Promise<void
 	staticData.subscriptions = Object.fromEntries(
 		created.map(({ event, id, secret }) => [event, { id, secret }]),
 	);
+	// When it stops listening n8n says neither here nor by its mode that this was a test.
+	staticData.isTest = context.getMode() === 'manual';
 }
 
 /**
@@ -144,11 +146,19 @@ async function removeAll(context: IHookFunctions, ids: string[]): Promise<void> 
 	for (const id of ids) await removeSubscription(context, id);
 }
 
+const isTest = (context: IHookFunctions): boolean =>
+	context.getMode() === 'manual' || context.getWorkflowStaticData('node').isTest === true;
+
+/**
+ * What is pending waits for the subscription that takes this one's place, which is how publishing loses
+ * nothing. Whoever listens for a test event wants the next one, not those since the last time.
+ */
 async function removeSubscription(context: IHookFunctions, id: string): Promise<void> {
 	try {
 		await requestService(context, {
 			method: 'DELETE',
 			path: `/api/hooks/${encodeURIComponent(id)}`,
+			query: { pending: isTest(context) ? 'cancel' : 'keep' },
 		});
 	} catch (error) {
 		if (errorCode(error) !== 'not_found')

@@ -24,9 +24,15 @@ export interface SubscriptionRecord extends IDataObject {
 	status: 'active' | 'failing';
 }
 
-/** The answer that creates a subscription: the only one with the signing secret. */
+/** The answers that create a subscription or rotate its secret: the only ones with the signing secret. */
 export interface CreatedSubscription extends SubscriptionRecord {
 	secret: string;
+}
+
+/** The answer to a rotation. */
+export interface RotatedSubscription extends CreatedSubscription {
+	previous_secret_expires_at: string;
+	notice: string;
 }
 
 export interface ConversationRecord extends IDataObject {

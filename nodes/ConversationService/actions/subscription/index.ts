@@ -6,6 +6,8 @@ import { getMany } from './getMany.operation';
 import { getSample } from './getSample.operation';
 import { recover } from './recover.operation';
 import { redeliver } from './redeliver.operation';
+import { revokePreviousSecrets } from './revokePreviousSecrets.operation';
+import { rotateSecret } from './rotateSecret.operation';
 import { sendTestEvent } from './sendTestEvent.operation';
 
 export const subscription: Resource = {
@@ -18,6 +20,8 @@ export const subscription: Resource = {
 		getSample,
 		recover,
 		redeliver,
+		revokePreviousSecrets,
+		rotateSecret,
 		sendTestEvent,
 	],
 	defaultOperation: getMany,

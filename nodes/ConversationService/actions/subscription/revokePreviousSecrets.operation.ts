@@ -1,0 +1,21 @@
+import { subscriptionField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { Operation } from '../operation';
+
+export const revokePreviousSecrets: Operation = {
+	option: {
+		name: 'Revoke Previous Secrets',
+		value: 'revokePreviousSecrets',
+		action: 'Revoke the previous secrets of a subscription',
+		description:
+			'End the 24 hours after a rotation at once: only the newest secret signs. A workflow that was not published again since then refuses what comes.',
+	},
+	fields: [subscriptionField],
+	execute: async (context, itemIndex) =>
+		await requestService(context, {
+			method: 'POST',
+			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/revoke-previous-secrets`,
+			itemIndex,
+		}),
+};

@@ -1,0 +1,36 @@
+import { subscriptionField } from '../../shared/fields';
+import { getId } from '../../shared/ids';
+import { requestService } from '../../shared/transport';
+import type { RotatedSubscription } from '../../shared/types';
+import type { Operation } from '../operation';
+
+export const rotateSecret: Operation = {
+	option: {
+		name: 'Rotate Secret',
+		value: 'rotateSecret',
+		action: 'Rotate the secret of a subscription',
+		description:
+			'Give a subscription a new signing secret. Both sign for 24 hours: unpublish and publish again, in that time, the workflow whose trigger it belongs to.',
+	},
+	fields: [
+		subscriptionField,
+		{
+			displayName: 'Return Secret',
+			name: 'returnSecret',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to put the new secret into the output. Only a receiver that is no n8n workflow needs it; a workflow gets its own when it is published again. n8n stores the output with the execution.',
+		},
+	],
+	async execute(context, itemIndex) {
+		const { secret, ...rotated } = await requestService<RotatedSubscription>(context, {
+			method: 'POST',
+			path: `/api/hooks/${getId(context, 'subscriptionId', 'subscription', itemIndex)}/rotate-secret`,
+			itemIndex,
+		});
+		return context.getNodeParameter('returnSecret', itemIndex, false)
+			? { ...rotated, secret }
+			: rotated;
+	},
+};
