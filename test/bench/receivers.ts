@@ -41,7 +41,8 @@ function take({ url, headers }: IncomingMessage, response: ServerResponse, body:
     const { message } = JSON.parse(body) as { message: { text: string } };
     latenciesMs.push(nowMs() - Number(/sent at (\S+)/.exec(message.text)![1]));
     answer(response);
-  } else if (url === '/bad') {
+  } else if (url === '/good') answer(response);
+  else if (url === '/bad') {
     badRequests += 1;
     if (badRequests <= bad.goodFor) answer(response);
     else if (bad.then === 'fail') answer(response, 500);

@@ -60,7 +60,7 @@ async function removeBatch(tx: Tx, workspaceId: string, before: string, from: In
   for (const conversation of oldest) {
     if (conversation.updatedAt >= before) return { removed, next, isLast: true };
     if (await isAtRest(tx, conversation)) {
-      left -= await removeParts(tx, conversation, left);
+      left -= (await removeParts(tx, conversation, left)) + members.length;
       // A long one goes in several batches, the conversation itself with the last.
       if (left <= 0) return { removed, next, isLast: false };
       for (const member of members) await tx.readMarks.delete(readMarkId(member.id, conversation.id));
