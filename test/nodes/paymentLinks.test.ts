@@ -57,7 +57,7 @@ describe('Payment Link', () => {
     const { items } = await link('create', { parameters: inConversation(id), node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 } });
     wire.loses = () => false;
     expect([lost, items.length]).toEqual([2, 1]);
-    for (const executionId of ['1', '2']) await link('create', { parameters: inConversation(id, { options: { deduplicationKey: 'evt_1' } }), executionId });
+    for (const executionId of ['7', '8']) await link('create', { parameters: inConversation(id, { options: { deduplicationKey: 'evt_1' } }), executionId });
     const all = await link('getAll', { parameters: { returnAll: true, filters: { conversation_id: id } } });
     expect(all.items).toHaveLength(2); // one for its step, one for its key
   });

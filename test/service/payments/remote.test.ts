@@ -252,6 +252,12 @@ describe('payment links whose pages a provider makes', () => {
     skewMs = DAY_MS + 31_000;
     await waitFor('the provider to be asked', () => asked() > 0);
     skewMs = 9 * DAY_MS;
+    breakDown();
+    await waitFor('what is in the way to be said', async () => (await readLink(service, slow.id)).error?.includes('503'));
+    stripe.answerAll(null);
+    skewMs = 10 * DAY_MS;
+    await waitFor('it to be forgotten once Stripe answers', async () => (await readLink(service, slow.id)).error === null);
+    skewMs = 12 * DAY_MS;
     await stripe.settle(stripe.sessionOf(slow.id).id, 'succeeded');
     await linkIn(service, slow.id, 'paid');
     expect((await readLink(service, never.id)).status).toBe('open');
@@ -267,7 +273,7 @@ describe('payment links whose pages a provider makes', () => {
     await waitFor('the page to say so', async () => (await open(link, '?from=provider')).text.includes('Your bank has still to confirm'));
     expect((await open(link)).response.status).toBe(200);
     await stripe.settle(session, 'succeeded');
-    skewMs = 3 * DAY_MS;
+    skewMs = 60_000; // long before its end: only the page can make the service ask
     await open(link);
     await linkIn(service, link.id, 'paid');
     expect(await paidEventsOf(link.id)).toHaveLength(1);

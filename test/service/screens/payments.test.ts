@@ -332,6 +332,15 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(text).not.toContain('refused to make its page');
     });
 
+    it('whose time is over is not sent any more while Stripe has still to say how it ended', async () => {
+      const { id, path } = await conversation();
+      await makeLink(service, id);
+      aheadMs = DAY_S * 1000 + 5000;
+      const { text } = await ana.get(path);
+      expect(text).toMatch(/Payment link US\$49\.00 open Demo, one hour It ended now ; Stripe is being asked whether it was paid\./);
+      expect(text).not.toMatch(/Send to the customer|Cancel the link/);
+    });
+
     it('that Stripe cannot be asked for says why on its card, until it is there', async () => {
       stripe.answerAll(stripeError(503));
       const { id, path } = await conversation();
