@@ -64,7 +64,7 @@ export async function attempt(
       verdict: isFinal(error) ? 'failure' : 'retry',
       statusCode: null,
       durationMs: elapsedMs(startedAt),
-      error: error.message,
+      error: [error.message, error.advice].filter(Boolean).join(' '),
       errorKind: error.kind,
       responseExcerpt: null,
     };
@@ -77,10 +77,21 @@ const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedA
 const FINAL: readonly OutboundError['kind'][] = ['blocked_address', 'not_https', 'invalid_url', 'invalid_request'];
 const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
 
+/** What a person does about a status. */
+const ADVICE: Partial<Record<number, string>> = {
+  401: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
+  403: 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.',
+  404: 'The address is not known there. If it is a workflow of n8n, publish it again.',
+  405: 'The address does not take a POST.',
+  408: 'Ask for time by a 503 instead, which is retried.',
+  413: 'Let the receiver, or a proxy before it, take larger bodies.',
+  429: 'Ask for time by a 503 instead, which is retried.',
+};
+
 function statusInWords(status: number): string {
   if (status === 410) return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
   if (status >= 500) return `The receiver answered ${status}.`;
-  if (status >= 400) return `The receiver answered ${status}; a 4xx is not retried.`;
+  if (status >= 400) return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]].filter(Boolean).join(' ');
   if (status >= 300) return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
   return `The receiver answered ${status}, which is no success.`;
 }

@@ -31,6 +31,11 @@ export interface RawResponse {
   durationMs: number;
 }
 
+const ANSWER_SOONER = 'Let it answer first and do its work afterwards.';
+const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
+
+const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
+
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
 const singleValued = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
@@ -117,7 +122,7 @@ class Exchange implements PooledHandler {
   }
 
   readonly #onDeadline = () => {
-    this.#endEarly(() => new OutboundError('timeout', this.#timeoutMessage()));
+    this.#endEarly(() => new OutboundError('timeout', this.#timeoutMessage(), { advice: this.#controller ? ANSWER_SOONER : SEE_NETWORK }));
   };
 
   readonly #onAbort = () => {
@@ -127,10 +132,10 @@ class Exchange implements PooledHandler {
   };
 
   #timeoutMessage() {
-    const { timeoutMs } = this.#request;
-    if (this.#status !== 0) return `${this.#host} began to answer, but did not end within ${timeoutMs} ms.`;
-    if (this.#controller) return `${this.#host} did not answer within ${timeoutMs} ms.`;
-    return `No connection to ${this.#host} came about within ${timeoutMs} ms.`;
+    const time = durationInWords(this.#request.timeoutMs);
+    if (this.#status !== 0) return `${this.#host} began to answer, but did not end within ${time}.`;
+    if (this.#controller) return `${this.#host} did not answer within ${time}.`;
+    return `No connection to ${this.#host} came about within ${time}.`;
   }
 
   /** Ends before the answer has: with what there is, or with the error. The connection is of no more use. */

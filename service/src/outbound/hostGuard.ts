@@ -46,7 +46,7 @@ const DNS_WORDS: Record<string, string> = {
 const unresolvable = (hostname: string, cause?: unknown) => {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
   const reason = DNS_WORDS[code] ?? (code || 'it has no address');
-  return new OutboundError('unresolvable', `The name ${hostname} could not be resolved: ${reason}.`, { cause });
+  return new OutboundError('unresolvable', `The name ${hostname} could not be resolved: ${reason}.`, { advice: 'Check the name, and the name server of this machine.', cause });
 };
 
 /**
@@ -56,7 +56,9 @@ const unresolvable = (hostname: string, cause?: unknown) => {
 const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
   const place = hostname === address ? address : `${hostname} (${address})`;
   if (!verdict.allowed)
-    throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`);
+    throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`, {
+      advice: 'Use a public address; ALLOWED_NETWORKS can open a private network.',
+    });
   if (protocol === 'http:' && !verdict.opened) {
     throw new OutboundError(
       'not_https',

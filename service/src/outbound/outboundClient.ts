@@ -134,7 +134,7 @@ const afterRedirectFrom =
     const message = error.message.includes('redirect')
       ? error.message
       : `After a redirect from ${url.host}: ${error.message}`;
-    throw new OutboundError(error.kind, message, { cause: error });
+    throw new OutboundError(error.kind, message, { advice: error.advice, cause: error });
   };
 
 /** @throws TypeError when `allowedNetworks` holds something that is no network */

@@ -22,9 +22,12 @@ export type OutboundErrorKind =
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
   readonly kind: OutboundErrorKind;
+  /** What the one who runs the receiver can do about it, a sentence or two; empty when the message says all. */
+  readonly advice: string;
 
-  constructor(kind: OutboundErrorKind, message: string, options?: ErrorOptions) {
+  constructor(kind: OutboundErrorKind, message: string, { advice = '', ...options }: ErrorOptions & { advice?: string } = {}) {
     super(message, options);
     this.kind = kind;
+    this.advice = advice;
   }
 }

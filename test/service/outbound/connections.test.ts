@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,6 +9,7 @@ import {
   delivery,
   kindOf,
   localClient,
+  runAlone,
   startRawTlsServer,
   startTcpServer,
   toolCall,
@@ -213,20 +213,6 @@ describe('http://', () => {
     },
   );
 });
-
-/** Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by itself. */
-const runAlone = async (code: string, env: Record<string, string>) => {
-  const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', code], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
-  const [exitCode] = (await once(child, 'close')) as [number | null];
-  return { out, err, exitCode };
-};
 
 const CLIENT_MODULE = new URL('../../../service/src/outbound/outboundClient.ts', import.meta.url).href;
 

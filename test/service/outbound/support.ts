@@ -1,4 +1,6 @@
 // What the outbound tests share: clients that are always closed, and servers that misbehave byte by byte.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import {
@@ -104,4 +106,18 @@ export const startRawTlsServer = async (
 export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs: number) => {
   const timer = setInterval(() => socket.write(bytes), everyMs);
   socket.on('close', () => clearInterval(timer));
+};
+
+/** Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by itself. */
+export const runAlone = async (code: string, env: Record<string, string>, flags: readonly string[] = []) => {
+  const child = spawn(process.execPath, [...flags, '--input-type=module-typescript', '--eval', code], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  const [exitCode] = (await once(child, 'close')) as [number | null];
+  return { out, err, exitCode };
 };

@@ -25,8 +25,7 @@ const countInWords = (count: number) => WORDS[count] ?? String(count);
 
 /** What a person does about an attempt that failed. */
 function adviceOn({ statusCode }: Attempt): string {
-  if (statusCode === 404) return 'The address is not known there. If it is a workflow of n8n, publish it again.';
-  if (statusCode === 401 || statusCode === 403) return 'The receiver may hold another secret. If it is a workflow of n8n, publish it again.';
-  if (statusCode === null || statusCode >= 500) return 'Check that the receiver is running; then send again what failed.';
+  if (statusCode === null) return 'Then send again what failed.'; // the reason itself says what to do first
+  if (statusCode >= 500) return 'Check that the receiver is running; then send again what failed.';
   return '';
 }
