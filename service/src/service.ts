@@ -15,7 +15,7 @@ import { Retirements } from './delivery/retirements.ts';
 import { systemClock, type SteadyClock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
-import { startHousekeeping } from './housekeeping.ts';
+import { startHousekeeping, type Retention } from './housekeeping.ts';
 import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
@@ -50,6 +50,8 @@ export interface StartOptions {
   readonly store?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
   /** Between two clean-ups. */
   readonly housekeepingEveryMs?: number;
+  /** In parts of days, so that things age while a test looks on. */
+  readonly retention?: Retention;
 }
 
 /** How long open requests may take to end at a stop. */
@@ -59,7 +61,7 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs }: StartOptions = {},
+  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config) }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
@@ -99,7 +101,7 @@ export async function startService(
   const model = await openModel(config, log);
   started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
   const prudent = await openPrudentClock({ clock, store, log });
-  started.adopt(startHousekeeping(store, prudent, { days: config.retentionDays, conversationDays: config.conversationRetentionDays }, log, housekeepingEveryMs), (running) => running.stop());
+  started.adopt(startHousekeeping(store, prudent, retention, log, housekeepingEveryMs), (running) => running.stop());
 
   const stopping = new AbortController();
   const app = createApp({
@@ -129,6 +131,8 @@ export async function startService(
     stop: () => parts.disposeAsync(),
   };
 }
+
+const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({ days: retentionDays, conversationDays: conversationRetentionDays });
 
 /** What decides for the agent. The package for language models is loaded only when one is configured. */
 const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger): Promise<AgentModel> =>
