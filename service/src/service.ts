@@ -25,9 +25,11 @@ import { createOutboundClient } from './outbound/outboundClient.ts';
 import { PaymentLoop } from './payments/paymentLoop.ts';
 import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
+import { LogOutput } from './logOutput.ts';
 import { openLowdbStore, type LowdbOptions } from './store/lowdb/index.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
 import { openPrudentClock } from './work/prudentClock.ts';
+import { isDoneWithin, StopTogether } from './work/stopTogether.ts';
 
 export interface Service {
   /** Where it listens: `http://127.0.0.1:3000`. */
@@ -36,7 +38,10 @@ export interface Service {
   readonly publicUrl: string;
   /** The one-time link of the first start; null when the service is set up. */
   readonly setupUrl: string | null;
-  /** Takes no more requests, finishes what is in flight, flushes and lets go of the data folder. */
+  /**
+   * Takes no more requests and work, finishes what is in flight, flushes and lets go of the data folder:
+   * at most DELIVERY_TIMEOUT_MS (or 10 s, if that is less) and 14 s. @see decision 0021
+   */
   stop(): Promise<void>;
 }
 
@@ -54,8 +59,12 @@ export interface StartOptions {
   readonly retention?: Retention;
 }
 
-/** How long open requests may take to end at a stop. */
+/** How long open requests and calls of tools, channels and payment providers may take to end at a stop. */
 const DRAIN_MS = 10_000;
+/** What a stop gives what has ended to be recorded. */
+const RECORD_MS = 4_000;
+/** What it then gives the disk to flush, and connections to close. */
+const FLUSH_MS = 5_000;
 const SWEEP_MS = 50;
 
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
@@ -65,12 +74,12 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(config, log, { clock, ...storeOptions }), (open) => open.close());
+  const store = started.adopt(await openStore(config, log, { clock, ...storeOptions }), (open) => closeWithin(open, 'the data folder', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
     createOutboundClient({ allowedNetworks: config.allowedNetworks, insecureTargets: config.insecureTargets, ca }),
-    (client) => client.close(),
+    (client) => closeWithin(client, 'outgoing connections', log),
   );
   if (config.insecureTargets) {
     log.warn('INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
@@ -89,19 +98,20 @@ export async function startService(
   const { setupToken } = await bootstrap(deps, config);
 
   const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
-  const dispatcher = started.adopt(
+  const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
+  const dispatcher = parts.add(
+    'deliveries',
     new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer: metrics.deliveries }),
-    (running) => running.stop(),
   );
   metrics.watchLoop(() => dispatcher.sinceLastTurnMs);
-  started.adopt(new Retirements({ store, deps, log }), (running) => running.stop());
-  started.adopt(new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }), (running) => running.stop());
-  started.adopt(new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }), (running) => running.stop());
-  started.adopt(new PaymentLoop({ store, deps, log, config: config.payments }), (running) => running.stop());
+  parts.add('removed subscriptions', new Retirements({ store, deps, log }));
+  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }));
+  parts.add('channels', new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
+  parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
   const model = await openModel(config, log);
-  started.adopt(new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }), (running) => running.stop());
+  parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
   const prudent = await openPrudentClock({ clock, store, log });
-  started.adopt(startHousekeeping(store, prudent, retention, log, housekeepingEveryMs), (running) => running.stop());
+  parts.add('clean-up', startHousekeeping(store, prudent, retention, log, housekeepingEveryMs));
 
   const stopping = new AbortController();
   const app = createApp({
@@ -118,17 +128,18 @@ export async function startService(
     setup: oneTimeSetup(deps, setupToken),
     stopping: stopping.signal,
   });
-  const server = started.adopt(createServer(app), (running) => closeServer(running, stopping));
+  const server = createServer(app);
+  parts.add('requests', { stop: () => closeServer(server, stopping) });
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
   publicUrl ??= `http://localhost:${port}`;
 
-  const parts = started.move();
+  const all = started.move();
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
     publicUrl,
     setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
-    stop: () => parts.disposeAsync(),
+    stop: () => all.disposeAsync(),
   };
 }
 
@@ -157,8 +168,14 @@ function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): 
   });
 }
 
+/** A disk or a peer that hangs must not hold up the end: nothing acknowledged waits for it. */
+async function closeWithin(part: { close(): Promise<void> }, name: string, log: Logger): Promise<void> {
+  if (!(await isDoneWithin(part.close(), FLUSH_MS))) log.warn(`${name} could not be closed in time; nothing that was acknowledged is lost`);
+}
+
 async function closeServer(server: Server, stopping: AbortController): Promise<void> {
   stopping.abort();
+  if (!server.listening) return;
   const closed = new Promise((resolve) => server.close(resolve));
   // Open streams end first: their connections are idle only afterwards.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
@@ -170,4 +187,4 @@ async function closeServer(server: Server, stopping: AbortController): Promise<v
 
 /** Structured lines on standard output; anything that could hold a secret is cut out by name. */
 export const createLogger = (level: string): Logger =>
-  pino({ level, redact: { paths: ['*.authorization', '*.token', '*.secret', '*.key', '*.phone', '*.email', '*.text'], censor: '[removed]' } });
+  pino({ level, redact: { paths: ['*.authorization', '*.token', '*.secret', '*.key', '*.phone', '*.email', '*.text'], censor: '[removed]' } }, new LogOutput());

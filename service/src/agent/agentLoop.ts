@@ -3,7 +3,6 @@ import { AGENT_QUEUE } from '../domain/agentTurn.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
@@ -59,7 +58,7 @@ export class AgentLoop {
   async #run(conversationId: string): Promise<void> {
     const { deps, log } = this.#options;
     try {
-      const turn = await persistently(() => loadTurn(deps, conversationId), LEASE_MARGIN_MS);
+      const turn = await this.#loop.record(() => loadTurn(deps, conversationId));
       if (!turn) return;
       const { outcome, used } = await this.#take(turn);
       log.debug({ conversation: conversationId, outcome: outcome.type, used }, 'agent turn');
@@ -89,6 +88,6 @@ export class AgentLoop {
   async #record(turn: LoadedTurn, outcome: Outcome): Promise<{ outcome: Outcome; used: boolean }> {
     const { deps, log } = this.#options;
     if (outcome.type === 'hand_over' && outcome.reason === 'agent_error') log.warn({ conversation: turn.conversation.id, reason: outcome.note }, 'the agent failed and handed over');
-    return { outcome, used: await persistently(() => recordOutcome(deps, turn, outcome), LEASE_MARGIN_MS) };
+    return { outcome, used: await this.#loop.record(() => recordOutcome(deps, turn, outcome)) };
   }
 }

@@ -4,7 +4,6 @@ import type { Deps } from '../domain/deps.ts';
 import { openSetup } from '../domain/sealedSetup.ts';
 import { SENDING_QUEUE, type SendResult, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
-import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { beginSending, type BegunSending } from './beginSending.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
@@ -98,7 +97,7 @@ export class Sender {
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);
-    const recorded = await persistently(() => recordSendResult(deps, begun.sending, result, this.#policy), LEASE_MARGIN_MS);
+    const recorded = await this.#loop.record(() => recordSendResult(deps, begun.sending, result, this.#policy));
     const { id, messageId, part, attempts } = begun.sending;
     const about = { sending: id, message: messageId, part, attempt: attempts, channel: begun.channel.id, duration_ms: Math.round(performance.now() - startedAt) };
     if (result.type === 'sent') log.debug(about, 'sent');

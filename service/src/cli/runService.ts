@@ -1,28 +1,41 @@
+import type { Logger } from 'pino';
 import { readConfig } from '../config.ts';
-import { createLogger, startService } from '../service.ts';
+import { createLogger, startService, type Service } from '../service.ts';
 import { failInOneLine } from './failInOneLine.ts';
 
 /** Runs the service until SIGTERM or SIGINT; a second signal ends it at once. */
 export async function runService(): Promise<void> {
+  // Until the service has started nothing is in flight. One listener throughout: a signal that comes while
+  // another one took its place would be lost.
+  let onSignal = (_signal: string): void => process.exit(0);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
+  // Output that nobody takes any more must not end the service.
+  process.stdout.on('error', () => {});
+  process.stderr.on('error', () => {});
   try {
     const config = readConfig(process.env);
     const log = createLogger(config.logLevel);
     const service = await startService(config, { log });
+    onSignal = (signal) => {
+      onSignal = () => process.exit(1);
+      void stop(service, signal, log);
+    };
     log.info({ url: service.url }, 'conversation-service is running');
     if (process.stdout.isTTY) process.stdout.write(`\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`);
     if (service.setupUrl !== null) process.stdout.write(`\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`);
-
-    const stop = async (signal: string) => {
-      log.info({ signal }, 'stopping');
-      process.once('SIGTERM', () => process.exit(1));
-      process.once('SIGINT', () => process.exit(1));
-      await service.stop();
-      log.info('stopped');
-      process.exit(0);
-    };
-    process.once('SIGTERM', () => void stop('SIGTERM'));
-    process.once('SIGINT', () => void stop('SIGINT'));
   } catch (error) {
     failInOneLine(error);
+  }
+}
+
+async function stop(service: Service, signal: string, log: Logger): Promise<void> {
+  log.info({ signal }, 'stopping');
+  try {
+    await service.stop();
+    log.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    log.error({ err: error }, 'the service could not be stopped in order; nothing that was acknowledged is lost');
+    process.exit(1);
   }
 }

@@ -4,7 +4,6 @@ import { askedToRepeat, DELIVERY_QUEUE } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
-import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
@@ -126,7 +125,7 @@ export class Dispatcher {
 
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
     const { deps, retryDelaysMs } = this.#options;
-    const recorded = await persistently(() => recordResult(deps, { deliveryId: delivery.id, subscriptionId: subscription.id }, result, at, retryDelaysMs), LEASE_MARGIN_MS);
+    const recorded = await this.#loop.record(() => recordResult(deps, { deliveryId: delivery.id, subscriptionId: subscription.id }, result, at, retryDelaysMs));
     if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
   }
 }

@@ -4,7 +4,6 @@ import type { Deps } from '../domain/deps.ts';
 import { PAYMENT_QUEUE } from '../domain/payment.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 import type { Job } from '../store/store.ts';
-import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { beginPaymentWork, type BegunWork } from './beginPaymentWork.ts';
 import { openPaymentAccount } from './openPaymentAccount.ts';
@@ -80,7 +79,7 @@ export class PaymentLoop {
     const about = { payment: job.id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };
     if ('error' in answer) log.info({ ...about, reason: answer.error }, 'a payment provider did not do what it was asked');
     else log.debug(about, 'a payment provider answered');
-    await persistently(() => recordAnswer(deps, begun, answer), LEASE_MARGIN_MS);
+    await this.#loop.record(() => recordAnswer(deps, begun, answer));
   }
 
   /** @throws only when the service stops */
@@ -91,7 +90,7 @@ export class PaymentLoop {
     const tooLate = AbortSignal.timeout(config.timeoutMs + ASK_MARGIN_MS);
     const signal = AbortSignal.any([this.#stopping.signal, tooLate]);
     try {
-      return await adapter[payment.work.task](payment, openPaymentAccount(deps, account), { config, pageUrl: paymentPageUrl(deps.publicUrl(), payment), signal });
+      return await adapter[payment.work.task](payment, openPaymentAccount(deps, account), { config, pageUrl: paymentPageUrl(deps, payment), signal });
     } catch (error) {
       this.#stopping.signal.throwIfAborted();
       if (tooLate.aborted) return { type: 'unreachable', error: `${adapter.label} did not answer in time.` };

@@ -5,7 +5,6 @@ import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
 import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
-import { persistently } from '../work/persistently.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { attemptToolCall } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
@@ -81,7 +80,7 @@ export class ToolRunner {
     const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
-    await persistently(() => recordToolResult(deps, id, result, retryDelaysMs), LEASE_MARGIN_MS);
+    await this.#loop.record(() => recordToolResult(deps, id, result, retryDelaysMs));
   }
 
   #count(tool: string, by: 1 | -1): void {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+import { persistently } from './persistently.ts';
 
 export interface WorkLoopOptions {
   readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
@@ -25,9 +26,9 @@ export class WorkLoop {
   readonly #options: WorkLoopOptions;
   readonly #batches = new Set<Promise<void>>();
   readonly #stopListening: () => void;
+  readonly #stopping = new AbortController();
   /** Claimed and not yet done. */
   #inFlight = 0;
-  #stopping = false;
   #turning = false;
   #wakeQueued = false;
   #turnAgain = false;
@@ -48,15 +49,20 @@ export class WorkLoop {
 
   /** Takes no more work and waits for what is in flight. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopping.abort();
     this.#stopListening();
     clearTimeout(this.#timer);
     while (this.#batches.size > 0) await Promise.allSettled(this.#batches);
   }
 
+  /** Writes what came of a job that is done, through an outage of the store. At a stop it gives up after three seconds. */
+  record<T>(write: () => Promise<T>): Promise<T> {
+    return persistently(write, this.#stopping.signal);
+  }
+
   /** Looks for work soon: a slot has become free. Many signals in one go of the event loop make one turn. */
   wake(): void {
-    if (this.#wakeQueued || this.#stopping) return;
+    if (this.#wakeQueued || this.#stopping.signal.aborted) return;
     this.#wakeQueued = true;
     setImmediate(() => {
       this.#wakeQueued = false;
@@ -75,7 +81,7 @@ export class WorkLoop {
         this.#turnAgain = false;
         this.#lastTurn = performance.now();
         await this.#claimAndRun();
-      } while (this.#turnAgain && !this.#stopping);
+      } while (this.#turnAgain && !this.#stopping.signal.aborted);
       this.#turnWithin(await this.#msUntilDue());
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) this.#options.log.error({ err: error, queue: this.#options.queue }, 'a work loop stumbled');
@@ -88,7 +94,7 @@ export class WorkLoop {
 
   #turnWithin(ms: number): void {
     clearTimeout(this.#timer);
-    if (!this.#stopping) this.#timer = setTimeout(() => void this.#turn(), ms);
+    if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => void this.#turn(), ms);
   }
 
   async #msUntilDue(): Promise<number> {
@@ -101,9 +107,10 @@ export class WorkLoop {
 
   async #claimAndRun(): Promise<void> {
     const { store, queue, mostInFlight, leaseMs, freeSlots, run } = this.#options;
-    if (this.#stopping || this.#inFlight >= mostInFlight) return;
+    if (this.#stopping.signal.aborted || this.#inFlight >= mostInFlight) return;
     const jobs = await store.claim({ queue, limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
-    if (jobs.length === 0) return;
+    // What a stop came upon is neither begun nor lost: the next process claims it.
+    if (jobs.length === 0 || this.#stopping.signal.aborted) return;
     this.#inFlight += jobs.length;
     const batch = run(jobs, () => {
       this.#inFlight--;

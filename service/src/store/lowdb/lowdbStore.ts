@@ -51,6 +51,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** The transaction whose function runs now. */
   private session: Session | null = null;
   private outage: string | null = null;
+  /** In steady milliseconds. */
+  private outageBegan: number | null = null;
   private healing: Promise<void> | null = null;
   private snapshot: Promise<void> | null = null;
   private snapshotNotBefore = 0;
@@ -185,7 +187,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       const job = each as StoredJob;
       queue.place(job, this.queue.dueAtOf(job) ?? this.time.restore(job));
     }
-    queue.adopt(this.queue);
+    queue.adopt(this.queue, this.outageBegan === null ? 0 : this.time.now() - this.outageBegan);
     this.state = state;
     this.queue = queue;
   }
@@ -198,6 +200,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private beginOutage(reason: string): void {
     this.outage = reason;
+    this.outageBegan = this.time.now();
     this.options.log.error(`${reason}; nothing can be written until this works again`);
     this.healing = this.heal().finally(() => {
       this.healing = null;
@@ -213,6 +216,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       try {
         await this.load();
         this.outage = null;
+        this.outageBegan = null;
         this.options.log.info('the store can write again');
         this.callListeners();
         return;

@@ -71,13 +71,16 @@ export class WorkQueue {
     return Object.fromEntries([...this.lanes].map(([name, lane]) => [name, lane.stats(now)]));
   }
 
-  /** Takes over the leases of a queue whose memory was thrown away: its workers are still alive. */
-  adopt(earlier: WorkQueue): void {
+  /**
+   * Takes over the leases of a queue whose memory was thrown away: its workers are still alive.
+   * @param longerByMs they could not record anything for so long, and get that time again
+   */
+  adopt(earlier: WorkQueue, longerByMs: number): void {
     for (const { placed: { job: { id } }, until } of earlier.leases.values()) {
       const placed = this.placed.get(id);
       if (placed === undefined) continue;
       this.withdraw(placed.job);
-      this.lease({ placed, until });
+      this.lease({ placed, until: until + longerByMs });
     }
   }
 
