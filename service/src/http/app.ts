@@ -1,14 +1,13 @@
-import express, { type Express } from 'express';
+import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
-import { pinoHttp } from 'pino-http';
 import type { Config } from '../config.ts';
 import type { Deps } from '../domain/deps.ts';
-import { newId } from '../domain/ids.ts';
 import { requireApiKey, requireChatToken } from './authentication.ts';
+import { byFirstPart } from './byFirstPart.ts';
 import type { ChatFeed } from './chatFeed.ts';
-import { loggablePath } from './contract/match.ts';
 import { handleErrors, refuseUnknown } from './errors.ts';
+import { logRequests } from './logRequests.ts';
 import { byAddress, byCaller, limitRate } from './rateLimit.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
@@ -55,46 +54,44 @@ export function createApp({ config, deps, log, health, metrics, chatFeed, follow
   app.set('etag', false);
   // Behind a proxy on the same machine, visitors are told apart by the address it names.
   app.set('trust proxy', 'loopback');
-  app.use(logRequests(log));
+  logRequests(app, log);
   app.use(metrics.requests);
-  app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
 
-  app.use('/api', docsRouter(deps.publicUrl));
-
   const chatRate = config.chatRateLimitPerMinute;
-  app.use('/api/chat/sessions', limitRate(chatRate, byAddress));
-  app.use('/api', chatSessionsRouter(deps));
-  app.use(['/api/chat/messages', '/api/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
-  app.use('/api', chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
+  const chat = Router();
+  chat.use('/chat/sessions', limitRate(chatRate, byAddress));
+  chat.use(chatSessionsRouter(deps));
+  chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
+  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
 
-  // Meta and Stripe carry no key of ours: each address has its own secret.
-  app.use('/api', channelWebhooksRouter(deps, log), paymentWebhooksRouter(deps, log));
+  const docs = docsRouter(deps.publicUrl);
+  const withKey = [requireApiKey(deps), limitRate(config.apiRateLimitPerMinute, byCaller)];
+  const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
+  app.use(
+    '/api',
+    byFirstPart({
+      'openapi.json': [docs],
+      docs: [docs],
+      chat: [chat],
+      hooks: [...withKey, hooksRouter(deps)],
+      contacts: [...withKey, conversations],
+      conversations: [...withKey, conversations, payments],
+      tools: [...withKey, toolsRouter(deps, followToolCall)],
+      'tool-calls': [...withKey, toolCallsRouter(deps)],
+      agent: [...withKey, agentRouter(deps, model.name)],
+      // Meta and Stripe carry no key of ours: each address has its own secret.
+      channels: [channelWebhooksRouter(deps, log), ...withKey, channelsRouter(deps, config.channels)],
+      payments: [paymentWebhooksRouter(deps, log)],
+      'payment-links': [...withKey, payments],
+      'payment-accounts': [...withKey, payments],
+    }),
+  );
 
-  const apiRate = limitRate(config.apiRateLimitPerMinute, byCaller);
-  app.use(['/api/hooks', '/api/contacts', '/api/conversations', '/api/tools', '/api/tool-calls', '/api/agent', '/api/channels', '/api/payment-links', '/api/payment-accounts'], requireApiKey(deps), apiRate);
-  app.use('/api', hooksRouter(deps), conversationsRouter(deps), toolsRouter(deps, followToolCall), toolCallsRouter(deps), agentRouter(deps, model.name));
-  app.use('/api', channelsRouter(deps, config.channels), paymentsRouter(deps, config.payments, followPayment));
-
+  app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
   app.use(screensRouter({ deps, config, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);
   return app;
 }
-
-/** One line a request that failed (each one at LOG_LEVEL=debug): never a header, a query or a body. */
-const logRequests = (logger: Logger) =>
-  pinoHttp({
-    logger,
-    genReqId(_request, response) {
-      const id = newId('req');
-      response.setHeader('X-Request-Id', id);
-      return id;
-    },
-    customLogLevel: (_request, response, error) => (response.statusCode >= 500 || error ? 'error' : response.statusCode >= 400 ? 'info' : 'debug'),
-    serializers: {
-      req: (request: { id: string; method: string; url: string }) => ({ id: request.id, method: request.method, path: loggablePath(request.url.split('?')[0]!) }),
-      res: (response: { statusCode: number }) => ({ status: response.statusCode }),
-    },
-  });

@@ -43,7 +43,7 @@ export const handleErrors: ErrorRequestHandler = (error: unknown, request, respo
     known = new AppError('internal', `Something went wrong in the service. ${ERROR_CATALOGUE.internal.fix}`);
   }
   if (known.details.retryAfterSeconds !== undefined) response.setHeader('Retry-After', known.details.retryAfterSeconds);
-  response.status(known.status).json(errorJson(known, request.id as string));
+  response.status(known.status).json(errorJson(known, request.id));
 };
 
 /** What no route took: a known address with another method is 405, the rest 404. */

@@ -45,8 +45,16 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
     const answer = operation.method === 'get' ? await run(deps) : await answerOnce(deps, operation, request, call.caller, run);
     const isDone = finish === undefined || answer.status !== operation.status;
     const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>));
-    response.status(answer.status).type('application/json').send(body);
+    sendJson(response, answer.status, body);
   });
+}
+
+/** As `response.send`, without its looking again at what is known here: the type, and that there is no ETag. */
+function sendJson(response: Response, status: number, body: string): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
 }
 
 const readJson = express.json({ limit: BODY_MAX_BYTES, strict: false, type: () => true, verify: requireUtf8 });

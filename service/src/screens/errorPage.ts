@@ -22,5 +22,5 @@ export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request,
   const { status } = error as { status?: number };
   if (status !== undefined && status >= 400 && status < 500) return refusePage(response, status, 'The form cannot be read. Load the page again.');
   request.log.error({ err: error }, 'a screen failed');
-  refusePage(response, 500, `Something went wrong in the service. Try again; if it stays, report ${String(request.id)}.`);
+  refusePage(response, 500, `Something went wrong in the service. Try again; if it stays, report ${request.id}.`);
 };

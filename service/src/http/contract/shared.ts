@@ -45,7 +45,8 @@ export const textSchema = (max: number) =>
   z
     .string('must be a text')
     .refine((text) => text.trim() !== '', 'must not be empty')
-    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
+    // A character is one or two units: most texts need no counting.
+    .refine((text) => text.length <= max || [...text].length <= max, `must have at most ${max} characters`)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL')
     .meta({ minLength: 1, maxLength: max });
 
