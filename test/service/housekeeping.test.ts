@@ -48,8 +48,8 @@ describe('housekeeping', () => {
         await tx.sendings.put({ id: newId('snd'), workspaceId: 'w', contactId: 'c', messageId: 'm', part: 1, channelMessageId: null, status, createdAt: daysAgo(days) } as Sending);
       }
       for (const [id, days] of [['old', 0.1], ['new', -0.1]] as const) {
-        await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: '', status: 200, body: '', expiresAt: daysAgo(days) });
-        await tx.sessions.put({ id, kind: 'session', memberId: 'm', workspaceId: 'w', csrfToken: '', createdAt: daysAgo(8), expiresAt: daysAgo(days) });
+        await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: '', status: 200, sealedBody: '', expiresAt: daysAgo(days) });
+        await tx.sessions.put({ id, kind: 'session', memberId: 'm', workspaceId: 'w', createdAt: daysAgo(8), expiresAt: daysAgo(days) });
       }
     });
     await sweepAll(store, NOW, KEPT);

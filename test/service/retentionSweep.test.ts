@@ -65,7 +65,7 @@ describe('what retention removes', () => {
     }
     await tx.systemNotes.put({ ...at, id: newId('note') } as unknown as SystemNote);
     await tx.toolCalls.put({ ...at, id: newId('call'), status: 'succeeded', ...call } as ToolCall);
-    await tx.payments.put({ ...at, id: newId('pay'), status: 'paid', work: null, pageToken: newId('pay'), ...payment } as Payment);
+    await tx.payments.put({ ...at, id: newId('pay'), status: 'paid', work: null, pageTokenHash: newId('pay'), ...payment } as Payment);
     await tx.agentTurns.put({ id, number: 3 });
     await tx.jobs.enqueue({ id, queue: AGENT_QUEUE, group: id, runAt: Date.now() + 1e9, rank: 0, data: {} });
     for (const memberId of ['mbr_1', 'mbr_2']) await tx.readMarks.put({ id: readMarkId(memberId, id), memberId, customerMessages: 1 });

@@ -15,6 +15,7 @@ import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
 import type { WantedCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { resolveBuiltInCall, resolveCall, type ResolvedCall } from './wantedCall.ts';
+import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
  * Puts the calls of one step on record: those that may run go into the work queue, those that a person
@@ -71,7 +72,7 @@ async function makeCall(
   if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
   if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN) return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
   const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
-  if (open) return succeed(call, paymentLinkResult(open, call.arguments, deps.publicUrl()), now); // nothing new is made: nobody has to decide
+  if (open) return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now); // nothing new is made: nobody has to decide
   if (!askBeforeRunning && wanted.needsApproval !== true) return call;
   const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };

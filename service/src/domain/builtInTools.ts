@@ -2,7 +2,6 @@ import { amountHint, formatAmount, isCurrency, parseAmount } from './currency.ts
 import type { JsonObject } from './json.ts';
 import { compileParameters } from './parametersSchema.ts';
 import { PAYMENT_DESCRIPTION_MAX, type Payment, type PaymentProvider, type PaymentRules } from './payment.ts';
-import { paymentPageUrl } from './webhookAddress.ts';
 
 /**
  * What the agent can do beside the workspace's tools: asked for, approved and told as a tool call is,
@@ -74,9 +73,9 @@ export function readPaymentLink(args: unknown, rules: PaymentRules): ReadPayment
 }
 
 /** What a call that asked for a link comes to. The amount is the one it asked for, in the main unit. */
-export const paymentLinkResult = (payment: Payment, { amount = null }: JsonObject, publicUrl: string): JsonObject => ({
+export const paymentLinkResult = (payment: Payment, { amount = null }: JsonObject, url: string): JsonObject => ({
   payment_link_id: payment.id,
-  url: paymentPageUrl(publicUrl, payment),
+  url,
   amount,
   currency: payment.currency,
   amount_display: formatAmount(payment.amount, payment.currency),

@@ -23,7 +23,8 @@ import type { Member, Workspace } from './workspace.ts';
 export interface IdempotentAnswer extends Document {
   readonly requestHash: string;
   readonly status: number;
-  readonly body: string;
+  /** It may hold what only its receiver should know, such as a payment link's address. */
+  readonly sealedBody: string;
   readonly kind: 'idempotent_answer';
   readonly expiresAt: string;
 }
@@ -124,7 +125,7 @@ export const collections = {
       { on: ['conversationId'] },
       { on: ['conversationId', 'status'] },
       { on: ['conversationId'], orderBy: 'afterMessage' },
-      { on: ['pageToken'], unique: true },
+      { on: ['pageTokenHash'], unique: true },
     ],
   }),
   paymentAccounts: collection<PaymentAccount>({ indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'provider'], unique: true }] }),

@@ -33,8 +33,9 @@ export interface Payment extends Document {
   readonly providerReference: string | null;
   /** Where the provider takes the money; null: on our own page. */
   readonly providerUrl: string | null;
-  /** Names its public page: random, of no use for anything else. Unique. */
-  readonly pageToken: string;
+  /** Of the token that names its public page: random, of no use for anything else. Unique. */
+  readonly pageTokenHash: string;
+  readonly sealedPageToken: string;
   /** Why the provider or a bank refused, or what it could not be asked for, in words. */
   readonly error: string | null;
   readonly createdBy: Actor;

@@ -1,4 +1,5 @@
 import type { Channel } from './channel.ts';
+import type { Deps } from './deps.ts';
 import type { Payment, PaymentAccount } from './payment.ts';
 
 /**
@@ -12,4 +13,7 @@ export const channelWebhookUrl = (publicUrl: string, { type, id }: Pick<Channel,
 export const paymentWebhookUrl = (publicUrl: string, { provider, id }: Pick<PaymentAccount, 'provider' | 'id'>): string => `${publicUrl}/api/payments/${provider}/webhook/${id}`;
 
 /** What the customer opens to pay. */
-export const paymentPageUrl = (publicUrl: string, { pageToken }: Pick<Payment, 'pageToken'>): string => `${publicUrl}/pay/${pageToken}`;
+export const paymentPageUrl = ({ publicUrl, secrets }: Pick<Deps, 'publicUrl' | 'secrets'>, { sealedPageToken }: Pick<Payment, 'sealedPageToken'>): string =>
+  `${publicUrl()}/pay/${secrets.open(sealedPageToken)}`;
+
+export type PaymentPageUrl = (payment: Payment) => string;

@@ -42,7 +42,7 @@ export async function answerOnce(
     kind: 'idempotent_answer',
     requestHash,
     status,
-    body,
+    sealedBody: deps.secrets.seal(body),
     expiresAt: timestamp(new Date(deps.clock.now().getTime() + KEPT_FOR_MS)),
   });
 
@@ -81,10 +81,10 @@ function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
   }
 }
 
-async function firstAnswer(tx: Tx, { clock }: Deps, id: string, requestHash: string): Promise<Answer | null> {
+async function firstAnswer(tx: Tx, { clock, secrets }: Deps, id: string, requestHash: string): Promise<Answer | null> {
   const kept = await tx.idempotentAnswers.get(id);
   if (!kept || Date.parse(kept.expiresAt) <= clock.now().getTime()) return null;
-  if (kept.requestHash === requestHash) return kept;
+  if (kept.requestHash === requestHash) return { status: kept.status, body: secrets.open(kept.sealedBody) };
   throw new AppError('idempotency_key_reused', `This Idempotency-Key came with another body before. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`);
 }
 

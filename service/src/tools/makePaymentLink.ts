@@ -8,6 +8,7 @@ import { putPaymentLink } from '../domain/operations/createPaymentLink.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
 import { finish, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
+import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
  * Makes the payment link that a call of the agent asks for. The link and the end of the call are one
@@ -24,7 +25,7 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
   try {
     const wanted = { ...read.asked, provider: call.provider };
     const payment = await putPaymentLink(tx, deps, view, wanted, { type: 'agent', name: settings.name }, now);
-    return succeed(call, paymentLinkResult(payment, call.arguments, deps.publicUrl()), now);
+    return succeed(call, paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment)), now);
   } catch (error) {
     // It refuses before it writes anything: what the transaction holds is whole.
     if (error instanceof AppError) return refuse(call, error.message, now);

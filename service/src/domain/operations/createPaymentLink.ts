@@ -1,4 +1,4 @@
-import { newPageToken } from '../../security/tokens.ts';
+import { hashToken, newPageToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import { assertOpen, type Actor } from '../conversation.ts';
@@ -43,7 +43,7 @@ export const createPaymentLink = (deps: Deps, workspace: Workspace, conversation
 /** The same within the caller's transaction. */
 export async function putPaymentLink(
   tx: Tx,
-  { payments }: Pick<Deps, 'payments'>,
+  { payments, secrets }: Pick<Deps, 'payments' | 'secrets'>,
   view: ConversationView,
   wanted: WantedPayment,
   actor: Actor,
@@ -56,7 +56,9 @@ export async function putPaymentLink(
   const expiresInSeconds = wanted.expiresInSeconds ?? rules.expiresIn.default;
   assertTaken(rules, wanted, expiresInSeconds, provider);
 
-  const payment = newPayment(view, { ...wanted, provider, expiresInSeconds, isRemote: rules.isRemote }, actor, now);
+  const token = newPageToken();
+  const page = { pageTokenHash: hashToken(token), sealedPageToken: secrets.seal(token) };
+  const payment = newPayment(view, { ...wanted, ...page, provider, expiresInSeconds, isRemote: rules.isRemote }, actor, now);
   await putPayment(tx, payment);
   if (payment.status === 'open') await putStageForward(tx, view, 'payment_pending', actor, now);
   return payment;
@@ -64,7 +66,7 @@ export async function putPaymentLink(
 
 function newPayment(
   { conversation, contact }: ConversationView,
-  wanted: WantedPayment & { provider: PaymentProvider; expiresInSeconds: number; isRemote: boolean },
+  wanted: WantedPayment & Pick<Payment, 'provider' | 'pageTokenHash' | 'sealedPageToken'> & { expiresInSeconds: number; isRemote: boolean },
   actor: Actor,
   now: Date,
 ): Payment {
@@ -82,7 +84,8 @@ function newPayment(
     provider: wanted.provider,
     providerReference: null,
     providerUrl: null,
-    pageToken: newPageToken(),
+    pageTokenHash: wanted.pageTokenHash,
+    sealedPageToken: wanted.sealedPageToken,
     error: null,
     createdBy: actor,
     expiresAt: timestamp(new Date(now.getTime() + wanted.expiresInSeconds * 1000)),

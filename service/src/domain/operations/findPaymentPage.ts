@@ -1,3 +1,4 @@
+import { hashToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
@@ -24,7 +25,7 @@ const CHECK_EVERY_MS = 5000;
  */
 export const findPaymentPage = ({ store, clock }: Deps, pageToken: string, { isBack }: { isBack: boolean }) =>
   store.transaction(async (tx): Promise<PaymentPage | null> => {
-    const [payment] = await tx.payments.find({ where: { pageToken }, limit: 1 });
+    const [payment] = await tx.payments.find({ where: { pageTokenHash: hashToken(pageToken) }, limit: 1 });
     const workspace = payment && (await tx.workspaces.get(payment.workspaceId));
     if (!workspace) return null;
     if (isBack || payment.confirmingSince !== undefined) await askProvider(tx, payment, clock.now());

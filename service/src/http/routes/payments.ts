@@ -10,6 +10,7 @@ import type { PaymentView } from '../../domain/operations/loadPayment.ts';
 import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
 import { deletePaymentAccount, listPaymentAccounts, putPaymentAccount } from '../../domain/operations/paymentAccounts.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
+import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import { askForTest } from '../../payments/askForTest.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import * as contract from '../contract/payments.ts';

@@ -3,6 +3,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { listInbox } from '../../domain/operations/listInbox.ts';
 import { readThread } from '../../domain/operations/readThread.ts';
+import { paymentPageUrl, type PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { render, renderDocument, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
@@ -21,6 +22,7 @@ export type ShowThread = (request: Request<{ id: string }>, response: Response, 
 /** The team's conversations: the list, the thread, and the parts of both that load again by themselves. */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
+  const pageUrl: PaymentPageUrl = (payment) => paymentPageUrl(deps, payment);
 
   router.get('/conversations', async (request, response) => {
     const signedIn = signedInOf(response);

@@ -1,6 +1,7 @@
 import type { Message } from '../../domain/message.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread, ThreadItem } from '../../domain/operations/readThread.ts';
+import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { approvalCard } from './approvalCard.ts';

@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
+import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
 import { closeForm, composer, type Refused } from './composerView.ts';

@@ -2,6 +2,7 @@ import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { PaymentView } from '../../domain/operations/loadPayment.ts';
 import type { Page } from '../../domain/page.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment.ts';
+import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { customerName } from '../conversations/words.ts';
 import { html, type View } from '../html.ts';
 import { paymentBadge, paymentView } from './paymentView.ts';

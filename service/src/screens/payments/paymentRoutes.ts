@@ -3,6 +3,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { parseCursor } from '../../domain/page.ts';
+import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { formValues } from '../forms.ts';
 import { render, renderDocument } from '../html.ts';
