@@ -4,8 +4,6 @@ import type { Document } from '../store/store.ts';
 export interface Session extends Document {
   readonly memberId: string;
   readonly workspaceId: string;
-  /** Stands in every form, so that no other site can post one. */
-  readonly csrfToken: string;
   readonly createdAt: string;
   /** Moved on while it is used. */
   readonly expiresAt: string;

@@ -113,7 +113,7 @@ const agentExample = { id: WORKSPACE.agentId, name: 'Ana', greeting: 'Hello from
 const PUBLIC_URL = 'https://conversations.example.com';
 const connectionExample = { ok: true, message: 'WhatsApp knows this number as +1 555 078 3881 (Acme).', at: timestamp(NOW) };
 const payment = samplePayment(WORKSPACE, NOW);
-const linkExample = paymentLinkJson({ ...payment, status: 'open', paidAt: null }, view.contact, PUBLIC_URL);
+const linkExample = paymentLinkJson({ ...payment, status: 'open', paidAt: null }, view.contact, `${PUBLIC_URL}/pay/SAMPLE`);
 const accountExample = paymentAccountJson(
   { id: 'pac_01JD6Z0000000000000000000A', workspaceId: WORKSPACE.id, provider: 'stripe', settings: {}, sealedSecrets: { secret_key: '', webhook_secret: '' }, lastTest: null, createdAt: timestamp(NOW), updatedAt: timestamp(NOW) },
   PUBLIC_URL,

@@ -18,8 +18,8 @@ export const onceForForm = (deps: Deps, workspace: Workspace, form: readonly unk
     const id = createHash('sha256').update(JSON.stringify([workspace.id, 'form', form])).digest('hex');
     const now = deps.clock.now().getTime();
     const kept = await tx.idempotentAnswers.get(id);
-    if (kept && Date.parse(kept.expiresAt) > now) return kept.body;
+    if (kept && Date.parse(kept.expiresAt) > now) return deps.secrets.open(kept.sealedBody);
     const body = await run(within);
-    await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: id, status: 200, body, expiresAt: timestamp(new Date(now + KEPT_FOR_MS)) });
+    await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: id, status: 200, sealedBody: deps.secrets.seal(body), expiresAt: timestamp(new Date(now + KEPT_FOR_MS)) });
     return body;
   });

@@ -102,7 +102,7 @@ export const NOTICES: Readonly<Record<string, string>> = {
 export const teamPage = (signedIn: SignedIn, { title, section, notice, wide = false }: { title: string; section: Section; notice?: unknown; wide?: boolean }, content: View): View => html`
   <html lang="en">
     ${head(title)}
-    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.session.csrfToken })}>
+    <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.csrfToken })}>
       <a class="skip" href="#main">Skip to the content</a>
       <header class="top">
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
@@ -125,4 +125,4 @@ const noticeOf = (code: unknown) =>
   typeof code === 'string' && Object.hasOwn(NOTICES, code) ? html`<p class="notice" role="status">${NOTICES[code]}</p>` : null;
 
 /** The hidden field that shows that a form was made here. */
-export const csrfField = ({ session }: SignedIn): View => html`<input type="hidden" name="csrf" value=${session.csrfToken} />`;
+export const csrfField = ({ csrfToken }: SignedIn): View => html`<input type="hidden" name="csrf" value=${csrfToken} />`;

@@ -59,7 +59,7 @@ export const requireCsrfToken: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD') return next();
   const { csrf } = (request.body ?? {}) as { csrf?: unknown };
   const given = request.get('x-csrf-token') ?? csrf;
-  const expected = signedInOf(response).session.csrfToken;
+  const expected = signedInOf(response).csrfToken;
   if (typeof given === 'string' && given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))) next();
   else refusePage(response, 403, 'This form is too old or was not made here. Load the page again and send it once more.');
 };

@@ -1,4 +1,4 @@
-import { hashToken } from '../../security/tokens.ts';
+import { csrfTokenOf, hashToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { SESSION_IDLE_MS, SESSION_MOST_MS, type Session } from '../session.ts';
@@ -6,6 +6,8 @@ import type { Member, Workspace } from '../workspace.ts';
 
 export interface SignedIn {
   readonly session: Session;
+  /** Stands in every form, so that no other site can post one. */
+  readonly csrfToken: string;
   readonly member: Member;
   readonly workspace: Workspace;
 }
@@ -23,8 +25,9 @@ export const findSession = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, tok
     const workspace = await tx.workspaces.get(session.workspaceId);
     if (!member || !workspace) return null;
     const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + SESSION_MOST_MS);
-    if (until - Date.parse(session.expiresAt) < PRECISION_MS) return { session, member, workspace };
+    const csrfToken = csrfTokenOf(token);
+    if (until - Date.parse(session.expiresAt) < PRECISION_MS) return { session, csrfToken, member, workspace };
     const used = { ...session, expiresAt: timestamp(new Date(until)) };
     await tx.sessions.put(used);
-    return { session: used, member, workspace };
+    return { session: used, csrfToken, member, workspace };
   });

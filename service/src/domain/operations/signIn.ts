@@ -25,7 +25,6 @@ export async function startSession({ store, clock }: Pick<Deps, 'store' | 'clock
     kind: 'session',
     memberId: member.id,
     workspaceId: member.workspaceId,
-    csrfToken: newSessionToken(),
     createdAt: timestamp(now),
     expiresAt: timestamp(new Date(now.getTime() + SESSION_IDLE_MS)),
   };

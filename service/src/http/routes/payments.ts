@@ -25,7 +25,7 @@ const CREATING_MS = 15_000;
 /** Payment links and the providers that take the money. @see design section 3, Payments */
 export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment: FollowPayment): Router {
   const router = Router();
-  const linkJson = ({ payment, contact }: PaymentView) => paymentLinkJson(payment, contact, deps.publicUrl());
+  const linkJson = ({ payment, contact }: PaymentView) => paymentLinkJson(payment, contact, paymentPageUrl(deps, payment));
 
   serve(
     router,

@@ -3,11 +3,11 @@ import { formatAmount } from '../../domain/currency.ts';
 import { maskText } from '../../domain/masking.ts';
 import { paymentPayload } from '../../domain/payload.ts';
 import type { Payment, PaymentAccount } from '../../domain/payment.ts';
-import { paymentPageUrl, paymentWebhookUrl } from '../../domain/webhookAddress.ts';
+import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 
 /** A payment link in the API's answers: as an event says it, and what belongs to the link. */
-export const paymentLinkJson = (payment: Payment, contact: Contact, publicUrl: string) => {
+export const paymentLinkJson = (payment: Payment, contact: Contact, url: string) => {
   const { paid_at, provider, provider_reference, ...payload } = paymentPayload(payment, contact);
   return {
     ...payload,
@@ -15,7 +15,7 @@ export const paymentLinkJson = (payment: Payment, contact: Contact, publicUrl: s
     amount_display: formatAmount(payment.amount, payment.currency),
     provider,
     provider_reference,
-    url: paymentPageUrl(publicUrl, payment),
+    url,
     error: payment.error,
     created_by: { type: payment.createdBy.type, name: maskText(payment.createdBy.name, contact) },
     expires_at: payment.expiresAt,

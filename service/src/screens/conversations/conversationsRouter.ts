@@ -28,7 +28,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
     const signedIn = signedInOf(response);
     const place = placeOf(request);
     const inbox = await listInbox(deps, signedIn.member, place);
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), publicUrl: deps.publicUrl(), notice: request.query.notice }));
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), pageUrl, notice: request.query.notice }));
   });
 
   router.get('/conversations/list', async (request, response) => {
@@ -46,7 +46,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
       inbox: await listInbox(within, signedIn.member, place),
     }));
     const { notice } = request.query;
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), publicUrl: deps.publicUrl(), notice, ...more }));
+    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), pageUrl, notice, ...more }));
   };
 
   router.get('/conversations/:id', (request, response) => showThread(request, response));
@@ -57,7 +57,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
       const signedIn = signedInOf(response);
       const isSeen = request.get('x-page-hidden') === undefined;
       const thread = await readThread(deps, signedIn, request.params.id, { before: beforeOf(request), isSeen });
-      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), publicUrl: deps.publicUrl() }));
+      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), pageUrl }));
     });
   fragment('head', headFragment);
   fragment('items', itemsFragment);

@@ -18,7 +18,7 @@ export interface ThreadParts {
   readonly place: Place;
   readonly now: Date;
   /** The service's address as others see it. */
-  readonly publicUrl: string;
+  readonly pageUrl: PaymentPageUrl;
 }
 
 /** Messages, and between them tool calls, payment links and what happened. */

@@ -21,7 +21,7 @@ export interface PageParts extends ListParts {
   readonly isClosing?: boolean;
   readonly paying?: PaymentForm;
   /** The service's address as others see it. */
-  readonly publicUrl: string;
+  readonly pageUrl: PaymentPageUrl;
   readonly refused?: Refused;
 }
 

@@ -1,6 +1,5 @@
 import type { Payment } from '../../domain/payment.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
-import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
 import { paymentBadge, paymentView } from '../payments/paymentView.ts';
 import { amountOf } from '../payments/words.ts';
@@ -8,13 +7,13 @@ import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
 
 /** A payment link where it was made. */
-export function paymentCard(payment: Payment, { signedIn, thread, place, now, publicUrl }: ThreadParts): View {
+export function paymentCard(payment: Payment, { signedIn, thread, place, now, pageUrl }: ThreadParts): View {
   const { id, status, messageCount } = thread.conversation;
   const action = (verb: string) => threadHref(id, place, {}, `/payments/${payment.id}/${verb}`);
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
       <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
-      ${paymentView(payment, { signedIn, now, publicUrl, action, sendAfter: status === 'closed' ? null : messageCount, isSent: isSent(thread, paymentPageUrl(publicUrl, payment)) })}
+      ${paymentView(payment, { signedIn, now, pageUrl, action, sendAfter: status === 'closed' ? null : messageCount, isSent: isSent(thread, pageUrl(payment)) })}
     </article>
   `;
 }

@@ -81,7 +81,7 @@ export function paymentRouter(deps: Deps, showThread: ShowThread, followPayment:
     const { workspace } = signedIn;
     try {
       await onceForForm(deps, workspace, ['send-payment-link', payment.id, form], async (within) => {
-        const { message } = await sendMessage(within, workspace, payment.conversationId, messageOf(payment, deps.publicUrl()), actorOf(signedIn));
+        const { message } = await sendMessage(within, workspace, payment.conversationId, messageOf(payment, paymentPageUrl(deps, payment)), actorOf(signedIn));
         return message.id;
       });
       return 'payment-sent';
@@ -120,7 +120,7 @@ const NOT_SENT: Readonly<Record<string, string>> = {
 };
 
 /** In no language but the description's. */
-const messageOf = (payment: Payment, publicUrl: string): string => `${payment.description}\n${amountOf(payment)}\n${paymentPageUrl(publicUrl, payment)}`;
+const messageOf = (payment: Payment, url: string): string => `${payment.description}\n${amountOf(payment)}\n${url}`;
 
 /** What the workspace was last paid in. */
 async function lastCurrency(deps: Deps, workspace: Workspace): Promise<string> {

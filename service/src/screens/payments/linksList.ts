@@ -14,7 +14,7 @@ export interface LinksList {
   readonly view: PaymentsView;
   readonly now: Date;
   /** The service's address as others see it. */
-  readonly publicUrl: string;
+  readonly pageUrl: PaymentPageUrl;
 }
 
 /** Which of the links are shown. */
@@ -27,9 +27,9 @@ export const linkFilters = (view: PaymentsView): View => html`
 `;
 
 /** Newest first. */
-export const linksList = (signedIn: SignedIn, { links: { items, nextCursor }, view, now, publicUrl }: LinksList): View => html`
+export const linksList = (signedIn: SignedIn, { links: { items, nextCursor }, view, now, pageUrl }: LinksList): View => html`
   <div class="payments-list">
-    ${items.length === 0 ? html`<p class="muted">${emptyWords(view)}</p>` : items.map((link) => linkItem(signedIn, link, { view, now, publicUrl }))}
+    ${items.length === 0 ? html`<p class="muted">${emptyWords(view)}</p>` : items.map((link) => linkItem(signedIn, link, { view, now, pageUrl }))}
     ${view.cursor === undefined && nextCursor === null
       ? null
       : html`
@@ -41,12 +41,12 @@ export const linksList = (signedIn: SignedIn, { links: { items, nextCursor }, vi
   </div>
 `;
 
-function linkItem(signedIn: SignedIn, { payment, contact }: PaymentView, { view, now, publicUrl }: Omit<LinksList, 'links'>): View {
+function linkItem(signedIn: SignedIn, { payment, contact }: PaymentView, { view, now, pageUrl }: Omit<LinksList, 'links'>): View {
   const action = (verb: string) => `/payments/links/${payment.id}/${verb}`;
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
       <header><span><b>${amountOf(payment)}</b> from <a id=${`of-${payment.id}`} href=${`/conversations/${payment.conversationId}`}><bdi>${customerName(contact)}</bdi></a></span> ${paymentBadge(payment)}</header>
-      ${paymentView(payment, { signedIn, now, publicUrl, action, carried: { status: view.status, cursor: view.cursor } })}
+      ${paymentView(payment, { signedIn, now, pageUrl, action, carried: { status: view.status, cursor: view.cursor } })}
     </article>
   `;
 }

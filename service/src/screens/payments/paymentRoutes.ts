@@ -23,7 +23,7 @@ export function paymentScreensRouter(deps: Deps, config: PaymentsConfig): Router
   const linksOf = async (response: Response, view: PaymentsView): Promise<LinksList> => {
     const { status, cursor } = view;
     const links = await listPaymentLinks(deps, signedInOf(response).workspace, status === undefined ? {} : { status }, { limit: PAGE_SIZE, cursor: parseCursor(cursor) });
-    return { links, view, now: deps.clock.now(), publicUrl: deps.publicUrl() };
+    return { links, view, now: deps.clock.now(), pageUrl: (payment) => paymentPageUrl(deps, payment) };
   };
 
   router.get('/payments', async ({ query }, response) => {

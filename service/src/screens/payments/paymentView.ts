@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Payment } from '../../domain/payment.ts';
 import { isOver } from '../../domain/paymentWork.ts';
-import { paymentPageUrl } from '../../domain/webhookAddress.ts';
+import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 import { actorName } from '../conversations/words.ts';
 import { html, type View } from '../html.ts';
@@ -14,8 +14,7 @@ export const REFERENCE_MAX = 200;
 export interface PaymentParts {
   readonly signedIn: SignedIn;
   readonly now: Date;
-  /** The service's address as others see it. */
-  readonly publicUrl: string;
+  readonly pageUrl: PaymentPageUrl;
   /** Where a form posts what is to be done. */
   readonly action: (verb: 'send' | 'cancel' | 'mark-paid') => string;
   /** What every form carries beside its own fields. */
@@ -72,8 +71,8 @@ const paidWords = ({ provider, paidAt, markedPaidBy, providerReference }: Paymen
   Paid ${timeView(paidAt, now)}${markedPaidBy === null ? `, confirmed by ${providerLabel(provider)}.` : html`, marked by <b><bdi>${actorName(markedPaidBy)}</bdi></b>.${providerReference === null ? null : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`}`}
 `;
 
-const linkView = (payment: Payment, { publicUrl }: PaymentParts): View => html`
-  <p class="link"><code id=${`link-${payment.id}`}>${paymentPageUrl(publicUrl, payment)}</code> <button class="small outline" type="button" data-copy=${`#link-${payment.id}`} aria-label=${`Copy the link for ${amountOf(payment)}`}>Copy</button></p>
+const linkView = (payment: Payment, { pageUrl }: PaymentParts): View => html`
+  <p class="link"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> <button class="small outline" type="button" data-copy=${`#link-${payment.id}`} aria-label=${`Copy the link for ${amountOf(payment)}`}>Copy</button></p>
 `;
 
 /** Whoever opens its link can still pay. */
