@@ -17,6 +17,12 @@ function handle(array $payload): void
     error_log("{$payload['event']} {$payload['id']} in {$conversation['id']} ({$conversation['status']})");
 }
 
+// Said here, since PHP answers 200 to an exception nobody catches wherever display_errors is on.
+set_exception_handler(function (Throwable $error): never {
+    error_log((string) $error);
+    answer(500);
+});
+
 if ($_SERVER['REQUEST_METHOD'] !== 'POST') {
     answer(405);
 }
@@ -43,5 +49,5 @@ $isManual = ($_SERVER['HTTP_X_SERVICE_REDELIVERY'] ?? '') === 'manual';
 if (!file_exists($mark) || $isManual) {
     handle($payload);
 }
-touch($mark); // only now: had handle() failed, the answer is a 500, which asks for a retry
+touch($mark); // only now: had handle() failed, the 500 above asks for a retry
 answer(204);

@@ -25,7 +25,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length") or 0)
-        if length > MAX_BODY_BYTES:
+        if not 0 <= length <= MAX_BODY_BYTES:
             self.close_connection = True  # the body is left unread
             return self.answer(413)
         body = self.rfile.read(length)
