@@ -278,13 +278,16 @@ describe('deliveries', () => {
     expect(body.notice).toContain('published again');
 
     const accepts = (secret: string) => signatureFault(receiver.requests.at(-1)!, secret, Date.now() + skewMs) === null;
-    await customer.write('both');
+    await customer.write('both: Grüße, 你好 🎉');
     await finished(id);
     expect([accepts(body.secret), accepts(old)]).toEqual([true, true]);
     const { headers, rawBody } = receiver.requests.at(-1)!;
     for (const secret of [old, body.secret]) {
       expect(() => new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>)).not.toThrow();
       expect(() => new Stripe('sk_test_unused').webhooks.constructEvent(rawBody, String(headers['x-service-signature']), secret)).not.toThrow();
+      const altered = rawBody.toString().replace('你好', '您好');
+      expect(() => new Webhook(secret).verify(altered, headers as Record<string, string>)).toThrow();
+      expect(() => new Stripe('sk_test_unused').webhooks.constructEvent(altered, String(headers['x-service-signature']), secret)).toThrow();
     }
 
     skewMs = 24 * 3_600_000 + 1000;
