@@ -224,11 +224,18 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
       await api('POST', `/workflows/${workflowId}/deactivate`);
     },
     async executions(workflowId) {
-      const { data } = await api<{ data: RawExecution[] }>(
-        'GET',
-        `/executions?workflowId=${workflowId}&includeData=true&limit=250`,
-      );
-      return data.map(toExecution).sort((one, other) => Number(one.id) - Number(other.id));
+      const found: RawExecution[] = [];
+      let cursor: string | null = null;
+      do {
+        const after: string = cursor === null ? '' : `&cursor=${cursor}`;
+        const page: { data: RawExecution[]; nextCursor: string | null } = await api(
+          'GET',
+          `/executions?workflowId=${workflowId}&includeData=true&limit=250${after}`,
+        );
+        found.push(...page.data);
+        cursor = page.nextCursor;
+      } while (cursor !== null);
+      return found.map(toExecution).sort((one, other) => Number(one.id) - Number(other.id));
     },
     listen: (workflowId, triggerName) =>
       rest('POST', `/workflows/${workflowId}/run`, { triggerToStartFrom: { name: triggerName } }),

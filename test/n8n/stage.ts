@@ -104,7 +104,7 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
     closers.push(() => tls.remove());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
-    const service = await startServiceProcess({ caFile: tls.caFile, env: { GRAPH_API_URL: graph.url } });
+    const service = await startServiceProcess({ caFile: tls.caFile, env: { GRAPH_API_URL: graph.url, DELIVERY_RETRY_DELAYS_MS: '500,2000,15000' } });
     closers.push(() => service.close());
     say(`The service runs at ${service.url}.`);
     const n8n = await startN8n(tls, say);

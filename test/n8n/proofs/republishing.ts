@@ -5,19 +5,19 @@ import { withWorkflow } from './withWorkflow.ts';
 
 const KEPT = ['message.received', 'message.sent'];
 
-/** An edited trigger, once published, has the subscriptions it asks for and no other. */
+/** An edited trigger, once published, has the subscriptions it asks for and no other; what happens meanwhile is not lost. */
 export function provesRepublishing(stage: () => Stage): void {
+  const publish = ({ id, name, nodes, connections, settings }: Workflow, events?: readonly string[]) => {
+    const edited = events === undefined ? nodes : nodes.map((node) => (node.name === TRIGGER ? { ...node, parameters: { ...node.parameters, events } } : node));
+    return stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, { name, nodes: edited, connections, settings });
+  };
+
   describe('publishing an edited workflow', () => {
     const workflow = withWorkflow(stage, recordEvents);
-    const publish = ({ id, name, nodes, connections, settings }: Workflow) =>
-      stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, { name, nodes, connections, settings });
 
     it('replaces the subscriptions by those of the chosen events, which work with their new secrets', async () => {
       const before = await stage().subscriptionsOf(workflow());
-      const nodes = workflow().nodes.map((node) =>
-        node.name === TRIGGER ? { ...node, parameters: { ...node.parameters, events: KEPT } } : node,
-      );
-      await publish({ ...workflow(), nodes });
+      await publish(workflow(), KEPT);
 
       await stage().receiving(workflow(), KEPT, before);
 
@@ -39,4 +39,54 @@ export function provesRepublishing(stage: () => Stage): void {
       await stage().execution(workflow(), 'conversation.opened', conversationId);
     });
   });
+
+  describe('publishing again and again while events come', () => {
+    const ONE = ['message.received'];
+    const workflow = withWorkflow(stage, recordEvents, { events: ONE });
+
+    it('starts one execution for each event, whichever moment it came at', async () => {
+      const { write, conversationId } = await stage().customerWrites('message 0');
+      let isWriting = true;
+      const written = new Set(['message 0']);
+      const writing = (async () => {
+        for (let n = 1; n <= MESSAGES; n++) {
+          await write(`message ${n}`);
+          written.add(`message ${n}`);
+          await new Promise((resolve) => setTimeout(resolve, 50)); // the rate of events, not a wait for anything
+        }
+      })().finally(() => (isWriting = false));
+
+      let times = 0;
+      while (isWriting || times < 4) {
+        const before = await stage().subscriptionsOf(workflow());
+        if (times % 2 === 0) {
+          const events = times % 4 === 0 ? KEPT : ONE; // a changed trigger
+          await publish(workflow(), events);
+          await stage().receiving(workflow(), events, before);
+        } else {
+          const events = before.map(({ event }) => event);
+          await stage().n8n.deactivate(workflow().id);
+          await stage().n8n.activate(workflow().id);
+          await stage().receiving(workflow(), events, before);
+        }
+        times++;
+      }
+      await writing;
+
+      const textsOf = async () => {
+        const payloads = (await stage().executionsOf(workflow(), conversationId)).map((each) => payloadOf(each)!);
+        return payloads.map(({ message }) => (message as { text: string }).text);
+      };
+      await stage().until('an execution for each message', async () => new Set(await textsOf()).size === written.size, { timeoutMs: 120_000, everyMs: 1000 });
+      await stage().until('nothing to be on its way any more', async () => {
+        const ways = await Promise.all((await stage().subscriptionsOf(workflow())).map(({ id }) => stage().service.api.get(`/api/hooks/${id}/deliveries?status=pending`)));
+        return ways.every(({ body }) => body.data.length === 0);
+      });
+      expect((await textsOf()).sort()).toEqual([...written].sort());
+      expect(times).toBeGreaterThanOrEqual(4);
+    });
+  });
 }
+
+/** Written over fifteen seconds and more. */
+const MESSAGES = 300;
