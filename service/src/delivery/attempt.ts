@@ -19,6 +19,20 @@ export interface AttemptResult {
   readonly responseExcerpt: string | null;
 }
 
+/** An event as it goes to one subscriber. */
+export interface EventCall {
+  readonly url: string;
+  readonly event: string;
+  readonly eventId: string;
+  readonly body: string;
+  /** In the clear; each signs. */
+  readonly secrets: readonly string[];
+  /** Someone asked for it to be sent again. */
+  readonly manual: boolean;
+  /** When it was last sent to this subscriber (ISO 8601), null when it was not. */
+  readonly lastAttemptAt?: string | null;
+}
+
 /**
  * POSTs an event to a subscriber once, signed for this moment.
  * One deadline covers connecting, TLS, headers and reading; a 2xx whose headers came in time is a
@@ -27,7 +41,7 @@ export interface AttemptResult {
  */
 export async function attempt(
   outbound: Pick<OutboundClient, 'request'>,
-  call: { url: string; event: string; eventId: string; body: string; secrets: readonly string[]; manual: boolean },
+  call: EventCall,
   { now, timeoutMs }: { now: Date; timeoutMs: number },
 ): Promise<AttemptResult> {
   const headers: Record<string, string> = {
@@ -35,7 +49,7 @@ export async function attempt(
     'user-agent': USER_AGENT,
     'x-service-event': call.event,
     'x-service-delivery': call.eventId,
-    ...signatureHeaders(call.eventId, call.body, call.secrets, now),
+    ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
   };
   if (call.manual) headers['x-service-redelivery'] = 'manual';
   const startedAt = performance.now();
@@ -69,6 +83,20 @@ export async function attempt(
       responseExcerpt: null,
     };
   }
+}
+
+/** How far ahead a signature may lie because the clock was set back: well within what receivers accept. */
+const MOST_AHEAD_MS = 60_000;
+
+/**
+ * A repeat that was asked for is signed for a later second than what was sent before. So a receiver can tell it
+ * from a captured delivery that is played again under the header, which is not signed.
+ * @see decision 0028
+ */
+function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
+  if (!manual || !lastAttemptAt) return now;
+  const nextSecond = (Math.floor(Date.parse(lastAttemptAt) / 1000) + 1) * 1000;
+  return new Date(Math.min(Math.max(now.getTime(), nextSecond), now.getTime() + MOST_AHEAD_MS));
 }
 
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
