@@ -3,12 +3,15 @@ import type { Logger } from 'pino';
 import { newId } from '../domain/ids.ts';
 import { loggablePath } from './contract/match.ts';
 
-declare module 'node:http' {
-  interface IncomingMessage {
-    /** Also in the answer's X-Request-Id. */
-    id: string;
-    /** Where what goes wrong with this request is written; made when it is asked for. */
-    readonly log: Logger;
+declare global {
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- how Express lets its requests be given more
+  namespace Express {
+    interface Request {
+      /** Also in the answer's X-Request-Id. */
+      id: string;
+      /** Where what goes wrong with this request is written; made when it is asked for. */
+      readonly log: Logger;
+    }
   }
 }
 
