@@ -3,14 +3,16 @@ import type { ServiceStore } from '../domain/collections.ts';
 import { askedToRepeat, DELIVERY_QUEUE } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
-import type { Job } from '../store/store.ts';
+import { rememberOpened } from '../security/rememberOpened.ts';
+import { StoreUnavailable, type Job } from '../store/store.ts';
+import { Gathered } from '../work/gathered.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
 import { ParkedLineages } from './parkedLineages.ts';
-import { recordResult } from './recordResult.ts';
+import { recordResults, type MadeAttempt, type RecordedAttempt } from './recordResult.ts';
 
 export interface DispatcherOptions {
   readonly store: ServiceStore;
@@ -38,10 +40,15 @@ export class Dispatcher {
   readonly #limits: InFlightLimits;
   readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
+  /** Results are written together; a store that cannot write fails all of them alike. */
+  readonly #results = new Gathered<MadeAttempt, RecordedAttempt | null>(
+    (attempts) => this.#loop.record(() => recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs)),
+    (error) => error instanceof StoreUnavailable,
+  );
 
   /** Starts at once. */
   constructor(options: DispatcherOptions) {
-    this.#options = options;
+    this.#options = { ...options, deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) } };
     this.#observer = options.observer ?? nobody;
     this.#limits = new InFlightLimits(options.timeoutMs);
     this.#loop = new WorkLoop({
@@ -101,7 +108,8 @@ export class Dispatcher {
   async #attempt({ delivery, subscription, event, secrets }: DueDelivery, now: Date): Promise<AttemptResult> {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
-    const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery) };
+    const lastAttemptAt = delivery.attempts.at(-1)?.at ?? null;
+    const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery), lastAttemptAt };
     const limit = this.#limits.of(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
@@ -124,8 +132,7 @@ export class Dispatcher {
   }
 
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
-    const { deps, retryDelaysMs } = this.#options;
-    const recorded = await this.#loop.record(() => recordResult(deps, { deliveryId: delivery.id, subscriptionId: subscription.id }, result, at, retryDelaysMs));
+    const recorded = await this.#results.do({ deliveryId: delivery.id, subscriptionId: subscription.id, result, at });
     if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
   }
 }
