@@ -1,0 +1,64 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../service/src/domain/clock.ts';
+import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import type { Deps } from '../../service/src/domain/deps.ts';
+import { queueDelivery } from '../../service/src/domain/emitEvent.ts';
+import type { Event } from '../../service/src/domain/event.ts';
+import { newId } from '../../service/src/domain/ids.ts';
+import { createSubscription } from '../../service/src/domain/operations/createSubscription.ts';
+import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { deleteSubscription } from '../../service/src/domain/operations/deleteSubscription.ts';
+import { listDeliveries } from '../../service/src/domain/operations/listDeliveries.ts';
+import { createSecretBox } from '../../service/src/security/secretBox.ts';
+import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+
+const WANTED = { event: 'message.sent', targetUrl: 'https://receiver.example/hook', source: 'n8n' } as const;
+const PENDING = 10_000;
+/** A handful of small documents. */
+const LITTLE_BYTES = 4096;
+
+describe('a subscription with 10,000 pending deliveries', () => {
+  let folder: string;
+  let store: ServiceStore;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    store = await openLowdbStore(collections, { folder });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const bytesOnDisk = async () => {
+    const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+    return sizes.reduce((sum, each) => sum + each, 0);
+  };
+
+  it('is removed, and its place taken, by writing a handful of documents, whatever waits: no other write waits for it', async () => {
+    const deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {} } as unknown as Deps;
+    const workspace = await createWorkspace(deps, 'Test');
+    const { subscription } = await createSubscription(deps, workspace, WANTED);
+    for (let batch = 0; batch < PENDING / 1000; batch++) {
+      await store.transaction(async (tx) => {
+        for (let n = 0; n < 1000; n++) {
+          const event: Event = { id: newId('evt'), workspaceId: workspace.id, name: WANTED.event, conversationId: null, body: '{}', createdAt: '' };
+          await queueDelivery(tx, event, subscription.id, new Date());
+        }
+      });
+    }
+    const full = await bytesOnDisk();
+    expect(full).toBeGreaterThan(PENDING * 100);
+
+    await deleteSubscription(deps, workspace, subscription.id);
+    const removed = await bytesOnDisk();
+    expect(removed - full).toBeLessThan(LITTLE_BYTES);
+
+    const { subscription: successor } = await createSubscription(deps, workspace, WANTED);
+    expect((await bytesOnDisk()) - removed).toBeLessThan(LITTLE_BYTES);
+    const page = { limit: PENDING, cursor: undefined } as unknown as Parameters<typeof listDeliveries>[4];
+    expect((await listDeliveries(deps, workspace, successor.id, { status: 'pending' }, page)).items).toHaveLength(PENDING);
+  });
+});
