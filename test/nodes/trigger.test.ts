@@ -571,12 +571,27 @@ describe('One execution for a delivery', () => {
   it('lets a manual redelivery through, and only what is marked so', async () => {
     const side = await activated();
     const payload = payloadOf();
-    await send(side, { payload });
-    expect((await send(side, { payload, headers: { 'x-service-redelivery': 'automatic' } })).status).toBe(200);
+    const t = Math.floor(Date.now() / 1000);
+    const manual = { 'x-service-redelivery': 'manual' };
+    await send(side, { payload, t });
+    expect((await send(side, { payload, t, headers: { 'x-service-redelivery': 'automatic' } })).status).toBe(200);
     expect(side.executions).toHaveLength(1);
-    expect((await send(side, { payload, headers: { 'x-service-redelivery': 'manual' } })).status).toBe(200);
+    expect((await send(side, { payload, t: t + 1, headers: manual })).status).toBe(200);
     expect(side.executions).toHaveLength(2);
-    await send(side, { payload });
+    await send(side, { payload, t: t + 2 });
+    expect(side.executions).toHaveLength(2);
+  });
+
+  it('takes no captured delivery again because someone wrote into its header that it was asked for', async () => {
+    const side = await activated();
+    const payload = payloadOf();
+    const t = Math.floor(Date.now() / 1000);
+    const manual = { 'x-service-redelivery': 'manual' };
+    for (const captured of [{ payload, t }, { payload, t: t + 1, headers: manual }]) await send(side, captured);
+    expect(side.executions).toHaveLength(2);
+    for (const replayed of [t - 5, t, t + 1]) {
+      expect(await send(side, { payload, t: replayed, headers: manual })).toMatchObject({ status: 200, text: expect.stringContaining('taken before') });
+    }
     expect(side.executions).toHaveLength(2);
   });
 });

@@ -20,7 +20,8 @@ export type DeliveryState = 'new' | 'in_flight' | 'done';
 export class DeliveryMemory {
 	private readonly inFlight = new Set<string>();
 
-	private readonly done = new Set<string>();
+	/** Each with the Unix time it was signed for. */
+	private readonly done = new Map<string, number>();
 
 	private readonly capacity: number;
 
@@ -33,23 +34,35 @@ export class DeliveryMemory {
 		return this.inFlight.has(key) ? 'in_flight' : 'new';
 	}
 
-	/** Follows the response of a delivery that is being taken, and remembers how it ends. */
-	follow(key: string, response: EndingResponse): void {
+	/**
+	 * Whether a delivery that someone is said to have asked for again was really signed later than the one that
+	 * was taken. The header that says so is not signed, but the time is.
+	 */
+	isSignedLater(key: string, signedAt: number): boolean {
+		return signedAt > (this.done.get(key) ?? -Infinity);
+	}
+
+	/**
+	 * Follows the response of a delivery that is being taken, and remembers how it ends.
+	 * @param signedAt the `t` of its signature, Unix time in seconds
+	 */
+	follow(key: string, response: EndingResponse, signedAt: number): void {
 		if (response.destroyed) return;
 		this.inFlight.add(key);
 		response.once('finish', () => {
 			this.inFlight.delete(key);
-			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key);
+			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, signedAt);
 		});
 		// Without a finish before it: the caller hung up, saw no 2xx and will repeat.
 		response.once('close', () => this.inFlight.delete(key));
 	}
 
-	private remember(key: string): void {
+	private remember(key: string, signedAt: number): void {
+		const latest = Math.max(signedAt, this.done.get(key) ?? -Infinity);
 		this.done.delete(key);
-		this.done.add(key);
+		this.done.set(key, latest);
 		if (this.done.size <= this.capacity) return;
-		for (const oldest of this.done) {
+		for (const oldest of this.done.keys()) {
 			this.done.delete(oldest);
 			return;
 		}

@@ -14,14 +14,14 @@ const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the object of the body, empty when it is none, and whether the secret has been replaced at the
- * service; or why the call must be refused
+ * @returns the object of the body, empty when it is none, whether the secret has been replaced at the
+ * service, and the `t` it was signed for; or why the call must be refused
  * @see specification section 5
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,
 	secret: string,
-): Promise<{ body: Partial<T>; isSecretReplaced: boolean } | { refusal: string }> {
+): Promise<{ body: Partial<T>; isSecretReplaced: boolean; signedAt: number } | { refusal: string }> {
 	const bytes = await readRawBody(context);
 	const header = single(context.getHeaderData()['x-service-signature']);
 	const check = checkSignature({
@@ -35,6 +35,7 @@ export async function verifyCall<T extends IDataObject>(
 	return {
 		body: parseObject<T>(bytes),
 		isSecretReplaced: isSignedByOlderSecret({ header, body: bytes, secret }),
+		signedAt: Number(/(?:^|,)t=(\d+)/.exec(header ?? '')?.[1]),
 	};
 }
 

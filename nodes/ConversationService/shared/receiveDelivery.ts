@@ -42,12 +42,14 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	}
 
 	const key = memoryKey(context, payload.id);
-	const state = single(headers['x-service-redelivery']) === 'manual' ? 'new' : memory.stateOf(key);
+	const isMarked = single(headers['x-service-redelivery']) === 'manual';
+	const isAskedFor = isMarked && memory.isSignedLater(key, call.signedAt);
+	const state = isAskedFor ? 'new' : memory.stateOf(key);
 	if (state === 'done') return answer(context, 200, 'This delivery was taken before.');
 	if (state === 'in_flight') {
 		return answer(context, 503, 'This delivery is being taken at this moment. Try again.');
 	}
-	memory.follow(key, context.getResponseObject());
+	memory.follow(key, context.getResponseObject(), call.signedAt);
 	return { workflowData: [[{ json: { ...payload, delivery_id: payload.id } }]] };
 }
 
