@@ -209,6 +209,8 @@ describe('deliveries', () => {
       await service.api.post(`/api/hooks/${id}/deliveries/${failed.event_id}/redeliver`);
       await waitFor('the third request', () => receiver.requests.length === 3);
       expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery'])).toEqual([undefined, 'manual', 'manual']);
+      const [sent, again] = receiver.requests.map(({ headers }) => Number(headers['webhook-timestamp']));
+      expect(again).toBeGreaterThan(sent!); // so that a receiver can tell it from one that was captured
       expect(new Set(receiver.payloads().map((payload) => payload.id))).toEqual(new Set([failed.event_id]));
     });
 
