@@ -65,6 +65,7 @@ export const NOTICES: Readonly<Record<string, string>> = {
   removed: 'Removed.',
   revoked: 'The key is revoked: it works no more.',
   unsubscribed: 'The subscription is removed: nothing more is sent there.',
+  'secrets-revoked': 'Only the newest secret signs from now on.',
   'test-event': 'A test event is on its way; see below what comes of it.',
   'sent-again': 'The delivery is on its way again; see it under all deliveries.',
   'tool-created': 'The tool is created. Run a test call; then it can go live.',

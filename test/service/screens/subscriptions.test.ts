@@ -223,6 +223,42 @@ describe('the API keys screen: one subscription', () => {
     for (const each of [secret, hook.secret]) expect(signatureFault(receiver.requests[0]!, each)).toBeNull();
   });
 
+  it('revokes replaced secrets when there are any, and says what to do when too many sign', async () => {
+    expect((await browser.get(path)).html).not.toContain('revoke-previous-secrets');
+    for (let n = 0; n < 4; n += 1) await browser.post(`${path}/rotate-secret`);
+    const page = await browser.get(path);
+    expect(page.text).toMatch(/Replaced secrets 4 sign too, the last until/);
+    expect(page.html).toMatch(/action="[^"]*\/revoke-previous-secrets" data-confirm="Have only the newest secret sign/);
+    const refused = await browser.post(`${path}/rotate-secret`);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('Five secrets sign already. Revoke the replaced ones first');
+
+    const revoked = await browser.post(`${path}/revoke-previous-secrets`);
+    expect(revoked.path).toBe(`${path}?notice=secrets-revoked`);
+    expect(revoked.text).toContain('Only the newest secret signs from now on.');
+    expect(revoked.text).not.toContain('Replaced secret');
+    await browser.post(`${path}/test`);
+    await settled();
+    expect(signatureFault(receiver.requests[0]!, hook.secret)).not.toBeNull();
+  });
+
+  it('of a subscription that took the place of a removed one works on what that one has sent', async () => {
+    await fail(1);
+    await service.api.delete(`/api/hooks/${hook.id}`);
+    answer = { status: 200, body: 'ok' };
+    hook = await receiver.subscribe(service, 'message.received');
+    path = `/keys/subscriptions/${hook.id}`;
+    await settled();
+    const page = await browser.get(path);
+    expect(page.text).toContain('Delivered now 2 attempts');
+    const [, action] = /action="([^"]*\/redeliver)"/.exec(page.html)!;
+    expect(action!.startsWith(path)).toBe(true);
+    const again = await browser.post(action!);
+    expect(again.path.startsWith(path)).toBe(true);
+    expect((await browser.post(`${path}/test`)).path.startsWith(`${path}?open=dlv_`)).toBe(true);
+    await waitFor('both', () => receiver.requests.length === 4);
+  });
+
   it('removes it after asking', async () => {
     expect((await browser.get(path)).html).toMatch(/action="[^"]*\/remove" data-confirm="Remove the subscription of message\.received/);
     const page = await browser.post(`${path}/remove`);
@@ -254,7 +290,7 @@ describe('the API keys screen: one subscription', () => {
   });
 
   it('leads back to the subscription from the address of a POST that is loaded again', async () => {
-    for (const action of ['test', 'recover', 'rotate-secret', 'remove', 'deliveries/dlv_00000000000000000000000000/redeliver']) {
+    for (const action of ['test', 'recover', 'rotate-secret', 'revoke-previous-secrets', 'remove', 'deliveries/dlv_00000000000000000000000000/redeliver']) {
       expect((await browser.get(`${path}/${action}`)).path).toBe(path);
     }
   });

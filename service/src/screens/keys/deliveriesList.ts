@@ -19,7 +19,7 @@ export interface DeliveriesPage {
 export const deliveriesList = (signedIn: SignedIn, { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage): View => html`
   ${items.length === 0
     ? html`<p class="muted">${emptyInWords(view)}</p>`
-    : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, view, now))}</div>`}
+    : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}</div>`}
   ${view.cursor === undefined && nextCursor === null
     ? null
     : html`
@@ -49,7 +49,7 @@ const BADGES: Readonly<Record<DeliveryStatus, { label: string; tone: string }>> 
   cancelled: { label: 'Cancelled', tone: '' },
 };
 
-const deliveryItem = (signedIn: SignedIn, delivery: Delivery, view: DeliveriesView, now: Date): View => html`
+const deliveryItem = (signedIn: SignedIn, subscriptionId: string, delivery: Delivery, view: DeliveriesView, now: Date): View => html`
   <details id=${delivery.id} open=${view.open === delivery.id}>
     <summary id=${`summary-${delivery.id}`}>
       <span class=${`badge ${BADGES[delivery.status].tone}`}>${BADGES[delivery.status].label}</span>
@@ -58,7 +58,7 @@ const deliveryItem = (signedIn: SignedIn, delivery: Delivery, view: DeliveriesVi
     </summary>
     <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made ${exactTime(delivery.createdAt)}</p>
     ${attemptsList(delivery)}
-    ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, delivery, view)}
+    ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, subscriptionId, delivery, view)}
   </details>
 `;
 
@@ -77,7 +77,7 @@ function soon(time: string, now: Date): string {
   return seconds < 120 ? `in ${seconds} s` : ago(time, now);
 }
 
-const sendAgainForm = (signedIn: SignedIn, { id, subscriptionId, createdAt }: Delivery, { status, cursor }: DeliveriesView): View => html`
+const sendAgainForm = (signedIn: SignedIn, subscriptionId: string, { id, createdAt }: Delivery, { status, cursor }: DeliveriesView): View => html`
   <form method="post" action=${`/keys/subscriptions/${subscriptionId}/deliveries/${id}/redeliver`}>
     ${csrfField(signedIn)}
     ${status === undefined ? null : html`<input type="hidden" name="status" value=${status} />`}

@@ -49,7 +49,7 @@ export const rotatedSecretView = (secret: string, overlapEndsAt: string): View =
     children: html`
       <p>What to do within 24 hours: the replaced secret signs too until <strong>${overlapEndsAt}</strong>, so nothing is lost until then.</p>
       <ul>
-        <li>An n8n workflow: publish it again; it learns the new secret by itself.</li>
+        <li>An n8n workflow: publish it again (unpublish, then publish); it learns the new secret by itself, and nothing is lost meanwhile.</li>
         <li>Another receiver: give it this secret in place of the old one.</li>
       </ul>
     `,

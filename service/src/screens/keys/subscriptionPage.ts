@@ -2,7 +2,7 @@ import type { Delivery } from '../../domain/delivery.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
 import type { Page } from '../../domain/page.ts';
-import type { Subscription } from '../../domain/subscription.ts';
+import { signingSecrets, type Subscription } from '../../domain/subscription.ts';
 import { formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField, teamPage } from '../layout.ts';
@@ -46,7 +46,7 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
       ${once}
       <section class="keys-block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
       <section class="keys-block" aria-label="Actions">
-        ${actions(signedIn, subscription)}
+        ${actions(signedIn, subscription, now)}
         ${recoverForm(signedIn, subscription.id, now, parts.recoverForm)}
       </section>
       <section class="keys-block" aria-labelledby="deliveries-title">
@@ -61,16 +61,26 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
 const recoveredInWords = (count: number) =>
   count === 0 ? 'Nothing to send again: no delivery since then has failed for good.' : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`;
 
-const actions = (signedIn: SignedIn, { id, event, targetUrl }: Subscription): View => html`
+const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): View => {
+  const { id, event, targetUrl } = subscription;
+  return html`
   <div class="row">
     <form method="post" action=${`/keys/subscriptions/${id}/test`}>${csrfField(signedIn)}<button class="small">Send a test event</button></form>
     <form method="post" action=${`/keys/subscriptions/${id}/rotate-secret`} data-confirm="Make a new signing secret? The present one signs too for 24 hours; the receiver must have the new one by then.">
       ${csrfField(signedIn)}<button class="small secondary outline">Rotate the secret</button>
     </form>
-    <form method="post" action=${`/keys/subscriptions/${id}/remove`} data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed.`}>
+    ${signingSecrets(subscription, now).length > 1 ? revokeForm(signedIn, id) : null}
+    <form method="post" action=${`/keys/subscriptions/${id}/remove`} data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed. The same subscription made again within 10 minutes takes over what is pending.`}>
       ${csrfField(signedIn)}<button class="small secondary outline">Remove</button>
     </form>
   </div>
+`;
+};
+
+const revokeForm = (signedIn: SignedIn, id: string): View => html`
+  <form method="post" action=${`/keys/subscriptions/${id}/revoke-previous-secrets`} data-confirm="Have only the newest secret sign from now on? A receiver that still has a replaced one refuses what comes.">
+    ${csrfField(signedIn)}<button class="small secondary outline">Revoke the replaced secret</button>
+  </form>
 `;
 
 const FILTERS = [

@@ -8,6 +8,7 @@ import { getSubscriptionHealth } from '../../domain/operations/getSubscriptionHe
 import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
 import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
 import { redeliver } from '../../domain/operations/redeliver.ts';
+import { revokePreviousSecrets } from '../../domain/operations/revokePreviousSecrets.ts';
 import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
 import { parseCursor } from '../../domain/page.ts';
@@ -67,8 +68,8 @@ export function subscriptionRouter(deps: Deps): Router {
   );
 
   router.post('/keys/subscriptions/:id/test', async (request, response) => {
-    const { id, subscriptionId } = await sendTestEvent(deps, signedInOf(response).workspace, request.params.id);
-    response.redirect(303, addressOf(subscriptionId, { open: id }, { notice: 'test-event' }));
+    const { id } = await sendTestEvent(deps, signedInOf(response).workspace, request.params.id);
+    response.redirect(303, addressOf(request.params.id, { open: id }, { notice: 'test-event' }));
   });
 
   router.post('/keys/subscriptions/:id/deliveries/:deliveryId/redeliver', async (request, response) => {
@@ -98,8 +99,22 @@ export function subscriptionRouter(deps: Deps): Router {
 
   router.post('/keys/subscriptions/:id/rotate-secret', async (request, response) => {
     const { id } = request.params;
-    const { secret, overlapEndsAt } = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id);
+    const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.code !== 'secret_limit_reached') throw error;
+      return null;
+    });
+    if (rotated === null) {
+      const problem = 'Five secrets sign already. Revoke the replaced ones first, or wait until one of them expires.';
+      return void response.status(409).type('html').send(await show(response, id, { view: {}, problem }));
+    }
+    const { secret, overlapEndsAt } = rotated;
     response.status(201).type('html').send(await show(response, id, { view: {}, once: rotatedSecretView(secret, exactTime(overlapEndsAt)) }));
+  });
+
+  router.post('/keys/subscriptions/:id/revoke-previous-secrets', async (request, response) => {
+    const { id } = request.params;
+    await revokePreviousSecrets(deps, signedInOf(response).workspace, id);
+    response.redirect(303, addressOf(id, {}, { notice: 'secrets-revoked' }));
   });
 
   router.post('/keys/subscriptions/:id/remove', async (request, response) => {

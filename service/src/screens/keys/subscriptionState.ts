@@ -19,5 +19,9 @@ export const subscriptionState = ({ subscription, lastFailure }: SubscriptionHea
 
 function replacedSecret(secrets: readonly SealedSecret[], now: Date): View {
   const ends = secrets.flatMap(({ expiresAt }) => (expiresAt !== null && Date.parse(expiresAt) > now.getTime() ? [expiresAt] : []));
-  return ends.length === 0 ? null : html`<dt>Replaced secret</dt><dd>signs too until ${exactTime(ends[0]!)}</dd>`;
+  if (ends.length === 0) return null;
+  // The one that was replaced last comes first, and signs longest.
+  return ends.length === 1
+    ? html`<dt>Replaced secret</dt><dd>signs too until ${exactTime(ends[0]!)}</dd>`
+    : html`<dt>Replaced secrets</dt><dd>${ends.length} sign too, the last until ${exactTime(ends[0]!)}</dd>`;
 }
