@@ -38,8 +38,9 @@ export interface Helper {
   ask<Answer>(question: unknown): Promise<Answer>;
 }
 
-export function startHelper(script: string): Helper {
-  const child = adopt(fork(pathOf(script)));
+/** @param nodeOptions such as `--expose-gc` */
+export function startHelper(script: string, nodeOptions: readonly string[] = []): Helper {
+  const child = adopt(fork(pathOf(script), { execArgv: [...process.execArgv, ...nodeOptions] }));
   const gone = once(child, 'exit').then(() => {
     throw new Error(`${script} ended`);
   });

@@ -14,8 +14,8 @@ export type ReceiversQuestion =
   | { readonly do: 'report' };
 
 export interface ReceiversReport {
-  /** At `/ok/…`: from when the customer's message was sent to the service until its event was here, in milliseconds. */
-  readonly latenciesMs: readonly number[];
+  /** At `/ok/<side>/…`, by side: from when the customer's message was sent to the service until its event was here, in milliseconds. */
+  readonly latenciesMs: Readonly<Record<string, readonly number[]>>;
   readonly badRequests: number;
   /** Ids of the events that `/slow` has handled to the end. */
   readonly slowEvents: readonly string[];
@@ -26,7 +26,7 @@ export interface ReceiversReport {
 /** The moment as all processes of a machine count it. */
 export const nowMs = (): number => Number(process.hrtime.bigint() / 1000n) / 1000;
 
-let latenciesMs: number[] = [];
+let latenciesMs: Record<string, number[]> = {};
 let badRequests = 0;
 let slowEvents: string[] = [];
 let slowGivenUp = 0;
@@ -39,7 +39,7 @@ const answer = (response: ServerResponse, status = 200) => response.writeHead(st
 function take({ url, headers }: IncomingMessage, response: ServerResponse, body: string): void {
   if (url!.startsWith('/ok/')) {
     const { message } = JSON.parse(body) as { message: { text: string } };
-    latenciesMs.push(nowMs() - Number(/sent at (\S+)/.exec(message.text)![1]));
+    (latenciesMs[url!.split('/')[2]!] ??= []).push(nowMs() - Number(/sent at (\S+)/.exec(message.text)![1]));
     answer(response);
   } else if (url === '/good') answer(response);
   else if (url === '/bad') {
@@ -69,7 +69,7 @@ async function listen(certificate: KeyPair): Promise<number> {
 }
 
 function begin(wanted: { goodFor?: number; then?: 'hang' | 'fail'; slowMs?: number }): void {
-  [latenciesMs, badRequests, slowEvents, slowGivenUp] = [[], 0, [], 0];
+  [latenciesMs, badRequests, slowEvents, slowGivenUp] = [{}, 0, [], 0];
   bad = { goodFor: wanted.goodFor ?? 0, then: wanted.then ?? 'hang' };
   slowMs = wanted.slowMs ?? 100;
 }

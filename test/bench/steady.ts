@@ -1,0 +1,169 @@
+/**
+ * Whether memory and disk level off under a steady load, when retention really drops what is old.
+ * `node test/bench/steady.ts` runs for two minutes, with things that live for eight seconds.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startHelper, temporaryFolder, type Helper } from './children.ts';
+import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
+
+const WRITERS = 8;
+const SAMPLES = 24;
+const API_KEY = `cs_live_${'S'.repeat(32)}`;
+/** After so many conversations of a writer, the subscriptions are made anew, as n8n does with each publishing. */
+const REPUBLISH_EVERY = 20;
+
+export interface SteadyOptions {
+  readonly seconds?: number;
+  /** How long events, deliveries and conversations are kept. */
+  readonly keptForMs?: number;
+  /** The heap of the service; it ends when that is not enough. */
+  readonly heapMb?: number;
+}
+
+export interface Steady {
+  readonly conversations: number;
+  readonly requests: number;
+  readonly snapshots: number;
+  /** The most in the second half of the time, divided by the most in the first half, both after things have begun to go. */
+  readonly heapGrowth: number;
+  readonly diskGrowth: number;
+  readonly mostHeapMb: number;
+  readonly mostDiskMb: number;
+  /** Of the heap, once nobody writes any more and everything has gone; and before the first write. */
+  readonly heapAfterMb: number;
+  readonly heapBeforeMb: number;
+}
+
+/** Writes steadily for some time, and samples what the service takes. */
+export async function measureSteady({ seconds = 120, keptForMs = 8000, heapMb = 160 }: SteadyOptions = {}): Promise<Steady> {
+  const helper = startHelper('steadyService.ts', ['--expose-gc', `--max-old-space-size=${heapMb}`]);
+  const ask = <Answer>(question: SteadyQuestion) => helper.ask<Answer>(question);
+  const url = await ask<string>({ do: 'start', folder: temporaryFolder(), apiKey: API_KEY, keptForMs });
+  const receiver = await startReceiver();
+  const load = new Load(url, receiver.url);
+  await load.converse(); // what is made once is made
+  const before = await ask<SteadyReport>({ do: 'report' });
+
+  const running = load.run();
+  await sleep(2 * keptForMs); // things have begun to go
+  const samples = await sample(helper, seconds);
+  load.stop();
+  await running;
+  await sleep(3 * keptForMs);
+  const after = await ask<SteadyReport>({ do: 'report' });
+  await ask({ do: 'stop' });
+  receiver.close();
+
+  const half = (part: 0 | 1) => samples.slice((part * SAMPLES) / 2, ((part + 1) * SAMPLES) / 2);
+  const most = (of: readonly SteadyReport[], name: 'heapBytes' | 'diskBytes') => of.reduce((a, each) => Math.max(a, each[name]), 0);
+  const mb = (bytes: number) => bytes / 2 ** 20;
+  return {
+    conversations: load.conversations,
+    requests: load.requests,
+    snapshots: after.generation - before.generation,
+    heapGrowth: most(half(1), 'heapBytes') / most(half(0), 'heapBytes'),
+    diskGrowth: most(half(1), 'diskBytes') / most(half(0), 'diskBytes'),
+    mostHeapMb: mb(most(samples, 'heapBytes')),
+    mostDiskMb: mb(most(samples, 'diskBytes')),
+    heapAfterMb: mb(after.heapBytes),
+    heapBeforeMb: mb(before.heapBytes),
+  };
+}
+
+async function sample(helper: Helper, seconds: number): Promise<SteadyReport[]> {
+  const samples: SteadyReport[] = [];
+  for (let n = 0; n < SAMPLES; n += 1) {
+    await sleep((seconds * 1000) / SAMPLES);
+    samples.push(await helper.ask<SteadyReport>({ do: 'report' } satisfies SteadyQuestion));
+  }
+  return samples;
+}
+
+/** Answers 200, at `/bad` 500. */
+async function startReceiver(): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(request.url === '/bad' ? 500 : 200).end());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close().closeAllConnections() };
+}
+
+/** Customers who come, write, get answers and payment links, and go; n8n that publishes again and again; one receiver that is broken. */
+class Load {
+  conversations = 0;
+  requests = 0;
+  readonly #url: string;
+  readonly #receiver: string;
+  #isStopped = false;
+  #hooks: string[] | null = null;
+
+  constructor(url: string, receiver: string) {
+    this.#url = url;
+    this.#receiver = receiver;
+  }
+
+  async run(): Promise<void> {
+    await Promise.all(
+      Array.from({ length: WRITERS }, async (_, writer) => {
+        for (let n = 1; !this.#isStopped; n += 1) {
+          await this.converse();
+          if (writer === 0 && n % REPUBLISH_EVERY === 0) await this.#publish();
+        }
+      }),
+    );
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async converse(): Promise<void> {
+    if (this.#hooks === null) await this.#setUp();
+    const { token } = await this.#call<{ token: string }>('POST', '/api/chat/sessions', { name: 'Ana', email: `${randomUUID()}@example.com` });
+    const write = () => this.#call<{ conversation_id: string }>('POST', '/api/chat/messages', { text: `Hello, ${'x'.repeat(500)}`, client_message_id: randomUUID() }, token);
+    const { conversation_id: id } = await write();
+    await write();
+    await this.#call('POST', `/api/conversations/${id}/messages`, { text: 'An answer.' });
+    const { id: link } = await this.#call<{ id: string }>('POST', `/api/conversations/${id}/payment-links`, { amount: 100, currency: 'usd', description: 'A demo' });
+    await this.#call('POST', `/api/payment-links/${link}/cancel`, {});
+    await this.#call('POST', `/api/conversations/${id}/close`, { summary: 'Done.', verdict: 'goal_reached' });
+    this.conversations += 1;
+  }
+
+  async #setUp(): Promise<void> {
+    this.#hooks = [];
+    await this.#call('PUT', '/api/payment-accounts/manual', { settings: { instructions: 'By bank.' } });
+    await this.#call('PATCH', '/api/agent', { enabled: true });
+    await this.#publish();
+  }
+
+  async #publish(): Promise<void> {
+    const targets = [['message.received', '/ok'], ['message.sent', '/bad'], ['conversation.closed', '/ok']] as const;
+    for (const hook of this.#hooks ?? []) await this.#call('DELETE', `/api/hooks/${hook}`);
+    this.#hooks = [];
+    for (const [event, path] of targets) {
+      this.#hooks.push((await this.#call<{ id: string }>('POST', '/api/hooks', { event, target_url: this.#receiver + path, source: 'bench' })).id);
+    }
+  }
+
+  async #call<Answer>(method: string, path: string, body?: unknown, token = API_KEY): Promise<Answer> {
+    const response = await fetch(this.#url + path, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    this.requests += 1;
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+}
+
+if (import.meta.main) {
+  console.log(await measureSteady());
+  process.exit();
+}

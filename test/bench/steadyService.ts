@@ -1,0 +1,65 @@
+// The service in a process of its own, with a retention of seconds, that tells what it takes of memory and disk.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig } from '../../service/src/config.ts';
+import { startService, type Service } from '../../service/src/service.ts';
+import { answerQuestions } from './children.ts';
+
+export type SteadyQuestion =
+  | { readonly do: 'start'; readonly folder: string; readonly apiKey: string; readonly keptForMs: number }
+  | { readonly do: 'report' }
+  | { readonly do: 'stop' };
+
+export interface SteadyReport {
+  /** What is left of the heap when everything that nobody needs is collected. */
+  readonly heapBytes: number;
+  /** All files of the data folder together. */
+  readonly diskBytes: number;
+  /** Snapshots written so far, at least. */
+  readonly generation: number;
+}
+
+const DAY_MS = 86_400_000;
+
+let service: Service | null = null;
+let folder = '';
+
+async function start(wanted: { folder: string; apiKey: string; keptForMs: number }): Promise<string> {
+  folder = wanted.folder;
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    ALLOWED_NETWORKS: '127.0.0.0/8',
+    INSECURE_TARGETS: 'true',
+    BOOTSTRAP_API_KEY: wanted.apiKey,
+    BOOTSTRAP_WORKSPACE: 'Steady',
+    API_RATE_LIMIT_PER_MINUTE: '10000000',
+    CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+    AGENT_QUIET_MS: '0',
+    DELIVERY_RETRY_DELAYS_MS: '200,400,800',
+    LOG_LEVEL: 'silent',
+  });
+  const days = wanted.keptForMs / DAY_MS;
+  service = await startService(config, {
+    retention: { days, conversationDays: days },
+    housekeepingEveryMs: Math.max(100, wanted.keptForMs / 10),
+    // As small as what is stored in so short a time: with the usual sizes the first snapshot would come after minutes.
+    store: { snapshotAfterBytes: 1 << 20, keptChanges: 500 },
+  });
+  return service.url;
+}
+
+function report(): SteadyReport {
+  globalThis.gc!();
+  const names = readdirSync(folder);
+  // A file may be removed between the listing and the look at it.
+  const diskBytes = names.reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+  const generation = Math.max(0, ...names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0)));
+  return { heapBytes: process.memoryUsage().heapUsed, diskBytes, generation };
+}
+
+answerQuestions<SteadyQuestion>((question) => {
+  if (question.do === 'start') return start(question);
+  if (question.do === 'report') return report();
+  return service?.stop();
+});
