@@ -7,30 +7,9 @@ import { createWorkspace } from './domain/operations/createWorkspace.ts';
 import { startSession } from './domain/operations/signIn.ts';
 import { findWorkspace } from './domain/operations/findWorkspace.ts';
 import { hashPassword } from './security/passwords.ts';
-import { findEncryptionKey, makeEncryptionKey } from './security/encryptionKey.ts';
-import { createSecretBox, type SecretBox } from './security/secretBox.ts';
 import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
-const FINGERPRINT = 'encryption_key_fingerprint';
-
-/**
- * The box that seals this store's secrets. A key is made only for a store that has never had one.
- * @throws Error that says what to do when the key is missing or is not the one the data was written with
- */
-export async function openSecretBox(store: Deps['store'], { encryptionKey, dataDir }: Pick<Config, 'encryptionKey' | 'dataDir'>): Promise<SecretBox> {
-  const known = await store.transaction((tx) => tx.settings.get(FINGERPRINT));
-  const found = await findEncryptionKey(encryptionKey, dataDir);
-  if (known && !found) {
-    throw new Error(`encryption.key is missing from ${dataDir}, and the data there was written with it. Put it back, or give the key as ENCRYPTION_KEY.`);
-  }
-  const box = createSecretBox(found ?? (await makeEncryptionKey(dataDir)));
-  if (!known) await store.transaction((tx) => tx.settings.put({ id: FINGERPRINT, value: box.fingerprint }));
-  else if (known.value !== box.fingerprint) {
-    throw new Error('The encryption key is not the one that this data was written with. Give the former key (ENCRYPTION_KEY, or encryption.key in the data folder), or start with another DATA_DIR.');
-  }
-  return box;
-}
 
 /**
  * On an empty store makes what the BOOTSTRAP variables say. Without them, while the team has no

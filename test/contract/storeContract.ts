@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { describeChanges } from './changesContract.ts';
 import { describeJobs } from './jobsContract.ts';
 import { describeQueries } from './queriesContract.ts';
+import { describeRewrite } from './rewriteContract.ts';
 import type { ContractStore, OpenContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
 import type { TestClock } from '../helpers/testClock.ts';
@@ -185,5 +186,6 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
     describeQueries(() => store);
     describeJobs(() => store, () => clock, async () => (store = await reopen()));
     describeChanges(() => store, async () => (store = await reopen()));
+    describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
   });
 };

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addKeyCommands } from './keyCommands.ts';
+import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { runService } from './runService.ts';
 
 /** The command line: without arguments it runs the service. */
@@ -7,5 +8,6 @@ export async function runCommandLine(): Promise<void> {
   const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
   program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
   addKeyCommands(program);
+  addRotateKeyCommand(program);
   await program.parseAsync();
 }

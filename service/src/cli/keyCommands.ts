@@ -1,16 +1,14 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
 import { systemClock } from '../domain/clock.ts';
-import { collections, type ServiceStore } from '../domain/collections.ts';
+import type { ServiceStore } from '../domain/collections.ts';
 import { createApiKey } from '../domain/operations/createApiKey.ts';
 import { createWorkspace } from '../domain/operations/createWorkspace.ts';
 import { findWorkspace } from '../domain/operations/findWorkspace.ts';
 import { listApiKeys } from '../domain/operations/listApiKeys.ts';
 import { revokeApiKey } from '../domain/operations/revokeApiKey.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import { createLogger } from '../service.ts';
-import { openLowdbStore } from '../store/lowdb/index.ts';
 import { failInOneLine } from './failInOneLine.ts';
+import { withStore } from './withStore.ts';
 
 interface KeyDeps {
   readonly store: ServiceStore;
@@ -71,15 +69,9 @@ function noWorkspace(slug: string | undefined): never {
   throw new Error(slug === undefined ? 'There is no workspace yet; start the service once, or make a key.' : `There is no workspace ${JSON.stringify(slug)}.`);
 }
 
-/** Opens the data folder for one command; a running service holds it, and is named in the refusal. */
 async function withDataFolder(run: (deps: KeyDeps) => Promise<void>): Promise<void> {
   try {
-    const store = await openLowdbStore(collections, { folder: readConfig(process.env).dataDir, log: createLogger('warn') });
-    try {
-      await run({ store, clock: systemClock });
-    } finally {
-      await store.close();
-    }
+    await withStore((store) => run({ store, clock: systemClock }));
   } catch (error) {
     failInOneLine(error);
   }

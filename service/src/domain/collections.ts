@@ -29,9 +29,13 @@ export interface IdempotentAnswer extends Document {
   readonly expiresAt: string;
 }
 
-/** What the service keeps about itself: the encryption key's fingerprint. */
+/** What the service keeps about itself: the encryption key's fingerprint, and how far everything is sealed. */
 export interface Setting extends Document {
   readonly value: string;
+  /** What is sealed; see encryption/sealEarlierDocument.ts. Left out: 1. */
+  readonly sealingVersion?: number;
+  /** Everything was sealed anew, and what it was before has still to be removed from the disk. */
+  readonly hasHistory?: boolean;
 }
 
 /** Every collection, with what it is searched by. */

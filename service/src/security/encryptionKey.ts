@@ -1,45 +1,63 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nodeFiles, type Files } from '../store/lowdb/files.ts';
 
 const KEY_BYTES = 32;
+const HEX = /^[0-9a-f]{64}$/i;
+const BASE64 = /^[A-Za-z0-9+/_-]{43}=?$/;
+
+export const KEY_FILE = 'encryption.key';
+/** Where a new key waits until everything is sealed with it. */
+export const NEW_KEY_FILE = 'encryption.key.new';
+
+export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
 
 /** Reads 32 bytes written as base64 or hex. @throws Error that says what a key looks like */
 export function parseEncryptionKey(text: string, name: string): Buffer {
   const trimmed = text.trim();
-  const key = /^[0-9a-f]{64}$/i.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');
-  if (key.length !== KEY_BYTES) {
-    throw new Error(`${name} must be 32 random bytes in base64 or hex, such as \`openssl rand -base64 32\` prints.`);
-  }
-  return key;
+  const key = HEX.test(trimmed) ? Buffer.from(trimmed, 'hex') : BASE64.test(trimmed) ? Buffer.from(trimmed, 'base64') : null;
+  if (key?.length === KEY_BYTES) return key;
+  throw new Error(`${name} must be 32 random bytes in base64 or hex, such as \`openssl rand -base64 32\` prints.`);
 }
 
-/**
- * The key from the environment, else from `encryption.key` in the data folder; null when there is neither.
- * @throws Error when the file is there but cannot be read or is no key
- */
-export async function findEncryptionKey(given: string | undefined, folder: string): Promise<Buffer | null> {
-  if (given !== undefined) return parseEncryptionKey(given, 'ENCRYPTION_KEY');
-  const path = keyPath(folder);
+/** @returns null when there is no such file. @throws Error that says what to do when it cannot be read or is no key */
+export async function readKeyFile(path: string): Promise<Buffer | null> {
+  let text: string;
   try {
-    return parseEncryptionKey(await readFile(path, 'utf8'), path);
+    text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new Error(`${path} cannot be read (${code ?? message}): let the user that runs the service read it, or give the key as ENCRYPTION_KEY.`, { cause: error });
+  }
+  try {
+    return parseEncryptionKey(text, path);
+  } catch (error) {
+    throw new Error(`${path} is damaged: it must hold 32 bytes in base64 or hex. Put a copy of it back, or give the key as ENCRYPTION_KEY.`, { cause: error });
   }
 }
 
-/** Makes a key and keeps it in the data folder, for its owner alone. */
-export async function makeEncryptionKey(folder: string): Promise<Buffer> {
-  const key = randomBytes(KEY_BYTES);
-  const file = await open(keyPath(folder), 'wx', 0o600);
+/** Keeps a key in the data folder, for its owner alone: whole, or not at all. Replaces the one that is there. */
+export async function keepKey(folder: string, key: Buffer, files: Files = nodeFiles): Promise<void> {
+  await writeNewKey(folder, key, files);
+  await adoptNewKey(folder, files);
+}
+
+/** Puts a key beside the present one. */
+export async function writeNewKey(folder: string, key: Buffer, files: Files = nodeFiles): Promise<void> {
+  const file = await files.open(join(folder, NEW_KEY_FILE), 'w');
   try {
-    await file.writeFile(`${key.toString('base64')}\n`);
+    await file.write(Buffer.from(`${key.toString('base64')}\n`), 0);
     await file.sync();
   } finally {
     await file.close();
   }
-  return key;
+  await files.syncFolder(folder);
 }
 
-const keyPath = (folder: string) => join(folder, 'encryption.key');
+/** From now on the new key is the key. */
+export async function adoptNewKey(folder: string, files: Files = nodeFiles): Promise<void> {
+  await files.rename(join(folder, NEW_KEY_FILE), join(folder, KEY_FILE));
+  await files.syncFolder(folder);
+}

@@ -158,6 +158,16 @@ export interface Store<S extends Schema> {
   /** Calls back after each durable commit that added or released work. Returns the way to stop. */
   onWork(listener: () => void): () => void;
 
+  /**
+   * Puts what `change` makes of each document in its place, in one transaction: all of them or, when it
+   * throws, none. For the rare time when everything is to be written anew; all others wait.
+   * @param change given every document of every collection, also of those that the schema names no more;
+   *   returns the very same object to leave it alone
+   */
+  rewrite(change: (document: Document, collection: string) => Document): Promise<void>;
+  /** Leaves nothing of what documents were before in any file of the store. */
+  forgetHistory(): Promise<void>;
+
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
   /** Costs as much as there are groups with due jobs, however much is stored. Answers during an outage too. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import type { Change, ClaimRequest, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
+import type { Change, ClaimRequest, Document, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from './changeFeed.ts';
@@ -48,6 +48,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly time: QueueTime;
   private state: State;
   private queue: WorkQueue;
+  /** Transactions that wrote. */
+  private written = 0;
   /** The transaction whose function runs now. */
   private session: Session | null = null;
   private outage: string | null = null;
@@ -88,11 +90,31 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
+    return this.inSession((session) => fn(this.transactionOf(session)));
+  }
+
+  async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
+    await this.inSession(async (session) => {
+      for (const table of session.state.all()) {
+        if (table.name === JOBS) continue;
+        for (const document of [...table.everything()]) {
+          const changed = change(document, table.name);
+          if (changed !== document) session.put(table, changed);
+        }
+      }
+    });
+  }
+
+  /** The journal before a snapshot, and the snapshot before that one, are kept: the second one has them removed. */
+  async forgetHistory(): Promise<void> {
     this.refuseWhenUnavailable();
-    const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
-    if (durable !== null) await durable;
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
+    await this.snapshot;
+    const { folder, files } = this.options;
+    const writing = this.db.write().then(() => this.db.write()).then(() => files.syncFolder(folder));
+    this.snapshot = writing.catch(() => {}).finally(() => {
+      this.snapshot = null;
+    });
+    await writing;
   }
 
   /** Between transactions, so that it never sees half of one. */
@@ -133,23 +155,35 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed;
   }
 
-  private async runTransaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Ended<T>> {
+  private async inSession<T>(fn: (session: Session) => Promise<T>): Promise<T> {
+    this.refuseWhenUnavailable();
+    const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
+    if (durable !== null) await durable;
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  private async runTransaction<T>(fn: (session: Session) => Promise<T>): Promise<Ended<T>> {
     this.refuseInOutage();
     const session = new Session(this.state, this.time);
     this.session = session;
-    const outcome = await settle(() => fn(this.transactionOf(session)));
+    const outcome = await settle(() => fn(session));
     session.end();
     if (outcome.status === 'rejected') session.rollBack();
     this.session = null;
     this.refuseInOutage();
     if (session.state !== this.state) throw new StoreUnavailable('the store was read again from disk meanwhile');
-    return { outcome, durable: this.commit(session.writes) };
+    return { outcome, durable: this.commit(session) };
   }
 
-  private commit(writes: Write[]): Promise<void> | null {
-    if (writes.length === 0) return this.adapter.journal.pending();
+  /** @returns when what it read or wrote is durable; null: it is. It need not wait for what others write elsewhere. */
+  private commit(session: Session): Promise<void> | null {
+    const { writes } = session;
+    if (writes.length === 0) return session.readsDurable;
     for (const { table, before } of writes) if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
-    return this.adapter.journal.append(writes);
+    const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
+    for (const { table } of writes) table.lastWrite = lastWrite;
+    return lastWrite.durable;
   }
 
   /** What became durable is shown to others: to the queue, to the readers of the feed, to the listeners. */
