@@ -81,7 +81,8 @@ export function hashDefinition(
 export function redefine(tool: Tool, changes: Partial<ToolDefinition> & Pick<Partial<Tool>, 'sealedSecret' | 'sealedTemplateSecrets'>, now: Date): Tool {
   const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
   const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
-  if (definitionHash === tool.definitionHash) return changed;
+  // Not compared with the stored one: that stays when the encryption key changes, and with it the sealed forms.
+  if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
   return { ...changed, definitionHash, status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null };
 }
 
