@@ -261,6 +261,43 @@ describe('deliveries', () => {
       expect(await deliveries(id, '?status=failed')).toHaveLength(1);
     });
 
+    it('recovers each failed event once, asked five times at once, and leaves alone what waits for its retry', async () => {
+      await start({ env: { DELIVERY_RETRY_DELAYS_MS: '600000,1,1' } });
+      const { id } = await receiver.subscribe(service, 'message.received');
+      const since = new Date(Date.now() - 60_000).toISOString();
+      for (let n = 0; n < 20; n++) {
+        script = [n % 4 === 0 ? 503 : 400];
+        await customer.write(`message ${n}`);
+        await waitFor('its attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
+      }
+      const answers = await Promise.all(Array.from({ length: 5 }, () => service.api.post(`/api/hooks/${id}/recover`, { since })));
+      expect(answers.reduce((sum, { body }) => sum + (body.redelivered as number), 0)).toBe(15);
+      await waitFor('those that had failed', async () => (await deliveries(id, '?status=delivered')).length === 15);
+      expect(await deliveries(id, '?status=pending')).toHaveLength(5);
+      const times = [...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values()].map(({ length }) => length);
+      expect(times.sort()).toEqual([...Array<number>(5).fill(1), ...Array<number>(15).fill(2)]);
+      // A receiver that took one after all may drop it: it is not told to take it again.
+      expect(receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined)).toBe(true);
+      expect((await deliveries(id, '?status=delivered')).every(({ attempts }: { attempts: { trigger: string }[] }) => attempts[1]!.trigger === 'manual')).toBe(true);
+    });
+
+    it('gives a repeated recover with the same Idempotency-Key the first answer, and sends nothing again', async () => {
+      await start();
+      const { id } = await receiver.subscribe(service, 'message.received');
+      const since = new Date(Date.now() - 60_000).toISOString();
+      script = [400, 400, 400];
+      await customer.write('fails');
+      await finished(id);
+      const recover = (body: unknown = { since }) => service.api.post(`/api/hooks/${id}/recover`, body, { 'idempotency-key': 'once' });
+      expect((await recover()).body).toEqual({ redelivered: 1 });
+      await waitFor('it to fail again', () => receiver.requests.length === 2);
+      await finished(id);
+      expect((await recover()).body).toEqual({ redelivered: 1 });
+      expect((await recover({ since: new Date().toISOString() })).status).toBe(409);
+      expect(await finished(id)).toMatchObject({ status: 'failed', attempts: [{}, {}] });
+      expect((await service.api.post('/api/hooks/sub_nothing/recover', { since }, { 'idempotency-key': 'missing' })).status).toBe(404);
+    });
+
     it('refuses a recover without a time', async () => {
       await start();
       const { id } = await receiver.subscribe(service, 'message.received');

@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { waitFor } from '../helpers/waitFor.ts';
 import { MINUTE_MS, status, successorStage, type Made } from './successorStage.ts';
@@ -193,5 +195,19 @@ describe('a subscription that takes the place of a removed one', () => {
     await delivered(second, 1);
     const first = await subscribe({ target_url: `${stage.receiver.url}/0` });
     expect(await deliveries(first)).toEqual([]);
+  });
+
+  it('costs next to nothing while it has not come: what waits is not claimed over and over', async () => {
+    await start();
+    await remove(await subscribe());
+    for (let n = 0; n < 50; n++) await write(`waits ${n}`);
+    const bytesWritten = async () => {
+      const sizes = await Promise.all((await readdir(stage.service.folder)).map(async (name) => (await stat(join(stage.service.folder, name))).size));
+      return sizes.reduce((sum, each) => sum + each, 0);
+    };
+    const before = await bytesWritten();
+    await new Promise((resolve) => setTimeout(resolve, 2000)); // the cost of time that passes is under test
+    expect((await bytesWritten()) - before).toBeLessThan(10_000);
+    await delivered(await subscribe(), 50);
   });
 });
