@@ -174,6 +174,30 @@ describe('before a write is durable', () => {
     await expect(failing).rejects.toThrow('a exists');
   });
 
+  it('what was searched for and is not there, and what could not be put beside it, is not answered either', async () => {
+    release();
+    await put(store, thing('a', { code: 'x' }));
+    release = files.holdSyncs();
+    const removing = store.transaction((tx) => tx.things.delete('a'));
+    const searching = store.transaction((tx) => tx.things.find({ where: { group: 'g' }, limit: 1 }));
+    const writing = put(store, thing('b', { group: 'h', code: 'x' }));
+    const refused = put(store, thing('c', { code: 'x' }));
+    expect(await Promise.all([removing, searching, writing, refused].map(settles))).toEqual([false, false, false, false]);
+    release();
+    expect(await searching).toEqual([]);
+    await writing;
+    await expect(refused).rejects.toThrow('already holds');
+  });
+
+  it('a reader of other collections does not wait for it', async () => {
+    const writing = put(store, thing('a'));
+    expect(await settles(store.transaction((tx) => tx.others.get('a')))).toBe(true);
+    const both = store.transaction(async (tx) => [await tx.others.get('a'), await tx.things.get('a')]);
+    expect(await settles(both)).toBe(false);
+    release();
+    await Promise.all([writing, both]);
+  });
+
   it('its work is not handed out, and nobody hears of it', async () => {
     let called = 0;
     store.onWork(() => (called += 1));

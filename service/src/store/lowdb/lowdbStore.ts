@@ -312,7 +312,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.closing.abort();
     await this.snapshot;
     await this.healing;
-    await this.adapter.journal.close();
+    await this.adapter.close();
     this.feed.close();
     await this.lock.release();
   }

@@ -3,7 +3,7 @@ import { toJson } from './document.ts';
 import type { QueueTime } from './queueTime.ts';
 import type { State } from './state.ts';
 import { JOBS } from './state.ts';
-import type { AnyQuery, Table } from './table.ts';
+import type { AnyQuery, LastWrite, Table } from './table.ts';
 
 /** What one transaction did to one document. */
 export interface Write {
@@ -23,6 +23,8 @@ export class Session {
   readonly state: State;
   readonly time: QueueTime;
   private readonly log = new Map<string, Write>();
+  /** The newest write of those tables that this transaction has looked at. */
+  private seen: LastWrite | null = null;
   private ended = false;
 
   constructor(state: State, time: QueueTime) {
@@ -33,6 +35,11 @@ export class Session {
   /** One for each document that has changed. */
   get writes(): Write[] {
     return [...this.log.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
+  }
+
+  /** When all that was read is durable; null: it is. A table counts as a whole, since a search also reads what is not there. */
+  get readsDurable(): Promise<void> | null {
+    return this.seen?.durable ?? null;
   }
 
   /** The document as the last committed transaction left it. */
@@ -51,17 +58,17 @@ export class Session {
   }
 
   read(table: Table, id: string): Document | undefined {
-    this.check();
+    this.lookAt(table);
     return table.get(id);
   }
 
   find(table: Table, query: AnyQuery): readonly Document[] {
-    this.check();
+    this.lookAt(table);
     return table.find(query);
   }
 
   put(table: Table, document: Document, dueAt?: number): void {
-    this.check();
+    this.lookAt(table);
     const json = toJson(table.name, document);
     const before = table.get(document.id);
     table.put(document);
@@ -69,7 +76,7 @@ export class Session {
   }
 
   remove(table: Table, id: string): boolean {
-    this.check();
+    this.lookAt(table);
     const before = table.get(id);
     if (before === undefined) return false;
     table.restore(id, undefined);
@@ -84,8 +91,10 @@ export class Session {
     else Object.assign(earlier, { after: write.after, json: write.json, dueAt: write.dueAt });
   }
 
-  private check(): void {
+  private lookAt(table: Table): void {
     if (this.ended) throw new Error('The transaction has ended; await everything inside its function');
+    const { lastWrite } = table;
+    if (lastWrite !== null && (this.seen === null || lastWrite.order > this.seen.order)) this.seen = lastWrite;
   }
 }
 

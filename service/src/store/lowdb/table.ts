@@ -14,9 +14,18 @@ export interface AnyQuery {
   readonly limit: number;
 }
 
+/** A committed transaction on its way to the disk, or there. */
+export interface LastWrite {
+  /** Counts the transactions that wrote: a later one is durable later. */
+  readonly order: number;
+  readonly durable: Promise<void>;
+}
+
 /** One collection in memory: its rows in lowdb's data, and the indexes over them. */
 export class Table {
   readonly name: string;
+  /** Null: nothing was written since everything was read from disk. */
+  lastWrite: LastWrite | null = null;
   private readonly rows: Rows;
   /** Those that the schema declares: what can be searched by. */
   private readonly declared: readonly Index[];
