@@ -21,11 +21,14 @@ describe('journal', () => {
     await store.close();
     return things.map(({ id }) => id).join('');
   };
-  /** Three frames, `a`, `b` and `c`. @returns the journal and where each frame begins */
+  /** What a killed process leaves: nothing says that it was closed in order. */
+  const asAfterAKill = () => rm(join(folder, 'closed.json'), { force: true });
+  /** Three frames, `a`, `b` and `c`, as a killed process leaves them. @returns the journal and where each frame begins */
   const writeThree = async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) await put(store, thing(id));
     await store.close();
+    await asAfterAKill();
     const bytes = await readFile(journal());
     const starts = [...bytes.keys()].filter((at) => bytes[at] === 0x1e);
     expect(starts).toHaveLength(3);
@@ -46,6 +49,7 @@ describe('journal', () => {
   it('cuts the last frame wherever it is torn, and goes on writing behind the good part', async () => {
     const { bytes, starts } = await writeThree();
     for (let length = starts[2] + 1; length < bytes.length; length += 1) {
+      await asAfterAKill();
       await writeFile(journal(), bytes.subarray(0, length));
       const store = await open();
       expect((await all(store)).map(({ id }) => id)).toEqual(['a', 'b']);
@@ -123,8 +127,57 @@ describe('journal', () => {
     await put(store, thing('d', { note: bytes.toString('latin1') }));
     await store.close();
     const whole = await readFile(journal());
+    await asAfterAKill();
     await writeFile(journal(), whole.subarray(0, whole.length - 2));
     expect(await ids()).toBe('abc');
+  });
+
+  describe('after a stop in order', () => {
+    const closeInOrder = async () => {
+      const { starts } = await writeThree();
+      const store = await open();
+      await put(store, thing('d'));
+      await store.close();
+      return { bytes: await readFile(journal()), starts };
+    };
+
+    it.each([
+      ['is cut off between two frames', (bytes: Buffer, at: number) => bytes.subarray(0, at)],
+      ['is empty', () => Buffer.alloc(0)],
+      ['has a wrong byte in its last frame', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -3), Buffer.from('?'), bytes.subarray(-2)])],
+    ] as const)('a journal that %s stops the start, and nothing is changed', async (_what, damage) => {
+      const { bytes, starts } = await closeInOrder();
+      const damaged = damage(bytes, starts[2]);
+      await writeFile(journal(), damaged);
+      const { file, message } = await refusal();
+      expect(file).toBe('journal-1.log');
+      expect(message).toMatch(/frame 4 was there when the service was stopped in order \(journal-1\.log, byte \d+\).*backup.*closed\.json/);
+      expect(await readFile(journal())).toEqual(damaged);
+      await asAfterAKill();
+      expect('abcd').toContain(await ids());
+    });
+
+    it('a journal that is gone stops the start', async () => {
+      await closeInOrder();
+      await rm(journal());
+      expect(await refusal()).toMatchObject({ file: 'journal-1.log' });
+    });
+
+    it('a note that is damaged itself stops nothing', async () => {
+      await closeInOrder();
+      for (const text of ['', 'null', '{"nextSequence":9,"crc":1}', '\u0000\u0000']) {
+        await writeFile(join(folder, 'closed.json'), text);
+        expect(await ids()).toBe('abcd');
+      }
+    });
+
+    it('and a start, the note is gone before anything is written', async () => {
+      await closeInOrder();
+      const store = await open();
+      expect(await readdir(folder)).not.toContain('closed.json');
+      await store.close();
+      expect(await readdir(folder)).toContain('closed.json');
+    });
   });
 
   it('passes on errors of reading instead of starting empty', async () => {

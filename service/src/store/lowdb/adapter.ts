@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
+import { removeClosing, writeClosing } from './closing.ts';
 import type { Files } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, tidyFolder } from './folder.ts';
 import type { JournalEvents, JournalPosition } from './journal.ts';
@@ -63,10 +64,18 @@ export class JournaledAdapter implements Adapter<Data> {
     if (failed !== null) await this.cutUnacknowledged(failed);
     const recovered = await recover(this.folder, this.files, this.log);
     const { file, position } = await this.openJournal(recovered.position, failed !== null);
+    await removeClosing(this.folder, this.files);
     this.current = new Journal(this.folder, this.files, file, position, this.events);
     this.base = recovered.base;
     this.carried = recovered.journalBytes;
     return recovered.data;
+  }
+
+  /** Lets go of the files, and says how far they go when all of it could be written. */
+  async close(): Promise<void> {
+    const { journal } = this;
+    await journal.close();
+    if (journal.isWhole) await writeClosing(this.folder, journal.position.nextSequence, this.files).catch(() => {});
   }
 
   /** Begins a new journal, writes what came before it as a snapshot, and removes what nobody needs any more. */

@@ -65,6 +65,11 @@ export class Journal {
     return this.at;
   }
 
+  /** Everything that was appended is durable. */
+  get isWhole(): boolean {
+    return this.failure === null && this.waiting.length === 0;
+  }
+
   /** @returns when the transaction, and with it everything before it, is durable */
   append(writes: Write[]): Promise<void> {
     if (this.failure !== null) return Promise.reject(this.failure);

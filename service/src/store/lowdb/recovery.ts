@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readClosing } from './closing.ts';
 import { freezeParsed } from './document.ts';
 import { StoreDamaged } from './errors.ts';
 import type { Files } from './files.ts';
@@ -35,6 +36,8 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const listing = await listFolder(folder);
   const base = await newestGoodSnapshot(folder, listing, log);
   const journals = journalsSince(base, listing);
+  const promised = await readClosing(folder);
+  if (journals.length === 0 && promised !== null && promised > base.nextSequence) throw endsEarly(journalName(base.generation), 0, base.nextSequence, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
   const replay = new Replay(base);
   for (const generation of journals) {
@@ -42,8 +45,13 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
     replay.beginFile(name);
     for await (const lines of readLines(join(folder, name))) for (const line of lines) replay.take(line);
   }
-  await cut(folder, replay.tail, files, log);
   const last = journals.at(-1)!;
+  const { size: length } = await stat(join(folder, journalName(last)));
+  if (promised !== null && promised > replay.nextSequence) {
+    const { file, position } = replay.tail[0] ?? { file: journalName(last), position: length };
+    throw endsEarly(file, position, replay.nextSequence, promised);
+  }
+  await cut(folder, replay.tail, files, log);
   const { size } = await stat(join(folder, journalName(last)));
   await settle(folder, last, size, replay.lastFrame, files);
   return {
@@ -137,6 +145,14 @@ class Replay {
     throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
   }
 }
+
+const endsEarly = (file: string, position: number, next: number, promised: number) =>
+  new StoreDamaged(
+    file,
+    position,
+    `The journal can be read up to frame ${next - 1}, and frame ${promised - 1} was there when the service was stopped in order`,
+    `remove the file closed.json`,
+  );
 
 const cutting = (file: string, position: number) =>
   `cut the file there (truncate -s ${position} ${file}) and move the journals of later generations away`;
