@@ -1,18 +1,22 @@
-// A bare Express route that parses a message and answers with the JSON that the service answered with.
+// Bare Express routes that parse a message and answer with the JSON that the service answered with.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { answerQuestions } from './children.ts';
 
-answerQuestions(async ({ answer }: { answer: string }) => {
-  const sent = JSON.parse(answer) as unknown;
+answerQuestions(async ({ teamAnswer, chatAnswer }: { teamAnswer: string; chatAnswer: string }) => {
   const app = express();
   // As in the service, so that the bare route does no work that the service does not do.
   app.set('etag', false);
-  app.post('/api/conversations/:id/messages', express.json(), (request, response) => {
-    if (typeof (request.body as { text?: unknown }).text !== 'string') throw new Error('no text');
-    response.status(201).json(sent);
-  });
+  const answering = (status: number, answer: string) => {
+    const sent = JSON.parse(answer) as unknown;
+    return (request: Request, response: Response) => {
+      if (typeof (request.body as { text?: unknown }).text !== 'string') throw new Error('no text');
+      response.status(status).json(sent);
+    };
+  };
+  app.post('/api/conversations/:id/messages', express.json(), answering(201, teamAnswer));
+  app.post('/api/chat/messages', express.json(), answering(202, chatAnswer));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;

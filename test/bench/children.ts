@@ -19,7 +19,8 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
-const adopt = (child: ChildProcess): ChildProcess => {
+/** Ends the process with the bench. */
+export const adopt = (child: ChildProcess): ChildProcess => {
   children.add(child);
   return child.once('exit', () => children.delete(child));
 };
@@ -36,11 +37,12 @@ export const temporaryFolder = (): string => removeAtEnd(mkdtempSync(join(tmpdir
 export interface Helper {
   readonly pid: number;
   ask<Answer>(question: unknown): Promise<Answer>;
+  stop(): Promise<void>;
 }
 
 /** @param nodeOptions such as `--expose-gc` */
-export function startHelper(script: string, nodeOptions: readonly string[] = []): Helper {
-  const child = adopt(fork(pathOf(script), { execArgv: [...process.execArgv, ...nodeOptions] }));
+export function startHelper(script: string, nodeOptions: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Helper {
+  const child = adopt(fork(pathOf(script), { execArgv: [...process.execArgv, ...nodeOptions], env: { ...process.env, ...env } }));
   const gone = once(child, 'exit').then(() => {
     throw new Error(`${script} ended`);
   });
@@ -52,6 +54,10 @@ export function startHelper(script: string, nodeOptions: readonly string[] = [])
       child.send(question as object);
       const [answer] = await Promise.race([answered, gone]);
       return answer as Answer;
+    },
+    async stop() {
+      child.kill('SIGKILL');
+      await gone.catch(() => {});
     },
   };
 }
@@ -73,9 +79,12 @@ export interface RunningService {
   readonly url: string;
   readonly apiKey: string;
   readonly pid: number;
+  /** From the start of the process until `/readyz` answered 200. */
+  readonly startMs: number;
   /** Begins or ends a CPU profile, when profiles are asked for. */
   toggleProfile(): Promise<void>;
-  stop(): Promise<void>;
+  /** @param keep.folder leaves the store where it is, for another start */
+  stop(keep?: { readonly folder: boolean }): Promise<void>;
 }
 
 /**
@@ -91,6 +100,7 @@ export async function startService(
   const port = await freePort();
   const apiKey = `cs_live_${'B'.repeat(32)}`;
   const log = openSync(join(folder, 'service.log'), 'a');
+  const startedAt = performance.now();
   const child = adopt(
     spawn(process.execPath, [...(profiles === undefined ? [] : ['--import', pathOf('profiler.ts')]), pathOf('../../service/dist/main.js')], {
       cwd: folder,
@@ -113,26 +123,37 @@ export async function startService(
   closeSync(log);
   const url = `http://127.0.0.1:${port}`;
   const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false);
-  for (const giveUpAt = Date.now() + startWithinMs; !(await isReady()); await sleep(50)) {
-    if (child.exitCode !== null || Date.now() > giveUpAt) {
+  for (const giveUpAt = Date.now() + startWithinMs; !(await isReady()); await sleep(20)) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt) {
       throw new Error(`The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`);
     }
   }
+  const startMs = performance.now() - startedAt;
   return {
     url,
     apiKey,
     pid: child.pid!,
+    startMs,
     async toggleProfile() {
       if (profiles === undefined) return;
       child.kill('SIGUSR2');
       await sleep(500);
     },
-    async stop() {
+    async stop(keep) {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
-      rmSync(folder, { recursive: true, force: true });
+      if (!keep?.folder) rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Resident memory in bytes; NaN where /proc does not say. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** Seconds of CPU that a process has used, to 10 ms; NaN where /proc does not say. */

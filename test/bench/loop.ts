@@ -1,7 +1,11 @@
 // A bare undici loop: sends the given requests round and round over a fixed number of connections.
+import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { answerQuestions } from './children.ts';
 import { quantile } from './statistics.ts';
+
+/** Stands in a body where each request gets an id of its own. */
+export const FRESH_ID = '{{fresh id}}';
 
 export interface LoopQuestion {
   readonly origin: string;
@@ -9,7 +13,10 @@ export interface LoopQuestion {
   readonly ca?: string;
   readonly connections: number;
   readonly count: number;
+  /** Taken in turn, as `tokens` are. */
   readonly paths: readonly string[];
+  /** Each sent as a Bearer token; none when left out. */
+  readonly tokens?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly expectedStatus: number;
@@ -34,18 +41,21 @@ function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
   return pool;
 }
 
-answerQuestions(async (question: LoopQuestion): Promise<LoopReport> => {
+const loop = async (question: LoopQuestion): Promise<LoopReport> => {
   const pool = poolFor(question);
-  const { count, paths, headers, body, expectedStatus } = question;
+  const { count, paths, tokens = [], body, expectedStatus } = question;
+  const headers = tokens.length === 0 ? [question.headers] : tokens.map((token) => ({ ...question.headers, authorization: `Bearer ${token}` }));
+  const hasFreshId = body.includes(FRESH_ID);
   const latenciesMs: number[] = [];
   let answer = '';
   let sent = 0;
   const sendOnAndOn = async () => {
     while (sent < count) {
       const path = paths[sent % paths.length]!;
+      const request = { method: 'POST', path, headers: headers[sent % headers.length]!, body: hasFreshId ? body.replace(FRESH_ID, randomUUID()) : body } as const;
       sent += 1;
       const sentAt = performance.now();
-      const response = await pool.request({ method: 'POST', path, headers, body });
+      const response = await pool.request(request);
       answer = await response.body.text();
       latenciesMs.push(performance.now() - sentAt);
       if (response.statusCode !== expectedStatus) throw new Error(`POST ${path} answered ${response.statusCode}: ${answer}`);
@@ -55,4 +65,6 @@ answerQuestions(async (question: LoopQuestion): Promise<LoopReport> => {
   await Promise.all(Array.from({ length: question.connections }, sendOnAndOn));
   const seconds = (performance.now() - startedAt) / 1000;
   return { perSecond: count / seconds, p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99), answer };
-});
+};
+
+if (process.send !== undefined) answerQuestions(loop);

@@ -13,11 +13,10 @@ import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { signedInBrowser } from '../helpers/browserless.ts';
 import { startService, temporaryFolder } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';
-import { median, quantile } from './statistics.ts';
 
-const SIZES = { small: 10, large: 10_000 } as const;
-const MESSAGES = 50;
-const REQUESTS = 60;
+export const SIZES = { small: 10, large: 10_000 };
+export const MESSAGES = 50;
+export const REQUESTS = 60;
 /** The goal for a page's median. */
 export const SCREEN_GOAL_MS = 100;
 const MEMBER = { email: 'ana@example.com', password: 'correct horse battery' };
@@ -31,19 +30,10 @@ export interface PageTimes {
 }
 
 /** Measures list, thread and search over both stores. */
-export async function measureScreens(caFile: string): Promise<PageTimes[]> {
-  const small = await timesWith(caFile, SIZES.small);
-  const large = await timesWith(caFile, SIZES.large);
+export async function measureScreens(caFile: string, sizes = SIZES): Promise<PageTimes[]> {
+  const small = await timesWith(caFile, sizes.small);
+  const large = await timesWith(caFile, sizes.large);
   return [...small.keys()].map((page) => ({ page, small: small.get(page)!, large: large.get(page)! }));
-}
-
-export function printScreens(times: readonly PageTimes[]): void {
-  const cell = (values: readonly number[]) => `${median(values).toFixed(1)} (95 %: ${quantile(values, 0.95).toFixed(1)})`;
-  console.log(`\nPages of the team, median milliseconds of ${REQUESTS} requests, one after the other; each conversation has ${MESSAGES} messages`);
-  console.log(`${'page'.padEnd(30)}${`${SIZES.small} stored`.padEnd(26)}${`${SIZES.large} stored`.padEnd(26)}goal`);
-  for (const { page, small, large } of times) {
-    console.log(`${page.padEnd(30)}${cell(small).padEnd(26)}${cell(large).padEnd(26)}${median(large) < SCREEN_GOAL_MS ? 'reached' : 'MISSED'}: ${SCREEN_GOAL_MS} ms`);
-  }
 }
 
 async function timesWith(caFile: string, size: number): Promise<Map<string, number[]>> {

@@ -1,0 +1,65 @@
+// Ours and another program, run in turns.
+import { round, spread, type Figure, type Goal, type Ratio } from './report.ts';
+import { median } from './statistics.ts';
+
+export const CPU_EACH = 'CPU µs each';
+
+/** How much is measured. */
+export interface Effort {
+  readonly rounds: number;
+  /** 1: as many requests as the figures need; less: to try the bench out. */
+  readonly share: number;
+}
+
+/** @returns `count` cut to the effort's share, a multiple of 16 */
+export const scaled = (count: number, { share }: Effort): number => Math.max(16, Math.round((count * share) / 16) * 16);
+
+/** What one run came to. */
+export interface Run {
+  readonly perSecond: number;
+  /** With their units in the names; `CPU µs each` is always there. */
+  readonly details: Readonly<Record<string, number>>;
+}
+
+/** Neighbouring runs of the other program and of ours. */
+export interface Comparison {
+  readonly name: string;
+  readonly other: string;
+  /** Of what is done a second. */
+  readonly goal: Goal | null;
+  readonly theirs: Run[];
+  readonly ours: Run[];
+}
+
+export const comparison = (name: string, other: string, goal: Goal | null): Comparison => ({ name, other, goal, theirs: [], ours: [] });
+
+const cpuEach = (runs: readonly Run[]) => runs.map(({ details }) => details[CPU_EACH]!);
+const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
+const dividedBy = (above: readonly number[], below: readonly number[]) => above.map((value, i) => value / below[i]!);
+
+/** How much of the other's speed ours has: by what is done a second, then by CPU time. */
+export const ratiosOf = ({ name, other, goal, theirs, ours }: Comparison): Ratio[] => [
+  {
+    name: `${name} a second, to ${other}`,
+    values: dividedBy(perSecond(ours), perSecond(theirs)),
+    goal,
+    ours: `${round(median(perSecond(ours)))} a second`,
+    beside: `${round(median(perSecond(theirs)))} a second`,
+  },
+  {
+    name: `${name}, to ${other}, by CPU time`,
+    values: dividedBy(cpuEach(theirs), cpuEach(ours)),
+    goal: null,
+    ours: `${round(median(cpuEach(ours)))} µs each`,
+    beside: `${round(median(cpuEach(theirs)))} µs each`,
+  },
+];
+
+/** Every detail of the runs. */
+export const figuresOf = ({ name, other, theirs, ours }: Comparison): Figure[] => [
+  { name: `${name} beside ${other}: a second`, ours: spread(perSecond(ours)), beside: spread(perSecond(theirs)) },
+  ...Object.keys(ours[0]!.details).map((detail) => {
+    const of = (runs: readonly Run[]) => spread(runs.map(({ details }) => details[detail]!));
+    return { name: `${name} beside ${other}: ${detail}`, ours: of(ours), beside: of(theirs) };
+  }),
+];

@@ -1,0 +1,117 @@
+// Fills a store with finished conversations: through the store itself, in a process that ends afterwards and gives its memory back.
+import { timestamp } from '../../service/src/domain/clock.ts';
+import { collections, type Tx } from '../../service/src/domain/collections.ts';
+import type { Contact } from '../../service/src/domain/contact.ts';
+import { close, countMessage, openConversation, type Conversation } from '../../service/src/domain/conversation.ts';
+import { recordAttempt, type Delivery } from '../../service/src/domain/delivery.ts';
+import type { Event } from '../../service/src/domain/event.ts';
+import { newId } from '../../service/src/domain/ids.ts';
+import type { Message } from '../../service/src/domain/message.ts';
+import { findWorkspace } from '../../service/src/domain/operations/findWorkspace.ts';
+import { eventPayload, type EventDetail } from '../../service/src/domain/payload.ts';
+import type { Workspace } from '../../service/src/domain/workspace.ts';
+import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { answerQuestions } from './children.ts';
+import { MESSAGE_TEXT } from './customers.ts';
+
+const MESSAGES = 8;
+/** A contact, a conversation, its messages, and an event and a delivery for the opening and each message of the customer. */
+export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
+const CONVERSATIONS_PER_TRANSACTION = 100;
+
+export interface FillQuestion {
+  /** A store that a service has made, with a workspace. */
+  readonly folder: string;
+  readonly documents: number;
+  /** The deliveries are its own. */
+  readonly subscriptionId: string;
+}
+
+async function fill({ folder, documents, subscriptionId }: FillQuestion): Promise<number> {
+  const store = await openLowdbStore(collections, { folder });
+  const workspace = (await findWorkspace({ store }))!;
+  const conversations = Math.ceil(documents / DOCUMENTS_PER_CONVERSATION);
+  for (let done = 0; done < conversations; ) {
+    const end = Math.min(conversations, done + CONVERSATIONS_PER_TRANSACTION);
+    await store.transaction(async (tx) => {
+      for (let i = done; i < end; i += 1) await putConversation(tx, workspace, subscriptionId, i);
+    });
+    done = end;
+  }
+  await store.close();
+  return conversations * DOCUMENTS_PER_CONVERSATION;
+}
+
+/** One that the agent led and closed, as the service would have stored it just now. */
+async function putConversation(tx: Tx, workspace: Workspace, subscriptionId: string, i: number): Promise<void> {
+  const now = new Date();
+  const contact = contactOf(workspace, i, now);
+  await tx.contacts.put(contact);
+  let conversation = openConversation({ id: newId('conv'), workspaceId: workspace.id, contactId: contact.id, channel: 'web_chat', previousConversationId: null }, now);
+  const emit = (detail: EventDetail) => putDelivered(tx, detail, { workspace, conversation, contact }, subscriptionId, now);
+  await emit({ name: 'conversation.opened' });
+  for (let number = 1; number <= MESSAGES; number += 1) {
+    const message = messageOf(conversation, number, now);
+    conversation = countMessage(conversation, message.direction, now);
+    await tx.messages.put(message);
+    if (message.direction === 'inbound') await emit({ name: 'message.received', message });
+  }
+  await tx.conversations.put(close(conversation, { verdict: 'goal_reached', summary: 'Booked for Tuesday at ten.', actor: { type: 'agent', name: 'Agent' } }, now));
+}
+
+const contactOf = (workspace: Workspace, i: number, now: Date): Contact => ({
+  id: newId('ctc'),
+  workspaceId: workspace.id,
+  channel: 'web_chat',
+  name: `Customer ${i}`,
+  phone: null,
+  email: `customer${i}@example.com`,
+  verified: false,
+  createdAt: timestamp(now),
+});
+
+const messageOf = ({ workspaceId, id, contactId }: Conversation, number: number, now: Date): Message => {
+  const isInbound = number % 2 === 1;
+  return {
+    id: newId('msg'),
+    workspaceId,
+    conversationId: id,
+    contactId,
+    number,
+    direction: isInbound ? 'inbound' : 'outbound',
+    sender: isInbound ? { type: 'customer', name: 'Customer' } : { type: 'agent', name: 'Agent' },
+    text: MESSAGE_TEXT,
+    channelMessageId: isInbound ? `${id} ${number}` : null,
+    delivery: null,
+    createdAt: timestamp(now),
+  };
+};
+
+async function putDelivered(
+  tx: Tx,
+  detail: EventDetail,
+  about: { workspace: Workspace; conversation: Conversation; contact: Contact },
+  subscriptionId: string,
+  now: Date,
+): Promise<void> {
+  const [id, createdAt, workspaceId] = [newId('evt'), timestamp(now), about.workspace.id];
+  const event: Event = { id, workspaceId, name: detail.name, conversationId: about.conversation.id, body: JSON.stringify(eventPayload(id, detail, about, now)), createdAt };
+  const pending: Delivery = {
+    id: newId('dlv'),
+    workspaceId,
+    subscriptionId,
+    eventId: id,
+    event: detail.name,
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    everDelivered: false,
+    nextAttemptAt: createdAt,
+    createdAt,
+  };
+  await tx.events.put(event);
+  await tx.deliveries.put(recordAttempt(pending, { at: createdAt, statusCode: 200, durationMs: 12, error: null, responseExcerpt: '{"ok":true}' }, 'success', [], now, 0));
+}
+
+if (process.send !== undefined) answerQuestions(fill);

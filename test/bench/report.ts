@@ -1,0 +1,104 @@
+// What the bench found, as one Markdown table: ratios with their goals first, then absolute figures.
+import { median } from './statistics.ts';
+
+/** How a ratio should turn out. */
+export type Goal = { readonly atLeast: number } | { readonly atMost: number };
+
+/** One thing measured beside another. */
+export interface Ratio {
+  readonly name: string;
+  /** Of neighbouring runs; their median counts. */
+  readonly values: readonly number[];
+  /** Null: for information only. */
+  readonly goal: Goal | null;
+  /** Absolute figures behind it, as text. */
+  readonly ours: string;
+  readonly beside: string;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly ours: string;
+  /** Empty when there is nothing to put beside it. */
+  readonly beside: string;
+}
+
+/** What one part of the bench came to. */
+export interface PartResult {
+  readonly ratios: readonly Ratio[];
+  readonly figures: readonly Figure[];
+  /** Sentences on how it was measured. */
+  readonly settings: readonly string[];
+  /** Names of what could not be measured, with the reason. */
+  readonly missing?: readonly { readonly name: string; readonly why: string }[];
+}
+
+export interface Report {
+  readonly date: Date;
+  /** Lines on the machine and the versions. */
+  readonly machine: readonly string[];
+  readonly parts: readonly PartResult[];
+}
+
+/** Three digits that mean something. */
+export const round = (value: number): string => {
+  if (!Number.isFinite(value)) return 'unknown';
+  if (Math.abs(value) >= 999.5) return Math.round(value).toLocaleString('en-US');
+  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+};
+
+/** Median, least and most: `0.71 (0.69 to 0.74)`; a single value stands alone. */
+export const spread = (values: readonly number[]): string =>
+  values.length === 1 ? round(values[0]!) : `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`;
+
+export const isReached = (values: readonly number[], goal: Goal): boolean =>
+  'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost;
+
+const goalText = (goal: Goal) => ('atLeast' in goal ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`);
+
+const HEADINGS = ['What', 'Ratio', 'Goal', 'Result', 'Ours', 'Beside it'] as const;
+
+/** The one table, its columns aligned. */
+export function reportTable(parts: readonly PartResult[]): string {
+  const rows = [
+    ...parts.flatMap(({ ratios }) => ratios.map(ratioCells)),
+    ...parts.flatMap(({ missing = [] }) => missing.map(({ name, why }) => [name, '', '', '**not measured**', why, ''])),
+    ...parts.flatMap(({ figures }) => figures.map(({ name, ours, beside }) => [name, '', '', '', ours, beside])),
+  ].map((cells) => cells.map(escaped));
+  const widths = HEADINGS.map((heading, column) => Math.max(heading.length, ...rows.map((cells) => cells[column]!.length)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}
+
+/** A row would end where its text holds a bar or a line break. */
+const escaped = (cell: string) => cell.replaceAll('|', String.raw`\|`).replaceAll(/\s*\n\s*/g, ' ');
+
+const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
+  name,
+  spread(values),
+  goal === null ? '' : goalText(goal),
+  goal === null ? '' : isReached(values, goal) ? 'reached' : '**missed**',
+  ours,
+  beside,
+];
+
+/** The whole page, as docs/benchmarks.md holds it. */
+export const reportPage = ({ date, machine, parts }: Report): string =>
+  `# Benchmarks
+
+Written by \`npm run bench\` on ${date.toISOString().slice(0, 10)}. Do not edit it: run the command again.
+
+${bullets(machine)}
+
+A ratio is the median of neighbouring runs, with the least and the most in brackets; what is compared takes turns within
+one run of the bench. CPU time is user and system time of the program measured. It is what to look at when the machine
+did other things meanwhile, or when the sender, the receiver and the program share its cores, as they do here.
+
+${reportTable(parts)}
+
+## Settings
+
+${bullets(parts.flatMap(({ settings }) => settings))}
+`;
+
+const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n');

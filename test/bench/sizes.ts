@@ -1,0 +1,135 @@
+// What an event costs, and what a start takes, with little and with much stored.
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { cpuSeconds, residentBytes, startHelper, startService, temporaryFolder, type RunningService } from './children.ts';
+import { scaled, type Effort } from './comparison.ts';
+import { newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
+import { DOCUMENTS_PER_CONVERSATION, type FillQuestion } from './fillStore.ts';
+import { round, spread, type Figure, type PartResult, type Ratio } from './report.ts';
+import { startSink, type Sink, type Tls } from './sinkClient.ts';
+import { median } from './statistics.ts';
+
+const SIZES = [1000, 100_000, 1_000_000];
+const EVENTS = 4000;
+const CUSTOMERS = 16;
+const START_WITHIN_MS = 180_000;
+/** As the issue says it: within 1.2 of each other. */
+const GOAL = { atMost: 1.2 };
+const MIB = 2 ** 20;
+
+/** A service on a store of one size, with what its start came to. */
+interface Sized {
+  readonly documents: number;
+  readonly service: RunningService;
+  readonly hook: string;
+  readonly customers: readonly string[];
+  readonly fillSeconds: number;
+  readonly residentMib: number;
+  readonly snapshotMib: number;
+  readonly journalMib: number;
+  /** CPU and wall microseconds of an event, a value for each round. */
+  readonly cpu: number[];
+  readonly wall: number[];
+}
+
+/** All sizes run at once and take turns, so that whatever else the machine does falls on all of them. */
+export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult> {
+  const sink = await startSink(tls);
+  const sizes: Sized[] = [];
+  const missing: { name: string; why: string }[] = [];
+  for (const wanted of SIZES) {
+    const documents = wanted === SIZES[0] ? wanted : scaled(wanted, effort);
+    try {
+      sizes.push(await startSized(tls, sink, documents));
+    } catch (error) {
+      missing.push({ name: `Cost of an event with ${number(documents)} stored`, why: (error as Error).message.slice(-300) });
+    }
+  }
+  const events = scaled(EVENTS, effort);
+  for (const each of sizes) await run(sink, each, events / 2); // opens connections, lets limits rise
+  for (const each of sizes) [each.cpu.length, each.wall.length] = [0, 0];
+  for (let i = 0; i < effort.rounds; i += 1) {
+    // Nobody is always first: each round begins with the next one.
+    for (let place = 0; place < sizes.length; place += 1) await run(sink, sizes[(i + place) % sizes.length]!, events);
+  }
+  const afterwards = sizes.map(({ service }) => residentBytes(service.pid) / MIB);
+  for (const { service } of sizes) await service.stop();
+  await sink.helper.stop();
+  return {
+    ratios: ratios(sizes),
+    figures: sizes.flatMap((each, i) => figures(each, afterwards[i]!)),
+    missing,
+    settings: [
+      `Sizes: an event is a customer's message over the API with its one signed delivery, received and recorded; ${events} a run, ${effort.rounds} rounds in turn. ` +
+        `The stores are filled through the store itself with closed conversations of ${DOCUMENTS_PER_CONVERSATION} documents each (contact, conversation, messages, events, deliveries), ` +
+        'all of one workspace and one subscription. Start-up is from the start of the process until /readyz answers 200; Node runs without flags.',
+    ],
+  };
+}
+
+async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Sized> {
+  console.log(`  filling a store with ${number(documents)} documents`);
+  const folder = temporaryFolder();
+  const first = await startService(tls.caFile, undefined, { folder });
+  const hook = await subscribe(first, 'message.received', `${sink.origin}/hooks/${documents}`);
+  const customers = await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(first)));
+  await first.stop({ folder: true });
+
+  const filler = startHelper('fillStore.ts', ['--max-old-space-size=8192']);
+  const startedAt = performance.now();
+  const filled = await filler.ask<number>({ folder: join(folder, 'data'), documents, subscriptionId: hook } satisfies FillQuestion);
+  const fillSeconds = (performance.now() - startedAt) / 1000;
+  await filler.stop();
+
+  console.log(`  starting a service on ${number(filled)} documents`);
+  const [snapshotMib, journalMib] = [bytesOf(folder, 'snapshot') / MIB, bytesOf(folder, 'journal') / MIB];
+  const service = await startService(tls.caFile, undefined, { folder, startWithinMs: START_WITHIN_MS });
+  return { documents: filled, service, hook, customers, fillSeconds, residentMib: residentBytes(service.pid) / MIB, snapshotMib, journalMib, cpu: [], wall: [] };
+}
+
+/** Of the newest file of a kind in the store: the one before is kept beside it. */
+function bytesOf(folder: string, kind: 'snapshot' | 'journal'): number {
+  const data = join(folder, 'data');
+  const files = readdirSync(data).filter((name) => name.startsWith(kind)).sort();
+  return files.length === 0 ? 0 : statSync(join(data, files.at(-1)!)).size;
+}
+
+async function run(sink: Sink, { service, hook, customers, cpu, wall }: Sized, events: number): Promise<void> {
+  await sink.ask({ do: 'begin', status: 200 });
+  const cpuBefore = cpuSeconds(service.pid);
+  const startedAt = performance.now();
+  await writeMany(service, customers, events);
+  await sink.ask({ do: 'await', count: events });
+  await nothingPending(service, [hook]);
+  wall.push(((performance.now() - startedAt) / events) * 1000);
+  cpu.push(((cpuSeconds(service.pid) - cpuBefore) / events) * 1e6);
+}
+
+const number = (value: number) => value.toLocaleString('en-US');
+
+/** Of the larger stores to the smallest, by CPU and by wall time; neighbouring runs are compared. */
+function ratios([smallest, ...larger]: readonly Sized[]): Ratio[] {
+  if (smallest === undefined) return [];
+  const pair = (each: Sized, of: 'cpu' | 'wall', what: string): Ratio => ({
+    name: `${what} of an event with ${number(each.documents)} stored, to ${number(smallest.documents)}`,
+    values: each[of].map((value, i) => value / smallest[of][i]!),
+    goal: GOAL,
+    ours: `${round(median(each[of]))} µs`,
+    beside: `${round(median(smallest[of]))} µs`,
+  });
+  return larger.flatMap((each) => [pair(each, 'cpu', 'CPU time'), pair(each, 'wall', 'Wall time')]);
+}
+
+const figures = (each: Sized, residentAfterwards: number): Figure[] =>
+  (
+    [
+      ['CPU µs of an event', spread(each.cpu)],
+      ['wall µs of an event', spread(each.wall)],
+      ['start-up, seconds', round(each.service.startMs / 1000)],
+      ['resident memory after the start, MiB', round(each.residentMib)],
+      ['resident memory after the runs, MiB', round(residentAfterwards)],
+      ['snapshot at the start, MiB', round(each.snapshotMib)],
+      ['journal at the start, MiB', round(each.journalMib)],
+      ['filling, seconds', round(each.fillSeconds)],
+    ] as const
+  ).map(([name, ours]) => ({ name: `With ${number(each.documents)} stored: ${name}`, ours, beside: '' }));
