@@ -16,4 +16,11 @@ export interface SteadyClock extends Clock {
 export const systemClock: SteadyClock = { now: () => new Date(), steadyMs: () => performance.now() };
 
 /** ISO 8601 with a numeric offset, as every time on the wire: `2026-11-21T10:00:00.000+00:00`. */
-export const timestamp = (date: Date): string => date.toISOString().replace('Z', '+00:00');
+export function timestamp(date: Date): string {
+  const ms = date.getTime();
+  if (ms !== last.ms) last = { ms, text: date.toISOString().replace('Z', '+00:00') };
+  return last.text;
+}
+
+/** One operation writes the same moment into several documents. */
+let last = { ms: NaN, text: '' };

@@ -69,17 +69,18 @@ export class Index {
 
   /** As remove and add; nothing at all, which is most of the time, when id and group say where it stands. */
   replace(before: Document, after: Document): void {
-    const stays = this.agree(before, after);
-    if (stays && this.byId) return;
-    if (!stays || this.compare(before, after) !== 0) {
+    if (!this.agree(before, after)) {
       this.remove(before);
       this.add(after);
-      return;
+    } else if (!this.byId) {
+      const key = keyOf(after as Row, this.on);
+      const group = this.groups.get(key);
+      if (group === undefined || !isSortedTree(group)) this.groups.set(key, after);
+      else {
+        if (this.compare(before, after) !== 0) group.delete(before);
+        group.set(after, undefined);
+      }
     }
-    const key = keyOf(after as Row, this.on);
-    const group = this.groups.get(key);
-    if (group !== undefined && isSortedTree(group)) group.set(after, undefined);
-    else this.groups.set(key, after);
   }
 
   /** Whether this index can answer: its order is asked for and all its fields are given. */
