@@ -75,7 +75,7 @@ describe('attempts', () => {
   it('a redelivery has its own three retries', () => {
     let failed = delivery;
     for (let n = 0; n < 4; n++) failed = recordAttempt(failed, attempt, 'retry', DELAYS, NOW, 0.5);
-    const again = recordAttempt(requeue(failed, NOW), attempt, 'retry', DELAYS, NOW, 0.5);
+    const again = recordAttempt(requeue(failed, { trigger: 'manual', isRepeat: true }, NOW), attempt, 'retry', DELAYS, NOW, 0.5);
     expect(again).toMatchObject({ status: 'pending', attempts: { length: 5 } });
     expect(Date.parse(again.nextAttemptAt!) - NOW.getTime()).toBe(5000);
   });
