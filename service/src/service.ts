@@ -12,6 +12,7 @@ import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
 import { Retirements } from './delivery/retirements.ts';
+import { tellOverdue } from './delivery/tellOverdue.ts';
 import { systemClock, type SteadyClock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
@@ -98,6 +99,7 @@ export async function startService(
   };
   const { setupToken } = await bootstrap(deps, config);
 
+  await tellOverdue(store, log);
   const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
   const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
   const dispatcher = parts.add(
