@@ -12,6 +12,9 @@ export const FIXED_HEADERS: ReadonlySet<string> = new Set([
   ...['te', 'trailer', 'upgrade', 'expect', 'accept-encoding'],
 ]);
 
+/** What stands in them opens something: a secret, never a text that is stored and shown. */
+export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token']);
+
 /** Whether headers say that the body is a form. Without a content type it is JSON. */
 export const sendsForm = (headers: Readonly<Record<string, string>>): boolean =>
   Object.entries(headers).some(([name, text]) => name.toLowerCase() === 'content-type' && /^\s*application\/x-www-form-urlencoded\s*(;|$)/i.test(text));

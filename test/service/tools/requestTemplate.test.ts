@@ -144,6 +144,8 @@ describe('a request template when a tool is saved', () => {
     [{ 'X-Key': 5 }, 'must be a text'],
     [{ 'Content-Type': '{{args.id}}' }, 'fixed content type'],
     [{ 'Content-Type': '' }, 'fixed content type'],
+    [{ Authorization: 'Bearer abc' }, 'put the key into secrets and write {{secrets.NAME}}'],
+    [{ 'X-API-Key': 'abc' }, 'put the key into secrets'],
     [['X-Key'], 'object of names and texts'],
     [Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'x'])), 'at most 50'],
   ])('refuses the headers %j', (headers, reason) => {
