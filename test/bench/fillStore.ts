@@ -17,7 +17,8 @@ import { MESSAGE_TEXT } from './customers.ts';
 const MESSAGES = 8;
 /** A contact, a conversation, its messages, and an event and a delivery for the opening and each message of the customer. */
 export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
-const CONVERSATIONS_PER_TRANSACTION = 100;
+/** Small enough that snapshots are written meanwhile, as in a service that has come to this size by itself. */
+const CONVERSATIONS_PER_TRANSACTION = 5;
 
 export interface FillQuestion {
   /** A store that a service has made, with a workspace. */
