@@ -14,7 +14,7 @@ const damages: Record<string, Damage> = {
     bytes[at]! ^= 1 << (length % 8);
     return bytes;
   },
-  'some bytes zeroed': (bytes, at, length) => bytes.fill(0, at, at + length),
+  'some bytes zeroed': (bytes, at, length) => bytes.fill(0, at, Math.min(bytes.length, at + length)),
   'some bytes cut out': (bytes, at, length) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]),
   'bytes put in': (bytes, at, length) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(length, 'y'), bytes.subarray(at)]),
   'cut off': (bytes, at) => bytes.subarray(0, at),

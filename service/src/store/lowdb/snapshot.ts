@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Document } from '../store.ts';
@@ -38,6 +39,11 @@ export interface Slice {
 const FORMAT = 1;
 /** Syncing now and then keeps the journal's own fdatasync from waiting behind the whole snapshot. */
 const SYNC_EVERY_BYTES = 4 << 20;
+/** A fraction of a millisecond's work, after which others have their turn. */
+const PIECE_CHARACTERS = 64 << 10;
+/** A snapshot rests for so many times as long as it has worked. */
+const REST_FACTOR = 3;
+const LONGEST_REST_MS = 20;
 
 /**
  * Writes a snapshot under a temporary name and publishes it.
@@ -84,8 +90,11 @@ const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterab
   try {
     await write(`${JSON.stringify({ format: FORMAT, ...header })}\n`);
     for await (const { collection, documents } of slices) {
-      const name = JSON.stringify(collection);
-      await write(documents.map((document) => `[${name},${JSON.stringify(document)}]\n`).join(''));
+      for (const piece of piecesOf(collection, documents)) {
+        await write(piece.text);
+        // What goes on beside a snapshot gets most of the time.
+        await sleep(Math.min(LONGEST_REST_MS, REST_FACTOR * piece.madeInMs));
+      }
       count += documents.length;
     }
     await write(`${JSON.stringify({ count, crc })}\n`);
@@ -95,6 +104,21 @@ const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterab
     await file.close();
   }
 };
+
+/** Lines of about PIECE_CHARACTERS, one document at least. Documents never change, so making their text may take its time. */
+function* piecesOf(collection: string, documents: readonly Document[]): Generator<{ text: string; madeInMs: number }> {
+  const name = JSON.stringify(collection);
+  let text = '';
+  let began = performance.now();
+  for (const document of documents) {
+    text += `[${name},${JSON.stringify(document)}]\n`;
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield { text, madeInMs: performance.now() - began };
+    text = '';
+    began = performance.now();
+  }
+  if (text !== '') yield { text, madeInMs: performance.now() - began };
+}
 
 /** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
 export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
