@@ -5,11 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../service/src/config.ts';
+import { collections } from '../../service/src/domain/collections.ts';
 import { startService } from '../../service/src/service.ts';
+import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import type { Document } from '../../service/src/store/store.ts';
+import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { browserless, MEMBER_ENV } from '../helpers/browserless.ts';
 import { LLM_KEY, readableIn, spellingsOf, useEverySecret, type Secret } from '../helpers/everySecret.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
-import { startTestService, type TestService } from '../helpers/service.ts';
+import { startTestService, TEST_API_KEY, type TestService } from '../helpers/service.ts';
 import { startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -109,6 +113,43 @@ describe('the first start by the one-time link', () => {
       expect((await stat(join(service.folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
     } finally {
       await service.stop();
+    }
+  });
+});
+
+describe('a folder of an earlier version, which kept more in the clear', () => {
+  it('is sealed by the first start, old files included, and its payment links still open', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    const start = () => startService(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', BOOTSTRAP_API_KEY: TEST_API_KEY }));
+    let service = await start();
+    try {
+      const api = apiClient(service.url, TEST_API_KEY);
+      await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer' } });
+      const { conversation_id: conversation } = await (await chatCustomer(service.url)).write('hello');
+      const { body: link } = await api.post(`/api/conversations/${conversation}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo' });
+      const token = new URL(link.url).pathname.split('/').at(-1)!;
+      await service.stop();
+      const before = await openLowdbStore(collections, { folder });
+      await before.rewrite((document, collection) => {
+        const { pageTokenHash: _hash, sealedPageToken: _sealed, sealingVersion: _version, ...rest } = document as Document & Record<string, unknown>;
+        if (collection === 'payments') return { ...rest, pageToken: token } as Document;
+        return collection === 'settings' ? (rest as Document) : document;
+      });
+      await before.transaction(async (tx) => {
+        await tx.idempotentAnswers.put({ id: 'earlier', kind: 'idempotent_answer', requestHash: '', status: 200, body: 'kept in the clear by an earlier one', expiresAt: '2999' } as never);
+        await tx.sessions.put({ id: 'earlier', kind: 'session', memberId: '', workspaceId: '', csrfToken: 'csrf-token-of-an-earlier-one', createdAt: '', expiresAt: '2999' } as never);
+      });
+      await before.close();
+      const secrets = [token, 'kept in the clear by an earlier one', 'csrf-token-of-an-earlier-one'].map((value) => ({ what: value, value }));
+      expect(await readableIn(folder, secrets)).toHaveLength(3);
+      service = await start();
+      expect(await readableIn(folder, secrets)).toEqual([]);
+      const shown = (await apiClient(service.url, TEST_API_KEY).get(`/api/payment-links/${link.id}`)).body;
+      expect(new URL(shown.url).pathname).toBe(`/pay/${token}`);
+      expect((await fetch(service.url + new URL(shown.url).pathname)).status).toBe(200);
+    } finally {
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 });
