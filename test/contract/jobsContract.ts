@@ -276,5 +276,17 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       await enqueue(job('b'));
       expect(calls).toBe(2);
     });
+
+    it('calls back for the queue that was named, not for others', async () => {
+      let calls = 0;
+      current().onWork(() => (calls += 1), job('a').queue);
+      await enqueue({ ...job('b'), queue: 'elsewhere' });
+      expect(calls).toBe(0);
+      await current().transaction(async (tx) => {
+        await tx.jobs.enqueue({ ...job('c'), queue: 'elsewhere' });
+        await tx.jobs.enqueue(job('a'));
+      });
+      expect(calls).toBe(1);
+    });
   });
 };

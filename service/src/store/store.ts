@@ -155,8 +155,8 @@ export interface Store<S extends Schema> {
 
   /** Every durable change after `since` (a position; from now on when left out), until `signal` aborts. */
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
-  /** Calls back after each durable commit that added or released work. Returns the way to stop. */
-  onWork(listener: () => void): () => void;
+  /** Calls back after each durable commit that added or released work in a queue (any queue when it is left out). Returns the way to stop. */
+  onWork(listener: () => void, queue?: string): () => void;
 
   /**
    * Puts what `change` makes of each document in its place, in one transaction: all of them or, when it

@@ -38,7 +38,7 @@ export class WorkLoop {
   /** Starts at once. */
   constructor(options: WorkLoopOptions) {
     this.#options = options;
-    this.#stopListening = options.store.onWork(() => this.wake());
+    this.#stopListening = options.store.onWork(() => this.wake(), options.queue);
     this.wake();
   }
 

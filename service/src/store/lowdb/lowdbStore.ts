@@ -30,6 +30,12 @@ interface Ended<T> {
   readonly durable: Promise<void> | null;
 }
 
+interface WorkListener {
+  readonly call: () => void;
+  /** Undefined: every queue. */
+  readonly queue: string | undefined;
+}
+
 /**
  * The embedded store at work: one transaction after the other in memory, the journal behind them, and
  * what becomes durable shown to queue, feed and listeners. When the disk fails it goes back to what is there.
@@ -43,7 +49,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly db: Low<Data>;
   private readonly mutex = new Mutex();
   private readonly feed: ChangeFeed<S>;
-  private readonly listeners = new Set<() => void>();
+  private readonly listeners = new Set<WorkListener>();
   private readonly closing = new AbortController();
   private readonly time: QueueTime;
   private state: State;
@@ -139,11 +145,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.feed.read(options);
   }
 
-  onWork(listener: () => void): () => void {
-    // A function of its own, so that the same listener can be added twice.
-    const call = () => listener();
-    this.listeners.add(call);
-    return () => this.listeners.delete(call);
+  onWork(call: () => void, queue?: string): () => void {
+    // An object of its own, so that the same function can be added twice.
+    const listener = { call, queue };
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   async stats(): Promise<StoreStats> {
@@ -188,24 +194,24 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   /** What became durable is shown to others: to the queue, to the readers of the feed, to the listeners. */
   private publish(commits: readonly (readonly Write[])[]): void {
-    let work = false;
+    const queues = new Set<string>();
     for (const { table, id, after, dueAt } of commits.flat()) {
       if (table.name !== JOBS) this.feed.publish(table.name, id, after ?? null);
       else if (after === undefined) this.queue.forget(id);
       else {
         this.queue.place(after as StoredJob, dueAt!);
-        work = true;
+        queues.add((after as StoredJob).queue);
       }
     }
     this.feed.announce();
-    if (work) this.callListeners();
+    if (queues.size > 0) this.callListeners((queue) => queues.has(queue));
     this.snapshotWhenDue();
   }
 
-  private callListeners(): void {
-    for (const listener of this.listeners) {
+  private callListeners(isWanted: (queue: string) => boolean = () => true): void {
+    for (const { call, queue } of this.listeners) {
       try {
-        listener();
+        if (queue === undefined || isWanted(queue)) call();
       } catch (error) {
         this.options.log.error(`a work listener failed: ${inWords(error)}`);
       }
