@@ -11,7 +11,6 @@ import { startHelper, temporaryFolder, type Helper } from './children.ts';
 import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
 
 const WRITERS = 8;
-const SAMPLES = 24;
 const API_KEY = `cs_live_${'S'.repeat(32)}`;
 /** After so many conversations of a writer, the subscriptions are made anew, as n8n does with each publishing. */
 const REPUBLISH_EVERY = 20;
@@ -20,6 +19,8 @@ export interface SteadyOptions {
   readonly seconds?: number;
   /** How long events, deliveries and conversations are kept. */
   readonly keptForMs?: number;
+  /** How often is looked, an even number; each look collects all garbage and holds the service up for a tenth of a second. */
+  readonly samples?: number;
   /** The heap of the service; it ends when that is not enough. */
   readonly heapMb?: number;
 }
@@ -39,31 +40,39 @@ export interface Steady {
 }
 
 /** Writes steadily for some time, and samples what the service takes. */
-export async function measureSteady({ seconds = 120, keptForMs = 8000, heapMb = 160 }: SteadyOptions = {}): Promise<Steady> {
+export async function measureSteady({ seconds = 120, keptForMs = 8000, samples: count = 24, heapMb = 128 }: SteadyOptions = {}): Promise<Steady> {
   const helper = startHelper('steadyService.ts', ['--expose-gc', `--max-old-space-size=${heapMb}`]);
-  const ask = <Answer>(question: SteadyQuestion) => helper.ask<Answer>(question);
-  const url = await ask<string>({ do: 'start', folder: temporaryFolder(), apiKey: API_KEY, keptForMs });
   const receiver = await startReceiver();
-  const load = new Load(url, receiver.url);
-  await load.converse(); // what is made once is made
-  const before = await ask<SteadyReport>({ do: 'report' });
+  const ask = <Answer>(question: SteadyQuestion) => helper.ask<Answer>(question);
+  try {
+    const url = await ask<string>({ do: 'start', folder: temporaryFolder(), apiKey: API_KEY, keptForMs });
+    const load = new Load(url, receiver.url);
+    await load.converse(); // what is made once is made
+    const before = await ask<SteadyReport>({ do: 'report' });
 
-  const running = load.run();
-  await sleep(2 * keptForMs); // things have begun to go
-  const samples = await sample(helper, seconds);
-  load.stop();
-  await running;
-  await sleep(3 * keptForMs);
-  const after = await ask<SteadyReport>({ do: 'report' });
-  await ask({ do: 'stop' });
-  receiver.close();
+    const running = load.run();
+    running.catch(() => {}); // thrown below
+    await sleep(2 * keptForMs); // things have begun to go
+    const samples = await sample(helper, seconds, count);
+    load.stop();
+    await running;
+    await sleep(3 * keptForMs);
+    const after = await ask<SteadyReport>({ do: 'report' });
+    await ask({ do: 'stop' });
+    return figures(load, before, samples, after);
+  } finally {
+    receiver.close();
+    await helper.stop();
+  }
+}
 
-  const half = (part: 0 | 1) => samples.slice((part * SAMPLES) / 2, ((part + 1) * SAMPLES) / 2);
+function figures({ conversations, requests }: Load, before: SteadyReport, samples: readonly SteadyReport[], after: SteadyReport): Steady {
+  const half = (part: 0 | 1) => samples.slice((part * samples.length) / 2, ((part + 1) * samples.length) / 2);
   const most = (of: readonly SteadyReport[], name: 'heapBytes' | 'diskBytes') => of.reduce((a, each) => Math.max(a, each[name]), 0);
   const mb = (bytes: number) => bytes / 2 ** 20;
   return {
-    conversations: load.conversations,
-    requests: load.requests,
+    conversations,
+    requests,
     snapshots: after.generation - before.generation,
     heapGrowth: most(half(1), 'heapBytes') / most(half(0), 'heapBytes'),
     diskGrowth: most(half(1), 'diskBytes') / most(half(0), 'diskBytes'),
@@ -74,10 +83,10 @@ export async function measureSteady({ seconds = 120, keptForMs = 8000, heapMb = 
   };
 }
 
-async function sample(helper: Helper, seconds: number): Promise<SteadyReport[]> {
+async function sample(helper: Helper, seconds: number, count: number): Promise<SteadyReport[]> {
   const samples: SteadyReport[] = [];
-  for (let n = 0; n < SAMPLES; n += 1) {
-    await sleep((seconds * 1000) / SAMPLES);
+  for (let n = 0; n < count; n += 1) {
+    await sleep((seconds * 1000) / count);
     samples.push(await helper.ask<SteadyReport>({ do: 'report' } satisfies SteadyQuestion));
   }
   return samples;
@@ -125,7 +134,7 @@ class Load {
   async converse(): Promise<void> {
     if (this.#hooks === null) await this.#setUp();
     const { token } = await this.#call<{ token: string }>('POST', '/api/chat/sessions', { name: 'Ana', email: `${randomUUID()}@example.com` });
-    const write = () => this.#call<{ conversation_id: string }>('POST', '/api/chat/messages', { text: `Hello, ${'x'.repeat(500)}`, client_message_id: randomUUID() }, token);
+    const write = () => this.#call<{ conversation_id: string }>('POST', '/api/chat/messages', { text: `Hello, ${'I would like to know more. '.repeat(20)}`, client_message_id: randomUUID() }, token);
     const { conversation_id: id } = await write();
     await write();
     await this.#call('POST', `/api/conversations/${id}/messages`, { text: 'An answer.' });

@@ -1,8 +1,8 @@
-// The service in a process of its own, with a retention of seconds, that tells what it takes of memory and disk.
+// The built service in a process of its own, with a retention of seconds, that tells what it takes of memory and disk.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '../../service/src/config.ts';
-import { startService, type Service } from '../../service/src/service.ts';
+import type * as configModule from '../../service/src/config.ts';
+import type * as serviceModule from '../../service/src/service.ts';
 import { answerQuestions } from './children.ts';
 
 export type SteadyQuestion =
@@ -21,7 +21,11 @@ export interface SteadyReport {
 
 const DAY_MS = 86_400_000;
 
-let service: Service | null = null;
+const built = (name: string): Promise<unknown> => import(new URL(`../../service/dist/${name}.js`, import.meta.url).href);
+const { readConfig } = (await built('config')) as typeof configModule;
+const { startService } = (await built('service')) as typeof serviceModule;
+
+let service: serviceModule.Service | null = null;
 let folder = '';
 
 async function start(wanted: { folder: string; apiKey: string; keptForMs: number }): Promise<string> {
