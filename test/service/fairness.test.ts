@@ -6,7 +6,8 @@ import { sharedTestCa, startTlsReceiver, type TlsReceiver } from '../helpers/tls
 import { waitFor } from '../helpers/waitFor.ts';
 
 const OTHERS = 24;
-const SLOW_MACHINE = { timeoutMs: 25_000 };
+const SLOW_MACHINE = { timeoutMs: 40_000 };
+const TEST_MS = 120_000;
 
 describe('one bad subscriber and 24 others', () => {
   let service: TestService;
@@ -44,44 +45,44 @@ describe('one bad subscriber and 24 others', () => {
     const held: ServerResponse[] = [];
     answerBad = (response) => void held.push(response);
     await subscribeAll();
-    await say(400);
+    await say(200);
     await waitFor('its first requests', () => held.length > 0);
-    await all(40, (n) => customer.write(`message ${n}`));
-    await waitFor('all events of the others', () => received() === 40 * OTHERS, SLOW_MACHINE);
+    await all(20, (n) => customer.write(`message ${n}`));
+    await waitFor('all events of the others', () => received() === 20 * OTHERS, SLOW_MACHINE);
     // Not one more was sent to it than its limit at the start: the others took nothing that it had.
     expect(held.length).toBeLessThanOrEqual(4);
     expect(bad.requests.length).toBe(held.length);
 
     answerBad = (response) => void response.end('ok');
     for (const response of held) response.end('ok');
-    await waitFor('what waited', () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 400, SLOW_MACHINE);
-  });
+    await waitFor('what waited', () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 200, SLOW_MACHINE);
+  }, TEST_MS);
 
   it('one that only fails is tried ten times a second at most, and each of its events still gets its turn', async () => {
     let isWell = false;
     answerBad = (response) => void response.writeHead(isWell ? 200 : 500).end();
     const startedAt = performance.now();
     const hook = await subscribeAll();
-    await say(300);
-    await all(20, (n) => customer.write(`message ${n}`));
-    await waitFor('all events of the others', () => received() === 20 * OTHERS, SLOW_MACHINE);
+    await say(250);
+    await all(10, (n) => customer.write(`message ${n}`));
+    await waitFor('all events of the others', () => received() === 10 * OTHERS, SLOW_MACHINE);
     await waitFor('more than the first failures', () => bad.requests.length > 12);
     const tries = bad.requests.length;
     expect(tries).toBeLessThanOrEqual(4 + 5 + (performance.now() - startedAt) / 100);
 
     isWell = true;
-    await waitFor('what waited', () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 300, SLOW_MACHINE);
+    await waitFor('what waited', () => new Set(bad.requests.map(({ headers }) => headers['x-service-delivery'])).size === 250, SLOW_MACHINE);
     await waitFor('the record', async () => (await service.api.get(`/api/hooks/${hook}/deliveries?status=delivered&limit=200`)).body.data.length === 200);
-  });
+  }, TEST_MS);
 });
 
 describe('a burst at a receiver that handles one request after the other', () => {
-  // As 1,000 events at ten a second with the real deadline of 10 s, in a third of the time; the bench measures that in full.
-  const EVENTS = 300;
+  // As 1,000 events at ten a second with the real deadline of 10 s, made smaller; the bench measures that in full.
+  const EVENTS = 220;
   const SERVICE_MS = 30;
   const TIMEOUT_MS = 5000;
 
-  it('arrives complete, without a single time-out, though all of it at once would take twice the deadline', async () => {
+  it('arrives complete, without a single time-out, though all of it at once would take longer than the deadline', async () => {
     let line = Promise.resolve();
     const receiver = await startTlsReceiver((_request, response) => {
       line = line.then(async () => {
@@ -105,5 +106,5 @@ describe('a burst at a receiver that handles one request after the other', () =>
       await service.stop();
       await receiver.close();
     }
-  });
+  }, TEST_MS);
 });
