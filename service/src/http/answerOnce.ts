@@ -67,7 +67,7 @@ export async function answerOnce(
     return deps.store.transaction(async (tx) => {
       const first = await firstAnswer(tx, deps, id, requestHash);
       if (first) return first;
-      const answer = { status: error.status, body: JSON.stringify(errorJson(error, request.id as string)) };
+      const answer = { status: error.status, body: JSON.stringify(errorJson(error, request.id)) };
       await tx.idempotentAnswers.put(keep(answer));
       return answer;
     });
