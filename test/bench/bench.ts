@@ -23,6 +23,7 @@ import { measureDeliveries } from './deliveries.ts';
 import { describeMachine } from './machine.ts';
 import { measureMessages } from './messages.ts';
 import { burstPart, fairnessPart, screensPart, snapshotsPart } from './otherParts.ts';
+import { ensureRedis } from './redis.ts';
 import { reportPage, reportTable, type PartResult, type Report } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import type { Tls } from './sinkClient.ts';
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
   const { folder, caFile } = await writeTlsFiles(testCa);
   removeAtEnd(folder);
 
+  if (names.includes('bullmq')) ensureRedis(); // before its version is named
   const [date, machine] = [new Date(), describeMachine()];
   console.log(machine.join('\n'));
   const parts: PartResult[] = [];

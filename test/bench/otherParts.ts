@@ -82,7 +82,8 @@ export async function snapshotsPart(effort: Effort): Promise<PartResult> {
 
 /** @see SCREEN_GOAL_MS */
 export async function screensPart({ caFile }: Tls, effort: Effort): Promise<PartResult> {
-  const times = await measureScreens(caFile, isWhole(effort) ? SIZES : { small: 10, large: 500 });
+  const sizes = isWhole(effort) ? SIZES : { small: 10, large: 500 };
+  const times = await measureScreens(caFile, sizes);
   const text = (values: readonly number[]) => `${ms(median(values))} (95 %: ${ms(quantile(values, 0.95))})`;
   return {
     ratios: times.map(({ page, small, large }) => ({
@@ -94,7 +95,7 @@ export async function screensPart({ caFile }: Tls, effort: Effort): Promise<Part
     })),
     figures: [],
     settings: [
-      `Pages of the team: ${REQUESTS} requests each, one after the other, with ${SIZES.large.toLocaleString('en-US')} conversations of ${MESSAGES} messages stored; beside it with ${SIZES.small} conversations.`,
+      `Pages of the team: ${REQUESTS} requests each, one after the other, with ${sizes.large.toLocaleString('en-US')} conversations of ${MESSAGES} messages stored; beside it with ${sizes.small} conversations.`,
     ],
   };
 }
