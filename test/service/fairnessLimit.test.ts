@@ -182,7 +182,10 @@ describe('the in-flight limit of a subscription', () => {
     expect(tries).toBeLessThanOrEqual(105);
     now += 100;
     limit.start();
-    limit.end('success', 5);
+    limit.start();
+    limit.end('retry', 5);
+    expect([limit.pausedMs, limit.free]).toEqual([100, 0]);
+    limit.end('success', 5); // of one that was under way before
     expect([limit.pausedMs, limit.free > 0]).toEqual([0, true]);
   });
 

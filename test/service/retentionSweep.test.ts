@@ -133,6 +133,15 @@ describe('what retention removes', () => {
     expect(await store.transaction((tx) => tx.conversations.get(waiting.id))).toEqual(waiting);
   });
 
+  it('comes to what lies behind hundreds of conversations that have to stay', async () => {
+    await store.transaction(async (tx) => {
+      for (let n = 0; n < 230; n += 1) await put(tx, 32, { call: { status: 'running' } });
+      await put(tx, 31);
+    });
+    expect(await removeOldConversations({ store }, daysAgo(30))).toBe(1);
+    expect((await left()).conversations).toBe(230);
+  });
+
   it('removes hundreds of conversations and one of 1,200 messages in transactions of a few hundred documents', async () => {
     await store.transaction(async (tx) => {
       await put(tx, 40, { messages: 1200 });
