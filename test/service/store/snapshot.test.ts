@@ -1,8 +1,8 @@
 import { readFile, readdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { StoreDamaged } from '../../../service/src/store/lowdb/index.ts';
-import type { LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
+import { StoreDamaged, nodeFiles } from '../../../service/src/store/lowdb/index.ts';
+import type { Files, LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { all, put, thing } from '../../contract/schema.ts';
@@ -50,6 +50,31 @@ describe('snapshot', () => {
     const left = await journals();
     expect(left[0]).toBe(older);
     expect(left).toContain(newest);
+  });
+
+  it('ends although more is added meanwhile than one part of it takes', async () => {
+    let added = 0;
+    const addMany = async () => {
+      const { store } = opened;
+      await store.transaction(async (tx) => {
+        for (let n = 0; n < 1_000; n++) await tx.things.put(thing(`z-${String((added += 1)).padStart(9, '0')}`, { note: 'x'.repeat(200) }));
+      });
+    };
+    const files: Files = {
+      ...nodeFiles,
+      async open(path, flags) {
+        const file = await nodeFiles.open(path, flags);
+        if (!path.includes('snapshot-')) return file;
+        return { ...file, write: async (bytes, position) => (await addMany(), file.write(bytes, position)) };
+      },
+    };
+    await open({ snapshotAfterBytes: 200_000, files });
+    await addMany();
+    await waitFor('a snapshot', async () => (await snapshots()).length > 0, { timeoutMs: 10_000 });
+    const before = await all(opened.store);
+    const again = await opened.reopen();
+    expect(await all(again)).toEqual(before);
+    await again.close();
   });
 
   const damages: [string, (path: string, size: number) => Promise<void>][] = [

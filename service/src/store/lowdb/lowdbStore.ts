@@ -288,15 +288,18 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async *slices(): AsyncGenerator<Slice> {
     const { state } = this;
-    for (const table of state.all()) {
-      let last: string | undefined;
-      do {
+    // What comes behind these is in the new generation's journal; walking on after it might never end.
+    const ends = await this.mutex.run(() => [...state.all()].map((table) => ({ table, last: table.lastId })));
+    for (const { table, last } of ends) {
+      let after: string | undefined;
+      while (last !== undefined) {
         // Between transactions: what a running one has written may be rolled back yet.
-        const documents = await this.mutex.run(() => table.slice(last, SLICE_DOCUMENTS));
+        const documents = await this.mutex.run(() => table.slice(after, last, SLICE_DOCUMENTS));
         if (this.fault !== null || this.state !== state) throw new Error('the snapshot was given up');
-        if (documents.length > 0) yield { collection: table.name, documents };
-        last = documents.at(-1)?.id;
-      } while (last !== undefined);
+        if (documents.length === 0) break;
+        yield { collection: table.name, documents };
+        after = documents.at(-1)!.id;
+      }
     }
   }
 

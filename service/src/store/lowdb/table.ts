@@ -1,6 +1,7 @@
 import type { Document, IndexDefinition, Query } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
+import { compareStrings } from './sortedTree.ts';
 
 /** The documents of one collection, as they lie in lowdb's data. */
 export type Rows = Record<string, Document>;
@@ -86,10 +87,17 @@ export class Table {
     return found;
   }
 
-  /** Up to `count` documents behind the id `after`, by id. */
-  slice(after: string | undefined, count: number): readonly Document[] {
+  /** The highest id; undefined when there is no document. */
+  get lastId(): string | undefined {
+    for (const { id } of this.byId.walk({}, 'desc', undefined)) return id;
+    return undefined;
+  }
+
+  /** Up to `count` documents behind the id `after` and not behind `last`, by id. */
+  slice(after: string | undefined, last: string, count: number): readonly Document[] {
     const slice: Document[] = [];
     for (const document of this.byId.walk({}, 'asc', after === undefined ? undefined : { value: after })) {
+      if (compareStrings(document.id, last) > 0) break;
       slice.push(document);
       if (slice.length >= count) break;
     }
