@@ -93,14 +93,14 @@ describe('in-flight limit', () => {
   };
 
   it('starts at 4, rises while answers are fast, to 32', () => {
-    const limit = new InFlightLimit();
+    const limit = new InFlightLimit(10_000);
     expect(limit.free).toBe(INITIAL_LIMIT);
     for (let n = 0; n < 500; n++) use(limit, 'success', 10);
     expect(limit.limit).toBe(HIGHEST_LIMIT);
   });
 
   it('does not rise on slow answers, and halves on failures, to 1', () => {
-    const limit = new InFlightLimit();
+    const limit = new InFlightLimit(10_000);
     use(limit, 'success', 2000);
     expect(limit.limit).toBe(INITIAL_LIMIT);
     limit.start();
@@ -111,7 +111,7 @@ describe('in-flight limit', () => {
   });
 
   it('rises only when it was used to the full', () => {
-    const limit = new InFlightLimit();
+    const limit = new InFlightLimit(10_000);
     for (let n = 0; n < 100; n++) {
       limit.start();
       limit.end('success', 1);
