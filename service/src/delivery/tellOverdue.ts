@@ -1,14 +1,16 @@
 import type { Logger } from 'pino';
 import { DELIVERY_QUEUE } from '../domain/delivery.ts';
 import type { ServiceStore } from '../domain/collections.ts';
+import { findVacantLineages } from '../domain/operations/findVacantLineages.ts';
 
 /**
  * Says at a start that deliveries are late, and that some may come twice: an attempt that was under way
- * when the process died has left no other trace.
+ * when the process died has left no other trace. What waits for a removed subscription's successor is not late.
  * @see decision 0024
  */
-export async function tellOverdue(store: Pick<ServiceStore, 'stats'>, log: Logger): Promise<void> {
-  const queue = (await store.stats()).queues[DELIVERY_QUEUE];
+export async function tellOverdue(store: Pick<ServiceStore, 'stats' | 'transaction'>, log: Logger): Promise<void> {
+  const vacant = await findVacantLineages({ store });
+  const queue = (await store.stats((_queue, lineage) => vacant.has(lineage))).queues[DELIVERY_QUEUE];
   if (queue === undefined || queue.oldestDueMs === null) return;
   const about = { waiting: queue.waiting, late_seconds: Math.round(queue.oldestDueMs / 1000) };
   log.info(about, 'deliveries became due while the service was not running and are sent now; what was under way when it ended may arrive a second time, with the same id');

@@ -93,7 +93,7 @@ export const collections = {
     ],
   }),
   retiredSubscriptions: collection<RetiredSubscription>({
-    indexes: [{ on: ['workspaceId', 'event'] }, { on: ['workspaceId'], orderBy: 'removedAt' }, { on: ['lineageId'] }],
+    indexes: [{ on: [] }, { on: ['workspaceId', 'event'] }, { on: ['workspaceId'], orderBy: 'removedAt' }, { on: ['lineageId'] }],
   }),
   events: collection<Event>({ indexes: [{ on: [] }] }),
   deliveries: collection<Delivery>({

@@ -1,8 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
-import type { QueueStats } from '../store/store.ts';
+import { DELIVERY_QUEUE } from '../domain/delivery.ts';
+import { findVacantLineages } from '../domain/operations/findVacantLineages.ts';
+import { StoreUnavailable, type QueueStats } from '../store/store.ts';
 
-type Watched = Pick<ServiceStore, 'stats' | 'fault'>;
+type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>;
 
 /** What the store says of its queues and files, asked at each reading. */
 export function watchStore(registry: Registry, store: Watched): void {
@@ -19,6 +21,7 @@ export function watchStore(registry: Registry, store: Watched): void {
 }
 
 function watchQueues(registry: Registry, store: Watched): void {
+  const isHeldBack = heldBack(store);
   const gauge = (name: string, help: string, of: (queue: QueueStats) => number) =>
     new Gauge({
       name: `conversation_service_queue_${name}`,
@@ -26,13 +29,28 @@ function watchQueues(registry: Registry, store: Watched): void {
       labelNames: ['queue'],
       registers: [registry],
       async collect() {
+        const { queues } = await store.stats(await isHeldBack());
         this.reset();
-        for (const [queue, stats] of Object.entries((await store.stats()).queues)) this.set({ queue }, of(stats));
+        for (const [queue, stats] of Object.entries(queues)) this.set({ queue }, of(stats));
       },
     });
   gauge('waiting_jobs', 'Pieces of work that wait: for their time, or for a free place.', ({ waiting }) => waiting);
   gauge('jobs_in_flight', 'Pieces of work that are under way.', ({ claimed }) => claimed);
-  gauge('oldest_due_age_seconds', 'How long the piece of work that is due longest has been waiting; 0 when none is due.', ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000);
+  gauge('oldest_due_age_seconds', 'How long the piece of work that is due longest has been waiting; 0 when none is due. What is held back for the successor of a removed subscription is left out.', ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000);
+}
+
+/** Which groups' jobs wait on purpose: deliveries whose subscription was removed a moment ago. During an outage of the store it is as it was. */
+function heldBack(store: Watched): () => Promise<(queue: string, group: string) => boolean> {
+  let vacant: ReadonlySet<string> = new Set();
+  return async () => {
+    try {
+      vacant = await findVacantLineages({ store });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
+    const current = vacant;
+    return (queue, group) => queue === DELIVERY_QUEUE && current.has(group);
+  };
 }
 
 function watchFiles(registry: Registry, store: Watched): void {

@@ -82,23 +82,15 @@ export class JobLane {
   }
 
   nextDueAt(skip: (group: string) => boolean): number | null {
-    const times: number[] = [];
-    for (const group of this.round) if (!skip(group.name)) times.push(group.nextDueAt!);
-    for (const group of this.sleeping.keys()) {
-      if (skip(group.name)) continue;
-      times.push(group.wakeAt!);
-      break;
-    }
+    const waiting = this.oldestDueAt(skip);
     for (const { placed, until } of this.leases.keys()) {
-      if (skip(placed.job.group)) continue;
-      times.push(until);
-      break;
+      if (!skip(placed.job.group)) return Math.min(waiting ?? until, until);
     }
-    return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+    return waiting;
   }
 
-  stats(now: number): QueueStats {
-    const oldest = this.oldestDueAt();
+  stats(now: number, skip: (group: string) => boolean): QueueStats {
+    const oldest = this.oldestDueAt(skip);
     return {
       waiting: this.waiting,
       claimed: this.leases.size,
@@ -106,10 +98,18 @@ export class JobLane {
     };
   }
 
-  private oldestDueAt(): number | null {
-    let next = this.sleeping.minKey()?.wakeAt ?? null;
-    for (const { nextDueAt } of this.round) if (next === null || nextDueAt! < next) next = nextDueAt;
-    return next;
+  /** When the first job that nobody has claimed is or was due, leaving out groups for which `skip` holds; null: none waits. */
+  private oldestDueAt(skip: (group: string) => boolean): number | null {
+    let oldest: number | null = null;
+    for (const group of this.sleeping.keys()) {
+      if (skip(group.name)) continue;
+      oldest = group.wakeAt;
+      break;
+    }
+    for (const { name, nextDueAt } of this.round) {
+      if ((oldest === null || nextDueAt! < oldest) && !skip(name)) oldest = nextDueAt;
+    }
+    return oldest;
   }
 
   private wake(now: number): void {

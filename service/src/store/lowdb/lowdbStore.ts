@@ -152,8 +152,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return () => this.listeners.delete(listener);
   }
 
-  async stats(): Promise<StoreStats> {
-    return { queues: this.queue.stats(this.time.now()), files: this.adapter.stats };
+  async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
+    return { queues: this.queue.stats(this.time.now(), skip), files: this.adapter.stats };
   }
 
   close(): Promise<void> {

@@ -67,8 +67,8 @@ export class WorkQueue {
     return placed?.job.runAt === runAt && placed.job.rank === rank ? placed.dueAt : undefined;
   }
 
-  stats(now: number): Record<string, QueueStats> {
-    return Object.fromEntries([...this.lanes].map(([name, lane]) => [name, lane.stats(now)]));
+  stats(now: number, skip: (queue: string, group: string) => boolean): Record<string, QueueStats> {
+    return Object.fromEntries([...this.lanes].map(([name, lane]) => [name, lane.stats(now, (group) => skip(name, group))]));
   }
 
   /**
