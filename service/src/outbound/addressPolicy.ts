@@ -26,6 +26,9 @@ const METADATA_NETWORKS: readonly Network[] = [
   'fd00:ec2::/32', // AWS
   'fd20:ce::254/128', // Google
   'fd00:42::42/128', // Scaleway
+  'fd00:c1::a9fe:a9fe/128', // Oracle
+  'fd00:100::100:200/128', // Alibaba
+  'fd00:a9fe:a9fe::1/128', // Akamai
   'fe80::a9fe:a9fe/128', // OpenStack
 ].map((cidr) => ipaddr.parseCIDR(cidr));
 
