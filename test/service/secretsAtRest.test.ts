@@ -154,6 +154,55 @@ describe('a folder of an earlier version, which kept more in the clear', () => {
   });
 });
 
+describe('a tool of an earlier version with a key in its headers', () => {
+  const KEYS = { Authorization: 'Bearer key-of-an-earlier-tool', 'x-api-key': 'another-key-of-that-tool', 'X-API-TOKEN': 'Zm9yIHRoZSB0b2tlbg==' };
+
+  it('has it among its secrets after the first start, stays live, calls as before, and can be edited', async () => {
+    const seen: Record<string, unknown>[] = [];
+    const system = createServer((request, response) => {
+      seen.push(request.headers);
+      response.setHeader('content-type', 'application/json').end('{"ok":true}');
+    }).listen(0, '127.0.0.1');
+    await waitFor('the system', () => system.listening);
+    const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    const start = () => startService(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', BOOTSTRAP_API_KEY: TEST_API_KEY, ALLOWED_NETWORKS: '127.0.0.0/8', INSECURE_TARGETS: 'true' }));
+    let service = await start();
+    try {
+      let api = apiClient(service.url, TEST_API_KEY);
+      const template = { method: 'GET', url: `http://127.0.0.1:${(system.address() as { port: number }).port}/`, headers: { 'X-Api-Key': 'placeholder: {{secrets.X_API_KEY}}', Accept: 'application/json' } };
+      const { body: tool } = await api.post('/api/tools', { name: 'find_order', description: 'Finds an order', kind: 'HTTP', parameters: { type: 'object' }, secrets: { X_API_KEY: 'taken' }, request_template: template });
+      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({ status: 'succeeded' });
+      expect((await api.post(`/api/tools/${tool.id}/go-live`)).body).toMatchObject({ status: 'live' });
+      await service.stop();
+      const before = await openLowdbStore(collections, { folder });
+      await before.rewrite((document, collection) => {
+        if (collection === 'settings') return { ...document, sealingVersion: 2 } as Document;
+        return collection === 'tools' ? ({ ...document, requestTemplate: { ...template, query: {}, headers: { ...KEYS, Accept: 'application/json' } } } as Document) : document;
+      });
+      await before.close();
+      const secrets = ['key-of-an-earlier-tool', KEYS['x-api-key'], KEYS['X-API-TOKEN']].map((value) => ({ what: value, value }));
+      expect(new Set((await readableIn(folder, secrets)).map((place) => place.split(' ')[0]))).toEqual(new Set(secrets.map(({ value }) => value)));
+
+      service = await start();
+      expect(await readableIn(folder, secrets)).toEqual([]);
+      api = apiClient(service.url, TEST_API_KEY);
+      expect((await api.get(`/api/tools/${tool.id}`)).body).toMatchObject({
+        status: 'live',
+        tested_at: expect.any(String),
+        secret_names: ['X_API_KEY', 'AUTHORIZATION', 'X_API_KEY_2', 'X_API_TOKEN'],
+        request_template: { headers: { Authorization: 'Bearer {{secrets.AUTHORIZATION}}', 'x-api-key': '{{secrets.X_API_KEY_2}}', 'X-API-TOKEN': '{{secrets.X_API_TOKEN}}', Accept: 'application/json' } },
+      });
+      expect((await api.patch(`/api/tools/${tool.id}`, { description: 'Finds an order by its number' })).body).toMatchObject({ status: 'live' });
+      expect((await api.post(`/api/tools/${tool.id}/test`, { arguments: {} })).body).toMatchObject({ status: 'succeeded' });
+      expect(seen.at(-1)).toMatchObject({ authorization: KEYS.Authorization, 'x-api-key': KEYS['x-api-key'], 'x-api-token': KEYS['X-API-TOKEN'], accept: 'application/json' });
+    } finally {
+      await service.stop();
+      system.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
 describe('a start with a key that does not fit', () => {
   let folder: string;
   const start = async (env: Record<string, string> = {}) => {

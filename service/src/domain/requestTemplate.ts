@@ -1,6 +1,6 @@
 import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { isPlaceholder, parsePlaceholders, PlaceholderError, writtenPlaceholder, type Part, type Placeholder } from './placeholders.ts';
-import { CREDENTIAL_HEADERS, FIXED_HEADERS, HEADER_NAME, HEADER_TEXT, sendsForm } from './requestHeaders.ts';
+import { FIXED_HEADERS, HEADER_NAME, HEADER_TEXT, holdsBareKey, sendsForm } from './requestHeaders.ts';
 import { fieldFinder } from './schemaDocument.ts';
 import { isDotSegment, parseUrlTemplate, UrlTemplateError } from './urlTemplate.ts';
 
@@ -137,6 +137,7 @@ function parseHeaders(value: Json | undefined, checkText: CheckText): Record<str
     if (seen.has(lower)) fail(param, 'stands there twice, in different spellings; keep one.');
     seen.add(lower);
     checkHeaderText(name, checkText(text, param, 'header'), param);
+    if (holdsBareKey(name, text)) fail(param, 'would be stored and shown in the clear; put the key into secrets and write {{secrets.NAME}} in its place.');
   }
   return Object.fromEntries(entries);
 }
@@ -144,7 +145,6 @@ function parseHeaders(value: Json | undefined, checkText: CheckText): Record<str
 function checkHeaderText(name: string, parts: readonly Part[], param: string): void {
   const isLegal = parts.every((part) => isPlaceholder(part) || HEADER_TEXT.test(part));
   if (!isLegal) fail(param, 'holds a character that a header cannot carry, such as a line break; take it out.');
-  if (CREDENTIAL_HEADERS.has(name.toLowerCase()) && !parts.some(isPlaceholder)) fail(param, 'would be stored and shown in the clear; put the key into secrets and write {{secrets.NAME}} in its place.');
   if (name.toLowerCase() === 'content-type' && (parts.length === 0 || parts.some(isPlaceholder))) fail(param, 'must be a fixed content type without placeholders, like application/json.');
 }
 

@@ -146,10 +146,19 @@ describe('a request template when a tool is saved', () => {
     [{ 'Content-Type': '' }, 'fixed content type'],
     [{ Authorization: 'Bearer abc' }, 'put the key into secrets and write {{secrets.NAME}}'],
     [{ 'X-API-Key': 'abc' }, 'put the key into secrets'],
+    [{ 'PRIVATE-TOKEN': 'abc' }, 'put the key into secrets'],
+    [{ 'Ocp-Apim-Subscription-Key': 'abc' }, 'put the key into secrets'],
     [['X-Key'], 'object of names and texts'],
     [Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'x'])), 'at most 50'],
   ])('refuses the headers %j', (headers, reason) => {
     expect(refused({ headers })?.message).toContain(reason);
+  });
+
+  it.each([
+    ...[{ Authorization: 'Bearer {{secrets.API_KEY}}' }, { 'x-api-key': '{{args.id}}' }, { Authorization: '' }, { 'X-Api-Key': ' ' }],
+    ...[{ 'X-Atlassian-Token': 'no-check' }, { 'X-CSRF-Token': 'Fetch' }, { 'Idempotency-Key': '{{call.id}}-1' }, { 'X-Client-Id': '42' }, { Cookie: 'lang=en' }, { 'X-Key': 'a' }],
+  ])('takes the headers %j', (headers) => {
+    expect(refused({ headers })).toBeNull();
   });
 
   it.each([
