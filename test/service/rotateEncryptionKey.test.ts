@@ -189,12 +189,14 @@ describe('rotate-encryption-key', () => {
       ['no such file', ['--new-key-file', join(folder, 'none')], {}, /--new-key-file .*none cannot be read: ENOENT/],
       ['a wrong present key', ['--new-key-file', await keyFile()], { ENCRYPTION_KEY: randomBytes(32).toString('base64') }, /is not the one that this data was written with/],
       ['a folder that was never used', [], { DATA_DIR: await newFolder() }, /There is nothing in .* to seal anew/],
+      ['no folder at all', [], { DATA_DIR: join(folder, 'typo') }, /There is nothing in .*typo to seal anew/],
     ];
     for (const [what, args, env, message] of refused) {
       const { code, out, err } = await run(folder, args, env);
       expect([what, code, out, err.trim().split('\n').length]).toEqual([what, 1, '', 1]);
       expect(err).toMatch(message);
     }
+    expect(await readdir(folder)).not.toContain('typo');
     expect((await openFolder(folder)).box.fingerprint).toBe(createSecretBox(oldKey).fingerprint);
   });
 

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
+import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
 import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { withStore } from './withStore.ts';
@@ -28,6 +29,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
     throw new Error('ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.');
   }
   const newKey = newKeyFile === undefined ? makeEncryptionKey() : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
+  if (!existsSync(place.dataDir)) throw nothingToRotate(place); // opening the store would make it
   const count = await withStore((store) => rotateEncryptionKey(store, place, newKey));
   const rest = place.encryptionKey === undefined ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.` : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
   process.stdout.write(`Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in the data folder opens with the former one any more. ${rest}\n`);

@@ -5,6 +5,9 @@ import { nodeFiles, type Files } from '../store/lowdb/files.ts';
 import { findFingerprint, forgetFormer, isFingerprint, openSecretBox, type KeyPlace } from './openSecretBox.ts';
 import { reseal } from './reseal.ts';
 
+export const nothingToRotate = ({ dataDir }: Pick<KeyPlace, 'dataDir'>): Error =>
+  new Error(`There is nothing in ${dataDir} to seal anew: the service has not been started with this DATA_DIR.`);
+
 /**
  * Seals everything with another key and leaves nothing on the disk that the present one opens. The
  * service must be stopped: the store is this process's alone.
@@ -18,7 +21,7 @@ import { reseal } from './reseal.ts';
  * @see decision 0025
  */
 export async function rotateEncryptionKey(store: ServiceStore, place: KeyPlace, newKey: Buffer, files: Files = nodeFiles): Promise<number> {
-  if ((await findFingerprint(store)) === null) throw new Error(`There is nothing in ${place.dataDir} to seal anew: the service has not been started with this DATA_DIR.`);
+  if ((await findFingerprint(store)) === null) throw nothingToRotate(place);
   const from = await openSecretBox(store, place);
   const to = createSecretBox(newKey);
   if (to.fingerprint === from.fingerprint) throw new Error('The new key is the present one. Make another: `openssl rand -base64 32`.');
