@@ -21,6 +21,7 @@ import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 
 const LONG_AGO = new Date(0);
+const HOUR_MS = 3_600_000;
 const WANTED = { event: 'message.sent', targetUrl: 'https://receiver.example/hook', source: 'test' } as const;
 
 /** The operations over a real store, without the delivery loop: what is queued stays queued. */
@@ -46,15 +47,16 @@ describe('recover', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const add = async (count: number, status: DeliveryStatus = 'failed', statusCode = 500): Promise<string[]> => {
+  const add = async (count: number, status: DeliveryStatus = 'failed', statusCode = 500, lastAttemptAt?: Date): Promise<string[]> => {
     const ids: string[] = [];
     await store.transaction(async (tx) => {
       for (let n = 0; n < count; n++) {
-        const at = timestamp(new Date());
+        const createdAt = timestamp(new Date());
+        const at = lastAttemptAt === undefined ? createdAt : timestamp(lastAttemptAt);
         const attempt = { number: 1, at, statusCode, durationMs: 1, error: 'x', responseExcerpt: null, trigger: 'automatic' } as const;
         const delivery: Delivery = {
           id: newId('dlv'), workspaceId: workspace.id, subscriptionId: lineageOf(subscription), eventId: newId('evt'), event: WANTED.event, status,
-          attempts: [attempt], roundStart: 0, trigger: 'automatic', everDelivered: status === 'delivered', nextAttemptAt: null, createdAt: at,
+          attempts: [attempt], roundStart: 0, trigger: 'automatic', everDelivered: status === 'delivered', nextAttemptAt: null, createdAt,
         };
         await tx.deliveries.put(delivery);
         ids.push(delivery.id);
@@ -82,6 +84,17 @@ describe('recover', () => {
     expect((await queued()).sort()).toEqual([...failed].sort());
     expect([await count('delivered'), await count('cancelled'), await count('failed')]).toEqual([20, 20, 0]);
     expect(await recover()).toBe(0);
+  });
+
+  it('goes by when a delivery failed, not by how old its event is', async () => {
+    const failedAt = new Date(Date.now() + HOUR_MS);
+    await add(510);
+    const wanted = [...(await add(510, 'failed', 500, failedAt)), ...(await add(2, 'failed', 400, failedAt))];
+    await add(3);
+    expect(await recoverDeliveries(deps, workspace, subscription.id, new Date(failedAt.getTime() + 2))).toBe(0); // an attempt takes one millisecond here
+    expect(await recoverDeliveries(deps, workspace, subscription.id, new Date(failedAt.getTime() + 1))).toBe(512);
+    expect((await queued()).sort()).toEqual(wanted.sort());
+    expect(await count('failed')).toBe(513);
   });
 
   it('of 10,000 while new ones fail counts exactly what it queued, and leaves room for other writes', async () => {

@@ -100,6 +100,13 @@ export function wasNotFoundSince({ status, attempts }: Delivery, since: Date): b
   return status === 'failed' && last?.statusCode === 404 && Date.parse(last.at) >= since.getTime();
 }
 
+/** Whether it failed for good at that time or later, however old its event is. */
+export function hasFailedSince({ status, attempts, createdAt }: Delivery, since: Date): boolean {
+  const last = attempts.at(-1);
+  const endedAt = last ? Date.parse(last.at) + last.durationMs : 0;
+  return status === 'failed' && Math.max(endedAt, Date.parse(createdAt)) >= since.getTime();
+}
+
 /** Whether the receiver is told to take it although it may have taken it before. */
 export const askedToRepeat = ({ trigger, isRepeat = trigger === 'manual' }: Pick<Delivery, 'trigger' | 'isRepeat'>): boolean => isRepeat;
 

@@ -21,7 +21,7 @@ export const recover: Operation = {
 			required: true,
 			default: '',
 			description:
-				'Deliveries from this time on. A time without an offset is in the time zone of the workflow.',
+				'What failed at this time or later, though its event may be older. A time without an offset is in the time zone of the workflow.',
 		},
 	],
 	async execute(context, itemIndex) {

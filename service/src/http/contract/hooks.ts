@@ -213,7 +213,7 @@ export const recoverDeliveries = operation({
   path: '/hooks/:id/recover',
   summary: 'Send again all that failed since a time and never succeeded',
   description:
-    'What is pending or delivered is left alone, so a repeat of the call sends nothing twice. The same event ids and bodies go out; a receiver that deduplicates may drop what it has taken after all.',
+    'What counts is when the last attempt failed; the event may be older. What is pending or delivered is left alone, so a repeat of the call sends nothing twice. The same event ids and bodies go out; a receiver that deduplicates may drop what it has taken after all.',
   extension: true,
   body: z
     .object({ since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z' }) })
