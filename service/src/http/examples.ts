@@ -168,7 +168,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
     ...subscriptionJson(subscription),
     secret,
     previous_secret_expires_at: timestamp(new Date(NOW.getTime() + 24 * 3_600_000)),
-    notice: 'Both secrets sign until the time given. Give the new one to the receiver before then.',
+    notice: 'The replaced secret signs too until the time given. Give the new one to the receiver before then.',
   },
   revokePreviousSecrets: { ...subscriptionJson(subscription), revoked: 1 },
   redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),

@@ -55,7 +55,7 @@ export function hooksRouter(deps: Deps): Router {
 
   serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
     const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(deps, caller.workspace, params.id!);
-    const notice = `Both secrets sign until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is unpublished and published again.`;
+    const notice = `The replaced secret signs too until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is unpublished and published again.`;
     return { ...subscriptionJson(subscription), secret, previous_secret_expires_at: overlapEndsAt, notice };
   });
 
