@@ -37,6 +37,8 @@ const WORDS: Record<string, Words> = {
 
   UND_ERR_HEADERS_OVERFLOW: HEADERS_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: WRONG_LENGTH,
+  // undici's parser takes a status below 100 for a fault of its own.
+  ERR_ASSERTION: ['network', '% answered with a status that HTTP does not have.', SEE_ANSWER],
   UND_ERR_INVALID_ARG: ['invalid_request', 'The request to % cannot be written as HTTP'],
   UND_ERR_NOT_SUPPORTED: ['invalid_request', 'The request to % cannot be written as HTTP'],
   UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: [

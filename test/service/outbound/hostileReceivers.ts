@@ -7,13 +7,15 @@ import { makeTestCa, sharedTestCa, startTlsReceiver, type KeyPair } from '../../
 import { listenTracked, type TrackedServer } from '../../helpers/trackedServer.ts';
 import { startRawTlsServer, startTcpServer, writeForever } from './support.ts';
 
+export const HOSTILE_TIMEOUT_MS = 1_500;
+
 export interface HostileReceiver {
   readonly name: string;
   start(): Promise<TrackedServer>;
   /** Null when no status line came. */
   readonly status: number | null;
   readonly outcome: 'delivered' | 'failed';
-  /** What an operator reads of each attempt, with a deadline of one second; `%` stands for the receiver. Null for a success. */
+  /** What an operator reads of each attempt, with a deadline of `HOSTILE_TIMEOUT_MS`; `%` stands for the receiver. Null for a success. */
   readonly error: string | null;
 }
 
@@ -30,6 +32,12 @@ const issued = (options: Parameters<Awaited<ReturnType<typeof sharedTestCa>>['is
 const selfSigned = async (): Promise<KeyPair> => {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', algorithm: 'sha256' });
   return { key, cert };
+};
+
+/** Compressed before anyone asks: it keeps this process from answering for longer than a deadline. */
+const startBomb = async () => {
+  const bomb = gzipSync(Buffer.alloc(64 * MIB));
+  return startTlsReceiver((_request, response) => void response.setHeader('content-encoding', 'gzip').end(bomb));
 };
 
 const startHttp2Only = async () => {
@@ -51,14 +59,14 @@ const manyHeaders = `${OK}${`X-Filler: ${'x'.repeat(1000)}\r\n`.repeat((10 * MIB
 const delivered = { status: 200, outcome: 'delivered', error: null } as const;
 const failed = (error: string) => ({ status: null, outcome: 'failed', error }) as const;
 
-const LATE = '% did not answer within 1 s. Let it answer first and do its work afterwards.';
+const LATE = '% did not answer within 1.5 s. Let it answer first and do its work afterwards.';
 const CLOSED = "% closed the connection before it had answered. The receiver's log, or that of a proxy before it, may say why.";
 const LENGTH = '% sent a body of another length than it announced. The receiver, or a proxy before it, writes its answers wrongly.';
 const NOTLS = '% does not speak TLS on this port (it may be plain http). Check the port of the address.';
 
 export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   // No answer in time
-  { name: 'accepts and never speaks', start: () => startTcpServer(), ...failed('No connection to % came about within 1 s. Check the address, and the firewalls on the way.') },
+  { name: 'accepts and never speaks', start: () => startTcpServer(), ...failed('No connection to % came about within 1.5 s. Check the address, and the firewalls on the way.') },
   { name: 'reads and never answers', start: sends(), ...failed(LATE) },
   { name: 'sends a header that never ends', start: raw((socket) => { socket.write(`${OK}X-Drip: `); writeForever(socket, 'x', 10); }), ...failed(LATE) },
   { name: 'floods with 100 Continue', start: raw((socket) => writeForever(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(100), 5)), ...failed('% sent 100 Continue, which it was not asked for. Let it answer with a final status.') },
@@ -68,7 +76,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   { name: 'sends headers, then silence', start: sends(`${OK}Content-Length: 1000\r\n\r\n`), ...delivered },
   { name: 'drips a body without end', start: raw((socket) => { socket.write(CHUNKED); writeForever(socket, '1\r\nx\r\n', 10); }), ...delivered },
   { name: 'floods with a body', start: raw((socket) => { socket.write(`${OK}\r\n`); writeForever(socket, Buffer.alloc(64 * 1024, 'x'), 1); }), ...delivered },
-  { name: 'sends a gzip bomb', start: () => startTlsReceiver((_request, response) => void response.setHeader('content-encoding', 'gzip').end(gzipSync(Buffer.alloc(64 * MIB)))), ...delivered },
+  { name: 'sends a gzip bomb', start: startBomb, ...delivered },
   { name: 'announces more than it sends', start: sendsAndHangsUp(`${OK}Content-Length: 1000\r\n\r\nhalf`), ...delivered },
   { name: 'sends more than it announces', start: sends(`${OK}Content-Length: 2\r\n\r\nokHTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n`), ...delivered },
   { name: 'sends chunks that are none', start: sends(CHUNKED, 'zzz\r\n'), ...delivered },
@@ -83,6 +91,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   { name: 'announces a length and chunks', start: sends(`${OK}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n`), ...failed(LENGTH) },
   { name: 'switches protocols', start: sends('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'), ...failed('% wants to switch to another protocol. The address must take a POST; it may be that of a WebSocket.') },
   { name: 'speaks another protocol', start: sends('SSH-2.0-OpenSSH_9.6\r\n'), ...failed('% did not answer in HTTP/1.1. Check that the address and its port are those of a web server.') },
+  { name: 'answers with status 000', start: sends('HTTP/1.1 000 Odd\r\nContent-Length: 0\r\n\r\n'), ...failed('% answered with a status that HTTP does not have. The receiver, or a proxy before it, writes its answers wrongly.') },
   { name: 'sends 10 MiB of headers', start: sends(manyHeaders), ...failed('% answered with headers larger than 16 KiB. Let it send fewer or smaller ones.') },
 
   // TLS
