@@ -1,68 +1,91 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { DeliveryMemory } from '../../nodes/ConversationService/shared/deliveryMemory';
+import { DeliveryMemory, type Sending } from '../../nodes/ConversationService/shared/deliveryMemory';
 
 const response = (statusCode = 200) => Object.assign(new EventEmitter(), { statusCode, destroyed: false });
+const sent = (signedAt = 100): Sending => ({ signedAt, round: null, isAskedFor: false });
+const askedFor = (signedAt: number, round: number | null = null): Sending => ({ signedAt, round, isAskedFor: true });
 
 describe('DeliveryMemory', () => {
   it('remembers a delivery once its response has ended with a 2xx, not before', () => {
     const memory = new DeliveryMemory();
     const res = response();
-    expect(memory.stateOf('evt_1')).toBe('new');
-    memory.follow('evt_1', res, 100);
-    expect(memory.stateOf('evt_1')).toBe('in_flight');
+    expect(memory.stateOf('evt_1', sent())).toBe('new');
+    memory.follow('evt_1', res, sent());
+    expect(memory.stateOf('evt_1', sent())).toBe('in_flight');
     res.emit('finish');
     res.emit('close');
-    expect(memory.stateOf('evt_1')).toBe('done');
-    expect(memory.stateOf('evt_2')).toBe('new');
+    expect(memory.stateOf('evt_1', sent())).toBe('done');
+    expect(memory.stateOf('evt_2', sent())).toBe('new');
   });
 
   it('takes a delivery again whose response ended with an error', () => {
     const memory = new DeliveryMemory();
     const res = response();
-    memory.follow('evt_1', res, 100);
+    memory.follow('evt_1', res, sent());
     res.statusCode = 500;
     res.emit('finish');
-    expect(memory.stateOf('evt_1')).toBe('new');
+    expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
   it('takes a delivery again whose caller hung up before the answer', () => {
     const memory = new DeliveryMemory();
     const res = response();
-    memory.follow('evt_1', res, 100);
+    memory.follow('evt_1', res, sent());
     res.emit('close');
-    expect(memory.stateOf('evt_1')).toBe('new');
+    expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
   it('does not wait for the end of a response that has ended', () => {
     const memory = new DeliveryMemory();
-    memory.follow('evt_1', Object.assign(response(), { destroyed: true }), 100);
-    expect(memory.stateOf('evt_1')).toBe('new');
+    memory.follow('evt_1', Object.assign(response(), { destroyed: true }), sent());
+    expect(memory.stateOf('evt_1', sent())).toBe('new');
   });
 
-  it('knows whether a delivery was signed later than the one that was taken', () => {
-    const memory = new DeliveryMemory();
-    const take = (signedAt: number) => {
-      const res = response();
-      memory.follow('evt_1', res, signedAt);
-      res.emit('finish');
+  describe('of a delivery that someone is said to have asked for again', () => {
+    const taken = (...sendings: Sending[]) => {
+      const memory = new DeliveryMemory();
+      for (const sending of sendings) {
+        const res = response();
+        memory.follow('evt_1', res, sending);
+        res.emit('finish');
+      }
+      return (sending: Sending) => memory.stateOf('evt_1', sending);
     };
-    expect(memory.isSignedLater('evt_1', 100)).toBe(true);
-    take(100);
-    expect([99, 100, 101].map((t) => memory.isSignedLater('evt_1', t))).toEqual([false, false, true]);
-    take(105);
-    take(103); // an older one that came late does not open what lies between
-    expect([104, 105, 106].map((t) => memory.isSignedLater('evt_1', t))).toEqual([false, false, true]);
+
+    it('believes it when it was signed later than the one that was taken', () => {
+      expect(taken()(askedFor(100))).toBe('new');
+      expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual(['done', 'done', 'new']);
+      // An older one that came late does not open what lies between.
+      expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual(['done', 'done', 'new']);
+    });
+
+    it('takes each round once, whatever it was signed for', () => {
+      const state = taken(sent(100), askedFor(105, 1));
+      expect([askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)].map(state)).toEqual(['done', 'done', 'done', 'new']);
+    });
+
+    it('while it is being taken has its retry wait, and takes the next round', () => {
+      const memory = new DeliveryMemory();
+      const [first, second] = [response(), response()];
+      memory.follow('evt_1', first, askedFor(105, 1));
+      expect([askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)].map((each) => memory.stateOf('evt_1', each))).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
+      memory.follow('evt_1', second, askedFor(110, 2));
+      first.emit('close'); // of the earlier one: the later is still under way
+      expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('in_flight');
+      second.emit('finish');
+      expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('done');
+    });
   });
 
   it('forgets the oldest beyond its capacity, and keeps what came again', () => {
     const memory = new DeliveryMemory(3);
     const take = (key: string) => {
       const res = response();
-      memory.follow(key, res, 100);
+      memory.follow(key, res, sent());
       res.emit('finish');
     };
     ['a', 'b', 'c', 'a', 'd'].forEach(take);
-    expect(['a', 'b', 'c', 'd'].map((key) => memory.stateOf(key))).toEqual(['done', 'new', 'done', 'done']);
+    expect(['a', 'b', 'c', 'd'].map((key) => memory.stateOf(key, sent()))).toEqual(['done', 'new', 'done', 'done']);
   });
 });

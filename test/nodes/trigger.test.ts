@@ -582,6 +582,20 @@ describe('One execution for a delivery', () => {
     expect(side.executions).toHaveLength(2);
   });
 
+  it('takes a manual redelivery once, however often the service has to send it, and the next one that is asked for', async () => {
+    const side = await activated();
+    const payload = payloadOf();
+    const t = Math.floor(Date.now() / 1000);
+    const inRound = (round: number) => ({ 'x-service-redelivery': 'manual', 'x-service-redelivery-round': String(round) });
+    await send(side, { payload, t });
+    await send(side, { payload, t: t + 1, headers: inRound(1) });
+    expect(side.executions).toHaveLength(2);
+    expect(await send(side, { payload, t: t + 6, headers: inRound(1) })).toMatchObject({ status: 200, text: expect.stringContaining('taken before') });
+    expect(side.executions).toHaveLength(2);
+    await send(side, { payload, t: t + 7, headers: inRound(3) });
+    expect(side.executions).toHaveLength(3);
+  });
+
   it('takes no captured delivery again because someone wrote into its header that it was asked for', async () => {
     const side = await activated();
     const payload = payloadOf();

@@ -224,6 +224,10 @@ describe('deliveries', () => {
       const again = await finished(id);
       expect(again.attempts).toHaveLength(5);
       expect(again.status).toBe('delivered');
+      await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`);
+      await waitFor('the sixth request', () => receiver.requests.length === 6);
+      // What was asked for once has one number, so that a receiver can tell its retries from the next time that someone asks.
+      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery-round'])).toEqual([undefined, '1', '1', '1', '1', '5']);
     });
 
     it('refuses while pending (409), for another subscription and for unknown ids (404)', async () => {

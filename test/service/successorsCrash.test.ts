@@ -20,7 +20,7 @@ describe('a service that is killed', () => {
   beforeEach(async () => {
     status = 200;
     tls = await writeTlsFiles(await sharedTestCa());
-    receiver = await startEventReceiver((_request, response) => void response.writeHead(status).end());
+    receiver = await startEventReceiver((_request, response) => void (status > 0 && response.writeHead(status).end()));
     service = await startServiceProcess({ caFile: tls.caFile, env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000', LOG_LEVEL: 'warn' } });
     customer = await chatCustomer(service.url);
   });
@@ -56,6 +56,20 @@ describe('a service that is killed', () => {
     expect(ids(before).length).toBeLessThanOrEqual(340 + MOST_UNDER_WAY);
     expect(receiver.requests.slice(before).filter((request) => signatureFault(request, second.secret) !== null)).toEqual([]);
     expect(new Set(receiver.payloads().slice(before).map(({ message }) => message.text)).size).toBe(340);
+  });
+
+  it('in the middle of a redelivery sends it again under the same round, so that the receiver can tell', async () => {
+    const { id } = await subscribe();
+    await customer.write('hello');
+    await waitFor('its record', async () => receiver.requests.length === 1 && (await pending(id)) === 0);
+    status = 0; // no answer
+    await service.api.post(`/api/hooks/${id}/deliveries/${ids(0)[0]}/redeliver`);
+    await waitFor('the redelivery', () => receiver.requests.length === 2);
+    await service.crashAndRestart();
+    status = 200;
+    await waitFor('it to come again', () => receiver.requests.length === 3);
+    const [, cutOff, again] = receiver.requests.map(({ headers }) => [headers['x-service-delivery'], headers['x-service-redelivery'], headers['x-service-redelivery-round']]);
+    expect([cutOff, again]).toEqual([[ids(0)[0], 'manual', '1'], [ids(0)[0], 'manual', '1']]);
   });
 
   it('in the middle of a recover sends each event once when it is recovered again', async () => {

@@ -7,6 +7,22 @@ export interface EndingResponse {
 
 export type DeliveryState = 'new' | 'in_flight' | 'done';
 
+/** What tells one sending of a delivery from another. */
+export interface Sending {
+	/** The `t` of its signature, Unix time in seconds. */
+	signedAt: number;
+	/** Its `X-Service-Redelivery-Round`, the same for all retries of one asking; null when it has none. */
+	round: number | null;
+	/** Whether it says that someone asked for it to be sent again. */
+	isAskedFor: boolean;
+}
+
+/** Whether someone asked for this sending after that one: the header that says so is not signed, but the time is. */
+const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
+	sending.isAskedFor &&
+	sending.signedAt > earlier.signedAt &&
+	(sending.round === null || earlier.round === null || sending.round > earlier.round);
+
 /**
  * Which deliveries this process has taken, so that a repeat starts no second execution.
  *
@@ -18,10 +34,9 @@ export type DeliveryState = 'new' | 'in_flight' | 'done';
  * a second webhook process of n8n, starts with an empty one.
  */
 export class DeliveryMemory {
-	private readonly inFlight = new Set<string>();
+	private readonly inFlight = new Map<string, Sending>();
 
-	/** Each with the Unix time it was signed for. */
-	private readonly done = new Map<string, number>();
+	private readonly done = new Map<string, Sending>();
 
 	private readonly capacity: number;
 
@@ -29,36 +44,31 @@ export class DeliveryMemory {
 		this.capacity = capacity;
 	}
 
-	stateOf(key: string): DeliveryState {
-		if (this.done.has(key)) return 'done';
-		return this.inFlight.has(key) ? 'in_flight' : 'new';
+	/** How it stands with a delivery that has come; one that someone has asked for since is new. */
+	stateOf(key: string, sending: Sending): DeliveryState {
+		const [done, inFlight] = [this.done.get(key), this.inFlight.get(key)];
+		if (done && !isAskedAfter(sending, done)) return 'done';
+		return inFlight && !isAskedAfter(sending, inFlight) ? 'in_flight' : 'new';
 	}
 
-	/**
-	 * Whether a delivery that someone is said to have asked for again was really signed later than the one that
-	 * was taken. The header that says so is not signed, but the time is.
-	 */
-	isSignedLater(key: string, signedAt: number): boolean {
-		return signedAt > (this.done.get(key) ?? -Infinity);
-	}
-
-	/**
-	 * Follows the response of a delivery that is being taken, and remembers how it ends.
-	 * @param signedAt the `t` of its signature, Unix time in seconds
-	 */
-	follow(key: string, response: EndingResponse, signedAt: number): void {
+	/** Follows the response of a delivery that is being taken, and remembers how it ends. */
+	follow(key: string, response: EndingResponse, sending: Sending): void {
 		if (response.destroyed) return;
-		this.inFlight.add(key);
+		this.inFlight.set(key, sending);
+		const leave = () => {
+			if (this.inFlight.get(key) === sending) this.inFlight.delete(key);
+		};
 		response.once('finish', () => {
-			this.inFlight.delete(key);
-			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, signedAt);
+			leave();
+			if (response.statusCode >= 200 && response.statusCode < 300) this.remember(key, sending);
 		});
 		// Without a finish before it: the caller hung up, saw no 2xx and will repeat.
-		response.once('close', () => this.inFlight.delete(key));
+		response.once('close', leave);
 	}
 
-	private remember(key: string, signedAt: number): void {
-		const latest = Math.max(signedAt, this.done.get(key) ?? -Infinity);
+	private remember(key: string, sending: Sending): void {
+		const earlier = this.done.get(key);
+		const latest = earlier && earlier.signedAt > sending.signedAt ? earlier : sending;
 		this.done.delete(key);
 		this.done.set(key, latest);
 		if (this.done.size <= this.capacity) return;

@@ -42,16 +42,22 @@ export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebh
 	}
 
 	const key = memoryKey(context, payload.id);
-	const isMarked = single(headers['x-service-redelivery']) === 'manual';
-	const isAskedFor = isMarked && memory.isSignedLater(key, call.signedAt);
-	const state = isAskedFor ? 'new' : memory.stateOf(key);
+	const sending = {
+		signedAt: call.signedAt,
+		round: roundOf(single(headers['x-service-redelivery-round'])),
+		isAskedFor: single(headers['x-service-redelivery']) === 'manual',
+	};
+	const state = memory.stateOf(key, sending);
 	if (state === 'done') return answer(context, 200, 'This delivery was taken before.');
 	if (state === 'in_flight') {
 		return answer(context, 503, 'This delivery is being taken at this moment. Try again.');
 	}
-	memory.follow(key, context.getResponseObject(), call.signedAt);
+	memory.follow(key, context.getResponseObject(), sending);
 	return { workflowData: [[{ json: { ...payload, delivery_id: payload.id } }]] };
 }
+
+const roundOf = (header: string | undefined): number | null =>
+	/^\d{1,9}$/.test(header ?? '') ? Number(header) : null;
 
 /**
  * The secret of the event's subscription; null when the trigger does not want this event.

@@ -29,6 +29,8 @@ export interface EventCall {
   readonly secrets: readonly string[];
   /** Someone asked for it to be sent again. */
   readonly manual: boolean;
+  /** Counts up each time it is queued again, and is the same for all attempts of one asking. */
+  readonly round?: number;
   /** When it was last sent to this subscriber (ISO 8601), null when it was not. */
   readonly lastAttemptAt?: string | null;
 }
@@ -51,7 +53,10 @@ export async function attempt(
     'x-service-delivery': call.eventId,
     ...signatureHeaders(call.eventId, call.body, call.secrets, signingTime(call, now)),
   };
-  if (call.manual) headers['x-service-redelivery'] = 'manual';
+  if (call.manual) {
+    headers['x-service-redelivery'] = 'manual';
+    headers['x-service-redelivery-round'] = String(call.round ?? 0);
+  }
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({

@@ -199,7 +199,7 @@ export const redeliver = operation({
   method: 'post',
   path: '/hooks/:id/deliveries/:delivery_id/redeliver',
   summary: 'Send a finished delivery again',
-  description: 'Takes a dlv_ or an evt_ id. The same event id and body go out, with X-Service-Redelivery: manual.',
+  description: 'Takes a dlv_ or an evt_ id. The same event id and body go out, with X-Service-Redelivery: manual and, the same for all attempts that follow from this call, X-Service-Redelivery-Round.',
   extension: true,
   status: 200,
   answer: deliverySchema,
