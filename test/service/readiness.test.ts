@@ -87,7 +87,7 @@ describe('/readyz of a whole service', () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     files = new BreakableFiles();
     const config = readConfig({ PORT: '0', DATA_DIR: folder, BOOTSTRAP_WORKSPACE: 'Test', LOG_LEVEL: 'silent' });
-    service = await startService(config, { store: { files, retryMs: 20 } });
+    service = await startService(config, { store: { files, retryMs: 20, stalledAfterMs: 300 } });
   });
   afterEach(async () => {
     socket?.destroy();
@@ -105,6 +105,26 @@ describe('/readyz of a whole service', () => {
     files.fail = () => null;
     await waitFor('it to be ready', async () => (await readiness(service.url)).status === 200);
     expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^conversation_service_store_fault 0$/m);
+  });
+
+  it('is not ready while the disk confirms nothing, refuses what comes, and answers what has waited when it does', async () => {
+    const customer = await chatCustomer(service.url);
+    const release = files.holdSyncs((path) => path.includes('journal'));
+    const waiting = customer.write('waits for the disk');
+    const { body } = await waitFor('/readyz to say so', async () => {
+      const answer = await readiness(service.url);
+      return answer.status === 503 ? answer : null;
+    });
+    expect(body.problems).toEqual([expect.stringMatching(/^The store cannot write: the disk has not confirmed a write for \d+ seconds; see whether it hangs/)]);
+    const refused = await customer.api.post('/api/chat/messages', { text: 'refused', client_message_id: 'refused' });
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'unavailable']);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^conversation_service_store_fault 1$/m);
+    release();
+    await waiting;
+    await waitFor('it to be ready', async () => (await readiness(service.url)).status === 200);
+    await customer.write('after');
+    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(['waits for the disk', 'after']);
   });
 
   it('is not ready from the moment a stop begins, while what has begun is still answered', async () => {

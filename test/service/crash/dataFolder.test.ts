@@ -120,15 +120,23 @@ describe('a data folder', () => {
       expect(await readdir(data)).not.toContain('journal-1.log');
     });
 
-    it('by a wrong byte in its very last frame, after a stop in order, stops the start', async () => {
-      const { path, bytes } = await leave('SIGTERM');
-      await writeFile(path, flip(bytes, bytes.length - 10));
-      expect(await refusal(run())).toMatch(/was there when the service was stopped in order \(journal-1\.log, byte \d+\)/);
+    it.each([
+      ['a wrong byte in its very last frame, after a stop in order,', 'SIGTERM', (bytes: Buffer) => flip(bytes, bytes.length - 10)],
+      ['a wrong byte in its very last frame, after kill -9,', 'SIGKILL', (bytes: Buffer) => flip(bytes, bytes.length - 10)],
+      ['nothing but NULs, after kill -9,', 'SIGKILL', (bytes: Buffer) => Buffer.alloc(bytes.length)],
+    ] as const)('by %s stops the start and is left as it is', async (_what, signal, damage) => {
+      const { path, bytes } = await leave(signal);
+      const damaged = damage(bytes);
+      await writeFile(path, damaged);
+      expect(await refusal(run())).toMatch(/everything up to frame \d+ was acknowledged \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore .* remove the file acknowledged\.json/);
+      expect(await readFile(path)).toEqual(damaged);
     });
 
     it('only by a torn last line, after kill -9, is cut and started', async () => {
       const { path, bytes } = await leave('SIGKILL');
-      await writeFile(path, bytes.subarray(0, bytes.length - 10));
+      // Half of one more frame than was acknowledged.
+      const frame = bytes.subarray(bytes.lastIndexOf(0x1e));
+      await writeFile(path, Buffer.concat([bytes, frame.subarray(0, frame.length / 2)]));
       const again = run();
       await started(again);
       expect(again.out).toMatch(/journal-1\.log ends in an unfinished frame at byte \d+; it was never acknowledged and is cut off/);

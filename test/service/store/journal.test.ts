@@ -21,14 +21,14 @@ describe('journal', () => {
     await store.close();
     return things.map(({ id }) => id).join('');
   };
-  /** What a killed process leaves: nothing says that it was closed in order. */
-  const asAfterAKill = () => rm(join(folder, 'closed.json'), { force: true });
-  /** Three frames, `a`, `b` and `c`, as a killed process leaves them. @returns the journal and where each frame begins */
+  /** As a loss of power can leave it, or a process that died before its first frame: nothing says how far the journal goes. */
+  const withoutNote = () => rm(join(folder, 'acknowledged.json'), { force: true });
+  /** Three frames, `a`, `b` and `c`, with no note of them. @returns the journal and where each frame begins */
   const writeThree = async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) await put(store, thing(id));
     await store.close();
-    await asAfterAKill();
+    await withoutNote();
     const bytes = await readFile(journal());
     const starts = [...bytes.keys()].filter((at) => bytes[at] === 0x1e);
     expect(starts).toHaveLength(3);
@@ -49,7 +49,7 @@ describe('journal', () => {
   it('cuts the last frame wherever it is torn, and goes on writing behind the good part', async () => {
     const { bytes, starts } = await writeThree();
     for (let length = starts[2] + 1; length < bytes.length; length += 1) {
-      await asAfterAKill();
+      await withoutNote();
       await writeFile(journal(), bytes.subarray(0, length));
       const store = await open();
       expect((await all(store)).map(({ id }) => id)).toEqual(['a', 'b']);
@@ -93,7 +93,8 @@ describe('journal', () => {
     const { bytes, starts } = await writeThree();
     bytes[starts[1] + 5]! ^= 0xff;
     await writeFile(journal(), bytes);
-    const { position } = await refusal();
+    const { position, message } = await refusal();
+    expect(message).toContain('acknowledged.json');
     await writeFile(journal(), bytes.subarray(0, position));
     expect(await ids()).toBe('a');
   });
@@ -127,13 +128,22 @@ describe('journal', () => {
     await put(store, thing('d', { note: bytes.toString('latin1') }));
     await store.close();
     const whole = await readFile(journal());
-    await asAfterAKill();
+    await withoutNote();
     await writeFile(journal(), whole.subarray(0, whole.length - 2));
     expect(await ids()).toBe('abc');
   });
 
-  describe('after a stop in order', () => {
-    const closeInOrder = async () => {
+  it('takes damage for no torn end when another journal was begun behind it, however empty that is', async () => {
+    const { bytes, starts } = await writeThree();
+    const torn = bytes.subarray(0, bytes.length - 1);
+    await writeFile(journal(), torn);
+    await writeFile(journal(2), '');
+    expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[2] });
+    expect(await readFile(journal())).toEqual(torn);
+  });
+
+  describe('whose acknowledged frames are noted beside it', () => {
+    const writeFour = async () => {
       const { starts } = await writeThree();
       const store = await open();
       await put(store, thing('d'));
@@ -144,39 +154,53 @@ describe('journal', () => {
     it.each([
       ['is cut off between two frames', (bytes: Buffer, at: number) => bytes.subarray(0, at)],
       ['is empty', () => Buffer.alloc(0)],
+      ['is filled with NULs', (bytes: Buffer) => Buffer.alloc(bytes.length)],
+      ['has its last two frames damaged', (bytes: Buffer, at: number) => Buffer.from(bytes).fill('?', at + 2, at + 4).fill('?', bytes.length - 4, bytes.length - 2)],
       ['has a wrong byte in its last frame', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -3), Buffer.from('?'), bytes.subarray(-2)])],
-    ] as const)('a journal that %s stops the start, and nothing is changed', async (_what, damage) => {
-      const { bytes, starts } = await closeInOrder();
+    ] as const)('stops the start when it %s, and nothing is changed; its advice helps', async (_what, damage) => {
+      const { bytes, starts } = await writeFour();
       const damaged = damage(bytes, starts[2]);
       await writeFile(journal(), damaged);
       const { file, message } = await refusal();
       expect(file).toBe('journal-1.log');
-      expect(message).toMatch(/frame 4 was there when the service was stopped in order \(journal-1\.log, byte \d+\).*backup.*closed\.json/);
+      expect(message).toMatch(/everything up to frame 4 was acknowledged \(journal-1\.log, byte \d+\).*backup.*remove the file acknowledged\.json/);
       expect(await readFile(journal())).toEqual(damaged);
-      await asAfterAKill();
+      await withoutNote();
       expect('abcd').toContain(await ids());
     });
 
-    it('a journal that is gone stops the start', async () => {
-      await closeInOrder();
+    it('stops the start when it is gone', async () => {
+      await writeFour();
       await rm(journal());
       expect(await refusal()).toMatchObject({ file: 'journal-1.log' });
     });
 
-    it('a note that is damaged itself stops nothing', async () => {
-      await closeInOrder();
-      for (const text of ['', 'null', '{"nextSequence":9,"crc":1}', '\u0000\u0000']) {
-        await writeFile(join(folder, 'closed.json'), text);
-        expect(await ids()).toBe('abcd');
+    it('is cut where a frame is torn that was not acknowledged', async () => {
+      const { bytes, starts } = await writeFour();
+      await writeFile(journal(), Buffer.concat([bytes, bytes.subarray(starts[2], starts[2] + 30)]));
+      expect(await ids()).toBe('abcd');
+    });
+
+    it('starts when the note is damaged itself, or an earlier one', async () => {
+      await writeFour();
+      const note = join(folder, 'acknowledged.json');
+      const latest = await readFile(note, 'utf8');
+      const store = await open();
+      await put(store, thing('e'));
+      await store.close();
+      for (const text of ['', 'null', '{"nextSequence":9,"crc":1}', '\u0000\u0000', latest]) {
+        await writeFile(note, text);
+        expect(await ids()).toBe('abcde');
       }
     });
 
-    it('and a start, the note is gone before anything is written', async () => {
-      await closeInOrder();
+    it('has them noted while the store is at work, before each answer', async () => {
       const store = await open();
-      expect(await readdir(folder)).not.toContain('closed.json');
+      for (const [n, id] of ['a', 'b', 'c'].entries()) {
+        await put(store, thing(id));
+        expect(JSON.parse(await readFile(join(folder, 'acknowledged.json'), 'utf8'))).toMatchObject({ nextSequence: n + 2 });
+      }
       await store.close();
-      expect(await readdir(folder)).toContain('closed.json');
     });
   });
 

@@ -158,6 +158,6 @@ describe('snapshot', () => {
     await store.close();
     await writeFile(join(folder, 'snapshot-2.ndjson.0b1c.tmp'), 'half');
     await opened.reopen();
-    expect(await names()).toEqual(['journal-1.log', 'lock']);
+    expect(await names()).toEqual(['acknowledged.json', 'journal-1.log', 'lock']);
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
-import { removeClosing, writeClosing } from './closing.ts';
+import { AcknowledgedNote } from './acknowledgedNote.ts';
 import type { Files } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, tidyFolder } from './folder.ts';
 import type { JournalEvents, JournalPosition } from './journal.ts';
@@ -28,6 +28,7 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly slices: () => AsyncIterable<Slice>;
   private readonly events: JournalEvents;
   private current: Journal | null = null;
+  private note: AcknowledgedNote | null = null;
   private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
   /** Journal bytes since the last snapshot that `current` did not write itself. */
   private carried = 0;
@@ -44,6 +45,11 @@ export class JournaledAdapter implements Adapter<Data> {
   get journal(): Journal {
     if (this.current === null) throw new Error('The store has not been read yet');
     return this.current;
+  }
+
+  /** For how long the journal has been trying to get the oldest of what was appended onto the disk; 0: nothing waits. */
+  get waitingMs(): number {
+    return this.current?.waitingMs ?? 0;
   }
 
   get lastSnapshotBytes(): number {
@@ -64,18 +70,19 @@ export class JournaledAdapter implements Adapter<Data> {
     if (failed !== null) await this.cutUnacknowledged(failed);
     const recovered = await recover(this.folder, this.files, this.log);
     const { file, position } = await this.openJournal(recovered.position, failed !== null);
-    await removeClosing(this.folder, this.files);
-    this.current = new Journal(this.folder, this.files, file, position, this.events);
+    await this.note?.close();
+    this.note = await AcknowledgedNote.open(this.folder, this.files);
+    await this.note.write(position.nextSequence);
+    this.current = new Journal(this.folder, this.files, file, position, this.note, this.events);
     this.base = recovered.base;
     this.carried = recovered.journalBytes;
     return recovered.data;
   }
 
-  /** Lets go of the files, and says how far they go when all of it could be written. */
+  /** Lets go of the files. */
   async close(): Promise<void> {
-    const { journal } = this;
-    await journal.close();
-    if (journal.isWhole) await writeClosing(this.folder, journal.position.nextSequence, this.files).catch(() => {});
+    await this.journal.close();
+    await this.note?.close();
   }
 
   /** Begins a new journal, writes what came before it as a snapshot, and removes what nobody needs any more. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../store.ts';
+import type { AcknowledgedNote } from './acknowledgedNote.ts';
 import { inWords } from './errors.ts';
 import type { Files, StoreFile } from './files.ts';
 import { journalName } from './folder.ts';
@@ -27,6 +28,8 @@ interface PendingFrame {
   readonly operations: string[];
   readonly commits: Write[][];
   readonly settled: PromiseWithResolvers<undefined>;
+  /** When its first transaction came, by performance.now(). */
+  readonly begun: number;
   size: number;
 }
 
@@ -41,6 +44,7 @@ const FRAME_CHARACTERS = 4 << 20;
 export class Journal {
   private readonly folder: string;
   private readonly files: Files;
+  private readonly note: AcknowledgedNote;
   private readonly events: JournalEvents;
   private readonly waiting: PendingFrame[] = [];
   /** The frame on its way to the disk, first of those that wait. */
@@ -53,11 +57,12 @@ export class Journal {
   /** Bytes of frames that became durable through this object. */
   written = 0;
 
-  constructor(folder: string, files: Files, file: StoreFile, at: JournalPosition, events: JournalEvents) {
+  constructor(folder: string, files: Files, file: StoreFile, at: JournalPosition, note: AcknowledgedNote, events: JournalEvents) {
     this.folder = folder;
     this.files = files;
     this.file = file;
     this.at = at;
+    this.note = note;
     this.events = events;
   }
 
@@ -65,9 +70,10 @@ export class Journal {
     return this.at;
   }
 
-  /** Everything that was appended is durable. */
-  get isWhole(): boolean {
-    return this.failure === null && this.waiting.length === 0;
+  /** For how long the oldest transaction that is not durable yet has been waiting; 0: none is. */
+  get waitingMs(): number {
+    const oldest = this.waiting[0];
+    return oldest === undefined ? 0 : performance.now() - oldest.begun;
   }
 
   /** @returns when the transaction, and with it everything before it, is durable */
@@ -75,7 +81,7 @@ export class Journal {
     if (this.failure !== null) return Promise.reject(this.failure);
     let frame = this.waiting.at(-1);
     if (frame === undefined || frame === this.flying || frame.size > FRAME_CHARACTERS) {
-      frame = { operations: [], commits: [], settled: Promise.withResolvers<undefined>(), size: 0 };
+      frame = { operations: [], commits: [], settled: Promise.withResolvers<undefined>(), begun: performance.now(), size: 0 };
       frame.settled.promise.catch(() => {});
       this.waiting.push(frame);
     }
@@ -135,6 +141,7 @@ export class Journal {
     await this.file.sync();
     this.at = { ...this.at, length: this.at.length + bytes.length, nextSequence: this.at.nextSequence + 1 };
     this.written += bytes.length;
+    await this.note.write(this.at.nextSequence);
     this.waiting.shift();
     this.flying = null;
     this.events.durable(frame.commits);

@@ -19,7 +19,7 @@ import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, keptChanges: 10_000, log: silent, clock: systemTime, files: nodeFiles };
+const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, stalledAfterMs: 30_000, keptChanges: 10_000, log: silent, clock: systemTime, files: nodeFiles };
 /** Documents that a snapshot takes in one go; about a millisecond. */
 const SLICE_DOCUMENTS = 200;
 const WATCH_MS = 10_000;
@@ -86,13 +86,14 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   static async open<S extends Schema>(schema: S, options: LowdbOptions, lock: FolderLock): Promise<LowdbStore<S>> {
     const store = new LowdbStore(schema, options, lock);
     await store.load();
-    store.watch();
+    store.watchTransactions();
+    store.watchDisk();
     store.snapshotWhenDue();
     return store;
   }
 
   get fault(): string | null {
-    return this.closed === null ? this.outage : 'the store is closed';
+    return this.closed === null ? (this.outage ?? this.stall) : 'the store is closed';
   }
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
@@ -269,7 +270,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private snapshotWhenDue(): void {
     const { adapter, options } = this;
-    if (this.snapshot !== null || this.fault !== null || performance.now() < this.snapshotNotBefore) return;
+    if (this.snapshot !== null || this.isGone || performance.now() < this.snapshotNotBefore) return;
     if (adapter.journalBytesSinceSnapshot < Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes)) return;
     this.snapshot = this.writeSnapshot().finally(() => {
       this.snapshot = null;
@@ -281,7 +282,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     try {
       await this.db.write();
     } catch (error) {
-      if (this.fault === null) this.options.log.error(`no snapshot could be written: ${inWords(error)}`);
+      if (!this.isGone) this.options.log.error(`no snapshot could be written: ${inWords(error)}`);
       this.snapshotNotBefore = performance.now() + this.options.snapshotRetryMs;
     }
   }
@@ -295,7 +296,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       while (last !== undefined) {
         // Between transactions: what a running one has written may be rolled back yet.
         const documents = await this.mutex.run(() => table.slice(after, last, SLICE_DOCUMENTS));
-        if (this.fault !== null || this.state !== state) throw new Error('the snapshot was given up');
+        if (this.isGone || this.state !== state) throw new Error('the snapshot was given up');
         if (documents.length === 0) break;
         yield { collection: table.name, documents };
         after = documents.at(-1)!.id;
@@ -303,15 +304,41 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
   }
 
+  /** Closed, or in an outage: what is in memory counts no more. */
+  private get isGone(): boolean {
+    return this.closed !== null || this.outage !== null;
+  }
+
+  /** Why nothing more is taken although nothing has failed: what was committed does not get onto the disk. */
+  private get stall(): string | null {
+    const { waitingMs } = this.adapter;
+    if (waitingMs < this.options.stalledAfterMs) return null;
+    return `the disk has not confirmed a write for ${Math.floor(waitingMs / 1000)} seconds; see whether it hangs, or the network that it is on`;
+  }
+
   /** Says so when a transaction's function does not end: all others wait behind it. */
-  private watch(): void {
+  private watchTransactions(): void {
     let seen = -1;
-    const timer = setInterval(() => {
+    this.every(WATCH_MS, () => {
       if (this.mutex.busy && this.mutex.begun === seen) {
         this.options.log.error('a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other');
       }
       seen = this.mutex.begun;
-    }, WATCH_MS).unref();
+    });
+  }
+
+  private watchDisk(): void {
+    let hasStalled = false;
+    this.every(Math.min(WATCH_MS, this.options.stalledAfterMs), () => {
+      const { stall } = this;
+      if (stall !== null && !hasStalled) this.options.log.error(`nothing more is written or read: ${stall}`);
+      if (stall === null && hasStalled) this.options.log.info('the disk confirms writes again');
+      hasStalled = stall !== null;
+    });
+  }
+
+  private every(ms: number, call: () => void): void {
+    const timer = setInterval(call, ms).unref();
     this.closing.signal.addEventListener('abort', () => clearInterval(timer));
   }
 
@@ -329,6 +356,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private refuseWhenUnavailable(): void {
     if (this.closed !== null) throw new StoreUnavailable('the store is closed');
     this.refuseInOutage();
+    if (this.stall !== null) throw new StoreUnavailable(this.stall);
   }
 
   private refuseInOutage(): void {

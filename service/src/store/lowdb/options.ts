@@ -25,6 +25,8 @@ export interface LowdbOptions {
   readonly snapshotRetryMs?: number;
   /** How often a store that cannot write tries again. Default 1 s. */
   readonly retryMs?: number;
+  /** When what is written has waited so long for the disk, nothing more is taken until that is through. Default 30 s. */
+  readonly stalledAfterMs?: number;
   /** How many changes can be read again after a short absence. Default 10,000. */
   readonly keptChanges?: number;
   /** By which jobs become due and leases end. Default: the system's. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readClosing } from './closing.ts';
+import { ACKNOWLEDGED, readAcknowledged } from './acknowledgedNote.ts';
 import { freezeParsed } from './document.ts';
 import { StoreDamaged } from './errors.ts';
 import type { Files } from './files.ts';
@@ -36,7 +36,7 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const listing = await listFolder(folder);
   const base = await newestGoodSnapshot(folder, listing, log);
   const journals = journalsSince(base, listing);
-  const promised = await readClosing(folder);
+  const promised = await readAcknowledged(folder);
   if (journals.length === 0 && promised !== null && promised > base.nextSequence) throw endsEarly(journalName(base.generation), 0, base.nextSequence, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
   const replay = new Replay(base);
@@ -48,7 +48,7 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const last = journals.at(-1)!;
   const { size: length } = await stat(join(folder, journalName(last)));
   if (promised !== null && promised > replay.nextSequence) {
-    const { file, position } = replay.tail[0] ?? { file: journalName(last), position: length };
+    const { file, position } = replay.tail ?? { file: journalName(last), position: length };
     throw endsEarly(file, position, replay.nextSequence, promised);
   }
   await cut(folder, replay.tail, files, log);
@@ -81,7 +81,7 @@ const journalsSince = (base: Snapshot, { journals, snapshots }: Listing): readon
   const expected = fresh ? [] : Array.from({ length: Math.max(since.length, 1) }, (_, i) => base.generation + i);
   const missing = expected.find((generation) => !since.includes(generation));
   if (missing !== undefined) {
-    const wayOut = 'put an empty file in its place and move the journals of later generations away';
+    const wayOut = `put an empty file in its place, move the journals of later generations away and remove ${ACKNOWLEDGED}`;
     throw new StoreDamaged(journalName(missing), 0, 'A journal is missing', wayOut);
   }
   return since;
@@ -93,8 +93,8 @@ class Replay {
   private file = '';
   nextSequence: number;
   bytes = 0;
-  /** Where the unreadable part begins, in each file that has one. */
-  readonly tail: { file: string; position: number }[] = [];
+  /** Where the unreadable part begins; null: there is none. */
+  tail: { readonly file: string; readonly position: number } | null = null;
   /** The last frame of the last file: it alone may be in the page cache and not on the disk. */
   lastFrame: Line | null = null;
 
@@ -104,6 +104,8 @@ class Replay {
   }
 
   beginFile(file: string): void {
+    // A journal follows another one only when everything in that one is durable.
+    if (this.tail !== null) this.refuse(this.tail);
     this.file = file;
     this.lastFrame = null;
   }
@@ -115,12 +117,12 @@ class Replay {
   }
 
   private takeUnreadable(line: Line): void {
-    if (this.tail.at(-1)?.file !== this.file) this.tail.push({ file: this.file, position: line.position });
-    if (line.ended && holdsFrame(line.bytes)) this.refuse();
+    this.tail ??= { file: this.file, position: line.position };
+    if (line.ended && holdsFrame(line.bytes)) this.refuse(this.tail);
   }
 
   private takeFrame(frame: Frame, line: Line): void {
-    if (this.tail.length > 0) this.refuse();
+    if (this.tail !== null) this.refuse(this.tail);
     if (frame.sequence !== this.nextSequence) {
       const what = `The journal jumps from frame ${this.nextSequence - 1} to frame ${frame.sequence}`;
       throw new StoreDamaged(this.file, line.position, what, cutting(this.file, line.position));
@@ -139,9 +141,8 @@ class Replay {
     }
   }
 
-  /** Behind the unreadable place a frame can be read, so what lies between was not the torn end of writing. */
-  private refuse(): never {
-    const { file, position } = this.tail[0]!;
+  /** Behind the unreadable place the journal goes on, so what lies between was not the torn end of writing. */
+  private refuse({ file, position }: NonNullable<Replay['tail']>): never {
     throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
   }
 }
@@ -150,23 +151,23 @@ const endsEarly = (file: string, position: number, next: number, promised: numbe
   new StoreDamaged(
     file,
     position,
-    `The journal can be read up to frame ${next - 1}, and frame ${promised - 1} was there when the service was stopped in order`,
-    `remove the file closed.json`,
+    `The journal can be read up to frame ${next - 1}, and everything up to frame ${promised - 1} was acknowledged`,
+    `remove the file ${ACKNOWLEDGED}`,
   );
 
 const cutting = (file: string, position: number) =>
-  `cut the file there (truncate -s ${position} ${file}) and move the journals of later generations away`;
+  `cut the file there (truncate -s ${position} ${file}), move the journals of later generations away and remove ${ACKNOWLEDGED}`;
 
 const cut = async (folder: string, tail: Replay['tail'], files: Files, log: Logger): Promise<void> => {
-  for (const { file, position } of tail) {
-    log.warn(`${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`);
-    const handle = await files.open(join(folder, file), 'r+');
-    try {
-      await handle.truncate(position);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+  if (tail === null) return;
+  const { file, position } = tail;
+  log.warn(`${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`);
+  const handle = await files.open(join(folder, file), 'r+');
+  try {
+    await handle.truncate(position);
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 };
 
