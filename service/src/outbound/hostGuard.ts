@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { AddressPolicy, Verdict } from './addressPolicy.ts';
 import { OutboundError } from './outboundError.ts';
+import { keepSlowNamesApart } from './slowNames.ts';
 import type { Target } from './targetUrl.ts';
 
 /** Turns a name into all of its IP addresses; rejects when there are none. */
@@ -69,7 +70,7 @@ const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address
 
 /** Resolves a host and checks every address it has: one that may not be called refuses the whole name. */
 export const createHostGuard = (policy: AddressPolicy, resolver: Resolver = systemResolver): HostGuard => {
-  const ask = shareInFlight(resolver);
+  const ask = shareInFlight(keepSlowNamesApart(resolver));
   const check = (host: Host, address: string) => requireCallable(policy.judge(address), host, address);
 
   const addressesOf = async (hostname: string) => {
