@@ -76,9 +76,9 @@ describe('whatever happens to one file of a closed data folder', () => {
           await store.close();
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
     expect(refused).toBeGreaterThan(20);
     await rm(folder, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 });
