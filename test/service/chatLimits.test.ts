@@ -168,7 +168,7 @@ describe('streams, with limits of the test’s own', () => {
   });
 
   it('lets go of a reader who takes nothing any more', async () => {
-    const url = await serveStreams({ perKey: 2, inAll: 3, beatMs: 100 });
+    await serveStreams({ perKey: 2, inAll: 3, beatMs: 100 });
     const { token, contact } = await arrive();
     await writeHistory(contact.id, 6000);
     const reader: Socket = connect(server.port, '127.0.0.1');
