@@ -1,0 +1,70 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
+import { apiClient } from '../../helpers/apiClient.ts';
+import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+export const KEY = `cs_live_${'S'.repeat(32)}`;
+
+/** A service that is stopped, started again on the same folder, and a receiver of its events. New for each test of the file. */
+export class StoppingStage {
+  folder!: string;
+  receiver!: EventReceiver;
+  child!: ChildProcess;
+  /** What the service has written to its standard output. */
+  out = '';
+  /** How requests are answered; nothing happens by itself. */
+  answer: (end: () => void) => void = (end) => end();
+  #tls!: TlsFiles;
+
+  constructor() {
+    beforeAll(async () => {
+      this.#tls = await writeTlsFiles(await sharedTestCa());
+    });
+    afterAll(() => this.#tls.remove());
+    beforeEach(async () => {
+      this.folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+      this.answer = (end) => end();
+      this.receiver = await startEventReceiver((_request, response) => this.answer(() => void response.end('ok')));
+    });
+    afterEach(async () => {
+      if (this.child.exitCode === null && this.child.signalCode === null) {
+        this.child.kill('SIGKILL');
+        await once(this.child, 'exit');
+      }
+      await this.receiver.close();
+      await rm(this.folder, { recursive: true, force: true });
+    });
+  }
+
+  /** @returns its address */
+  async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
+    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', DATA_DIR: this.folder, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
+    this.out = '';
+    this.child = spawn(process.execPath, [script], { env: { ...settings, ...env } });
+    this.child.stdout!.on('data', (chunk) => (this.out += String(chunk)));
+    return waitFor('the start', () => /"url":"([^"]+)"/.exec(this.out)?.[1]);
+  }
+
+  /** @returns how it ended and how long that took */
+  async stop(): Promise<{ code: number | null; ms: number }> {
+    const begun = performance.now();
+    const ended = once(this.child, 'exit') as Promise<[number | null, string | null]>;
+    this.child.kill('SIGTERM');
+    const [code] = await ended;
+    return { code, ms: performance.now() - begun };
+  }
+
+  async deliveries(url: string): Promise<{ status: string; attempts: { status_code: number | null }[] }[]> {
+    const api = apiClient(url, KEY);
+    const [hook] = (await api.get('/api/hooks')).body.data;
+    return (await api.get(`/api/hooks/${hook.id}/deliveries`)).body.data;
+  }
+}
