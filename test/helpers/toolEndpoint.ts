@@ -40,6 +40,13 @@ export interface ToolEndpoint extends TlsReceiver {
   defineHttp(api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path?: string): Promise<DefinedTool>;
 }
 
+/** Makes the loop of tool calls look for what is due now, when a test has moved its clock: a call of some other tool. */
+export async function wakeToolCalls(api: ApiClient, endpoint: ToolEndpoint): Promise<void> {
+  const { id } = await endpoint.define(api, { name: 'wake_up' }, '/wake_up');
+  await api.post(`/api/tools/${id}/test`, { arguments: {} });
+  await api.delete(`/api/tools/${id}`);
+}
+
 export const hang: Answer = () => {};
 
 export const reset: Answer = (_request, _response, raw) => void raw.socket.destroy();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { SENTENCES } from '../../../service/src/agent/sentences.ts';
 import type { ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, callIn, makeLive, saidByAgent, startToolEndpoint, TOOL_TEST_ENV, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import { agentSays, ask, callIn, makeLive, saidByAgent, startToolEndpoint, TOOL_TEST_ENV, wakeToolCalls, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -57,12 +57,10 @@ describe('a call that a person decides about', () => {
     return { tool: needs, customer, conversationId, call };
   };
 
-  /** A moment later: what is due then is looked at now, since other work wakes the loops. */
+  /** A moment later: what is due then is looked at now. */
   const later = async (ms: number) => {
     offset += ms;
-    const { body: hook } = await service.api.post('/api/hooks', { event: 'message.sent', target_url: `${endpoint.url}/poke`, source: 'test' });
-    await service.api.post(`/api/hooks/${hook.id}/test`);
-    await service.api.delete(`/api/hooks/${hook.id}`);
+    await wakeToolCalls(service.api, endpoint);
   };
 
   it('waits, is counted on its conversation, and nothing is sent', async () => {

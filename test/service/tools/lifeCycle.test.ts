@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, callIn, makeLive, startToolEndpoint, TOOL_TEST_ENV, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import { agentSays, ask, callIn, makeLive, startToolEndpoint, TOOL_TEST_ENV, wakeToolCalls, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
@@ -62,12 +62,10 @@ describe('the life of a tool', () => {
     };
   };
 
-  /** A moment later: what is due then is looked at now, since other work wakes the loops. */
+  /** A moment later: what is due then is looked at now. */
   const later = async (ms: number) => {
     now += ms;
-    const { body: hook } = await service.api.post('/api/hooks', { event: 'message.sent', target_url: `${endpoint.url}/poke`, source: 'test' });
-    await service.api.post(`/api/hooks/${hook.id}/test`);
-    await service.api.delete(`/api/hooks/${hook.id}`);
+    await wakeToolCalls(service.api, endpoint);
   };
 
   describe('cannot go live until one real call has succeeded', () => {
