@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
-import { askedToRepeat, DELIVERY_QUEUE } from '../domain/delivery.ts';
+import { askedToRepeat, DELIVERY_QUEUE, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import { rememberOpened } from '../security/rememberOpened.ts';
@@ -12,7 +12,7 @@ import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
 import { ParkedLineages } from './parkedLineages.ts';
-import { recordResults, type MadeAttempt, type RecordedAttempt } from './recordResult.ts';
+import { recordResults, type MadeAttempt } from './recordResult.ts';
 
 export interface DispatcherOptions {
   readonly store: ServiceStore;
@@ -41,7 +41,7 @@ export class Dispatcher {
   readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
   /** Results are written together; a store that cannot write fails all of them alike. */
-  readonly #results = new Gathered<MadeAttempt, RecordedAttempt | null>(
+  readonly #results = new Gathered<MadeAttempt, Delivery | null>(
     (attempts) => this.#loop.record(() => recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs)),
     (error) => error instanceof StoreUnavailable,
   );
@@ -133,6 +133,6 @@ export class Dispatcher {
 
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
     const recorded = await this.#results.do({ deliveryId: delivery.id, subscriptionId: subscription.id, result, at });
-    if (recorded !== null && recorded.delivery.status !== 'pending') this.#observer.ended(recorded.delivery);
+    if (recorded !== null && recorded.status !== 'pending') this.#observer.ended(recorded);
   }
 }

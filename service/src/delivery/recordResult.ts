@@ -21,12 +21,6 @@ export interface MadeAttempt {
   readonly at: Date;
 }
 
-/** The delivery after it. */
-export interface RecordedAttempt {
-  readonly delivery: Delivery;
-  readonly subscriptionRemoved: boolean;
-}
-
 /**
  * Writes what attempts came to, in one transaction.
  * @returns for each of them the delivery as it stands; null when it is gone
@@ -35,7 +29,7 @@ export const recordResults = (
   { store, clock }: Deps,
   attempts: readonly MadeAttempt[],
   retryDelaysMs: readonly number[],
-): Promise<(RecordedAttempt | null)[]> =>
+): Promise<(Delivery | null)[]> =>
   store.transaction(async (tx) => {
     const recorded = [];
     for (const each of attempts) recorded.push(await record(tx, clock, each, retryDelaysMs));
@@ -48,7 +42,7 @@ export const recordResults = (
  * failed for a subscription that was removed meanwhile says nothing of its successor: the delivery
  * waits for that one.
  */
-async function record(tx: Tx, clock: Clock, made: MadeAttempt, retryDelaysMs: readonly number[]): Promise<RecordedAttempt | null> {
+async function record(tx: Tx, clock: Clock, made: MadeAttempt, retryDelaysMs: readonly number[]): Promise<Delivery | null> {
   const { at, result } = made;
   const { verdict, statusCode, durationMs, error, responseExcerpt } = result;
   const before = await tx.deliveries.get(made.deliveryId);
@@ -62,7 +56,7 @@ async function record(tx: Tx, clock: Clock, made: MadeAttempt, retryDelaysMs: re
     const kept = keepForSuccessor(before, attempt, now);
     await tx.deliveries.put(kept);
     await tx.jobs.release(kept.id, { runAt: now.getTime(), rank: 0 });
-    return { delivery: kept, subscriptionRemoved: false };
+    return kept;
   }
 
   const delivery = recordAttempt(before, attempt, verdict, retryDelaysMs, now, Math.random());
@@ -70,15 +64,15 @@ async function record(tx: Tx, clock: Clock, made: MadeAttempt, retryDelaysMs: re
   if (delivery.nextAttemptAt === null) await tx.jobs.complete(delivery.id);
   else await tx.jobs.release(delivery.id, { runAt: Date.parse(delivery.nextAttemptAt), rank: 1 });
 
-  if (!subscription || isRemoved) return { delivery, subscriptionRemoved: subscription === null };
+  if (!subscription || isRemoved) return delivery;
   if (verdict === 'gone') {
     await tx.subscriptions.delete(subscription.id);
-    return { delivery, subscriptionRemoved: true };
+    return delivery;
   }
   const consecutiveFailures =
     verdict === 'success' ? 0 : subscription.consecutiveFailures + (delivery.nextAttemptAt === null ? 1 : 0);
   if (consecutiveFailures !== subscription.consecutiveFailures || !isJustBefore(subscription.lastDeliveryAt, at)) {
     await tx.subscriptions.put({ ...subscription, consecutiveFailures, lastDeliveryAt: timestamp(at) });
   }
-  return { delivery, subscriptionRemoved: false };
+  return delivery;
 }

@@ -58,6 +58,11 @@ export function judge(statusCode: number | null): AttemptVerdict {
   return statusCode >= 500 ? 'retry' : 'failure';
 }
 
+/** What an attempt came to, before the record numbers it. */
+type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
+
+const withAttempt = ({ attempts, trigger }: Delivery, made: AttemptMade): readonly Attempt[] => [...attempts, { number: attempts.length + 1, ...made, trigger }];
+
 /**
  * The delivery after an attempt.
  * @param retryDelaysMs the waits between the attempts of a round; their number is the number of retries
@@ -65,13 +70,13 @@ export function judge(statusCode: number | null): AttemptVerdict {
  */
 export function recordAttempt(
   delivery: Delivery,
-  attempt: Omit<Attempt, 'number' | 'trigger'>,
+  attempt: AttemptMade,
   verdict: AttemptVerdict,
   retryDelaysMs: readonly number[],
   now: Date,
   random: number,
 ): Delivery {
-  const attempts = [...delivery.attempts, { number: delivery.attempts.length + 1, ...attempt, trigger: delivery.trigger }];
+  const attempts = withAttempt(delivery, attempt);
   const recorded = { ...delivery, attempts, nextAttemptAt: null };
   if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
 
@@ -88,10 +93,9 @@ export function recordAttempt(
 const REMOVED_MEANWHILE = 'Its subscription was removed at that time; the event is kept for the one that takes its place.';
 
 /** The delivery after an attempt that failed for a subscription which was removed meanwhile: its successor has a full set of retries. */
-export function keepForSuccessor(delivery: Delivery, attempt: Omit<Attempt, 'number' | 'trigger'>, now: Date): Delivery {
+export function keepForSuccessor(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_MEANWHILE}`.trim();
-  const attempts = [...delivery.attempts, { number: delivery.attempts.length + 1, ...attempt, error, trigger: delivery.trigger }];
-  return requeue({ ...delivery, attempts }, delivery, now);
+  return requeue({ ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) }, delivery, now);
 }
 
 /** Whether its last attempt met a receiver that was not there (any more), since that time. */
