@@ -52,7 +52,8 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
     throw endsEarly(file, position, replay.nextSequence, promised);
   }
   await cut(folder, replay.tail, files, log);
-  const { size } = await stat(join(folder, journalName(last)));
+  // An unreadable end is always the last file's.
+  const size = replay.tail?.position ?? length;
   await settle(folder, last, size, replay.lastFrame, files);
   return {
     data: base.data,
