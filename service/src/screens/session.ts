@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findSession, type SignedIn } from '../domain/operations/findSession.ts';
 import { SESSION_MOST_MS } from '../domain/session.ts';
+import { isSameText } from '../security/isSameText.ts';
 import { refusePage } from './errorPage.ts';
 
 const COOKIE = 'cs_session';
@@ -60,6 +60,6 @@ export const requireCsrfToken: RequestHandler = (request, response, next) => {
   const { csrf } = (request.body ?? {}) as { csrf?: unknown };
   const given = request.get('x-csrf-token') ?? csrf;
   const expected = signedInOf(response).csrfToken;
-  if (typeof given === 'string' && given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected))) next();
+  if (typeof given === 'string' && isSameText(given, expected)) next();
   else refusePage(response, 403, 'This form is too old or was not made here. Load the page again and send it once more.');
 };

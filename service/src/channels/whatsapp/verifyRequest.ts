@@ -1,4 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isSameText } from '../../security/isSameText.ts';
 import type { OpenAccount, Verification, WebhookRequest } from '../channelAdapter.ts';
 
 /**
@@ -30,8 +31,3 @@ function verifySignature({ headers, rawBody }: WebhookRequest, appSecret: string
 }
 
 const refused = (why: string): Verification => ({ type: 'refused', why });
-
-/** In the same time wherever they differ, and however long they are. */
-const isSameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
-
-const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { Router, type Request } from 'express';
 import ipaddr from 'ipaddr.js';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import type { ServiceMetrics } from '../../metrics/serviceMetrics.ts';
+import { isSameText } from '../../security/isSameText.ts';
 import { bearer } from '../authentication.ts';
 
 /**
@@ -27,7 +27,7 @@ function assertAllowed(request: Request, token: string | null): void {
     return;
   }
   const given = bearer(request);
-  if (given !== null && isSame(given, token)) return;
+  if (given !== null && isSameText(given, token)) return;
   request.res?.setHeader('WWW-Authenticate', 'Bearer');
   throw new AppError('unauthorized', `${given === null ? 'The request carries no token.' : 'The token is wrong.'} Send METRICS_TOKEN as \`Authorization: Bearer …\`.`);
 }
@@ -43,7 +43,3 @@ function isFromThisMachine({ socket, headers }: Request): boolean {
 }
 
 const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
-
-/** In a time that tells nothing of either. */
-const isSame = (given: string, expected: string) => timingSafeEqual(digest(given), digest(expected));
-const digest = (text: string) => createHash('sha256').update(text).digest();
