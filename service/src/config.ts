@@ -31,9 +31,7 @@ const isKey = (text: string) => {
 /** For one call to Meta or Stripe. */
 const PLATFORM_TIMEOUT_MS = 20_000;
 
-/** A setting of the design that comes later: better refused than ignored. */
-const notYet = (instead: string) => z.undefined(`is not supported by this version; leave it unset: ${instead}`).optional();
-
+const POSTGRES_URL = /^postgres(ql)?:\/\/\S+$/;
 /** A page's origin as a browser spells it; null when the text is more than that. http:// is for this machine only. */
 function pageOrigin(text: string): string | null {
   const url = URL.parse(text);
@@ -58,7 +56,13 @@ const environment = z.object({
   PORT: integer(0, 65_535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
-  DATABASE_URL: notYet('the embedded store in DATA_DIR is used'),
+  DATABASE_URL: z
+    .string()
+    .refine((text) => POSTGRES_URL.test(text) && URL.canParse(text), 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database') // never shown: it holds a password
+    .optional(),
+  DATABASE_SCHEMA: z.string().regex(/^[a-z_][a-z0-9_]{0,39}$/, 'must be a lower-case name of at most 40 letters, digits and _').default('conversation_service'),
+  DATABASE_CONNECTIONS: integer(2, 1000).default(10),
+  ROLE: z.enum(['all', 'api', 'worker'], 'must be all, api or worker').default('all'),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_API_KEY: z.string().optional(),
   LLM_MODEL: z.string().max(200, 'must have at most 200 characters').optional(),
@@ -94,12 +98,27 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be one of fatal, error, warn, info, debug, trace, silent').default('info'),
 });
 
+/** What this process does: answers requests (`api`), does what is queued (`worker`), or both. */
+export type Role = 'all' | 'api' | 'worker';
+
+export interface DatabaseConfig {
+  /** It holds a password. */
+  readonly url: string;
+  /** The tables' schema; the queues' is named after it, with `_work` behind. */
+  readonly schema: string;
+  /** Open at once, at most, beside one that listens. */
+  readonly connections: number;
+}
+
 export interface Config {
   readonly host: string;
   readonly port: number;
   /** Null: `http://localhost:<port>`, with the port that was opened. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
+  /** Null: the embedded store in `dataDir`. */
+  readonly database: DatabaseConfig | null;
+  readonly role: Role;
   readonly encryptionKey: string | undefined;
   readonly allowedNetworks: readonly string[];
   readonly insecureTargets: boolean;
@@ -153,11 +172,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if ((values.BOOTSTRAP_ADMIN_EMAIL === undefined) !== (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)) {
     throw new ConfigError('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.');
   }
+  if (values.DATABASE_URL !== undefined && values.ENCRYPTION_KEY === undefined) {
+    throw new ConfigError('ENCRYPTION_KEY is missing: with DATABASE_URL all processes need the same one. `openssl rand -base64 32` makes one; for data that came from DATA_DIR it is the one in encryption.key.');
+  }
+  if (values.DATABASE_URL === undefined && values.ROLE !== 'all') {
+    throw new ConfigError(`ROLE ${values.ROLE} needs DATABASE_URL: the embedded store belongs to one process, which does everything.`);
+  }
   return {
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     dataDir: values.DATA_DIR,
+    database: values.DATABASE_URL === undefined ? null : { url: values.DATABASE_URL, schema: values.DATABASE_SCHEMA, connections: values.DATABASE_CONNECTIONS },
+    role: values.ROLE,
     encryptionKey: values.ENCRYPTION_KEY,
     allowedNetworks: values.ALLOWED_NETWORKS,
     insecureTargets: values.INSECURE_TARGETS,

@@ -50,10 +50,16 @@ export interface Query<Doc> {
 
 /** One collection inside a transaction; reads see the transaction's own writes. */
 export interface Collection<Doc extends Document> {
-  /** Locks what it reads until the transaction ends. Null when there is none. */
+  /**
+   * Locks what it reads until the transaction ends, an id that nobody has yet too: whoever gets the same waits.
+   * For what this transaction changes, or decides a change of something else by. Null when there is none.
+   */
   get(id: string): Promise<Doc | null>;
+  /** Reads without locking: others may change it meanwhile. For what is only shown or passed on. Null when there is none. */
+  peek(id: string): Promise<Doc | null>;
+  /** Reads without locking. A document found can be put changed all the same: if it was changed meanwhile, the transaction runs again. */
   find(query: Query<Doc>): Promise<readonly Doc[]>;
-  /** Inserts or replaces by id. Throws UniqueViolation. */
+  /** Inserts or replaces by id. Throws UniqueViolation, here or when the transaction ends. */
   put(doc: Doc): Promise<void>;
   /** True when there was one. */
   delete(id: string): Promise<boolean>;
@@ -168,6 +174,17 @@ export interface Store<S extends Schema> {
   /** Leaves nothing of what documents were before in any file of the store. */
   forgetHistory(): Promise<void>;
 
+  /**
+   * Everything stored as of one moment: documents by collection and id, then jobs. Those that read and
+   * write meanwhile do not wait for it.
+   */
+  dump(): AsyncIterable<DumpedRecord>;
+  /**
+   * Takes what `dump` gave into a store that holds nothing: all of it or, when it fails or the process dies, nothing.
+   * @throws StoreNotEmpty when anything is stored already
+   */
+  restore(records: AsyncIterable<DumpedRecord>): Promise<void>;
+
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
   /**
@@ -176,6 +193,14 @@ export interface Store<S extends Schema> {
    */
   stats(skip?: (queue: string, group: string) => boolean): Promise<StoreStats>;
   close(): Promise<void>;
+}
+
+/** One line of a dump. A job that was claimed is given as one that waits. */
+export type DumpedRecord = { readonly collection: string; readonly document: Document } | { readonly job: Job };
+
+/** A dump can be taken only by a store that holds nothing. */
+export class StoreNotEmpty extends Error {
+  override readonly name = 'StoreNotEmpty';
 }
 
 /** The store cannot write now (disk full, fsync failed, connection lost); the call may be made again later. */
