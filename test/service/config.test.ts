@@ -33,7 +33,7 @@ describe('configuration', () => {
     ['PORT', '70000'],
     ['PORT', 'http'],
     ['PUBLIC_URL', 'example.com'],
-    ['DATABASE_URL', 'mysql://user:password@host/db'],
+    ['DATABASE_URL', 'mysql://user:hunter2@host/db'],
     ['DATABASE_SCHEMA', 'Bad name'],
     ['DATABASE_CONNECTIONS', '1'],
     ['ROLE', 'server'],
@@ -80,6 +80,6 @@ describe('configuration', () => {
       ({ message } = error as Error);
     }
     expect(message).toMatch(new RegExp(`^${name}.*\\.$`));
-    expect(message).not.toContain('password');
+    expect(message).not.toContain('hunter2');
   });
 });

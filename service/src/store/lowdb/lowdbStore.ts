@@ -124,7 +124,6 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await writing;
   }
 
-  // eslint-disable-next-line require-yield -- to come
   async *dump(): AsyncGenerator<DumpedRecord> {
     throw new Error('not yet');
   }
