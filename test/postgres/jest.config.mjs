@@ -1,0 +1,9 @@
+// The service's suites on a real PostgreSQL server, which DATABASE_URL names. @see run.mjs
+import base from '../jest.config.mjs';
+
+export default {
+  ...base,
+  rootDir: '../..',
+  testMatch: ['contract', 'service', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+  testPathIgnorePatterns: ['/node_modules/'],
+};
