@@ -28,7 +28,8 @@ import { PaymentLoop } from './payments/paymentLoop.ts';
 import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { LogOutput } from './logOutput.ts';
-import { openLowdbStore, type LowdbOptions } from './store/lowdb/index.ts';
+import type { LowdbOptions } from './store/lowdb/index.ts';
+import { openStore } from './store/openStore.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
 import { openPrudentClock } from './work/prudentClock.ts';
 import { isDoneWithin, StopTogether } from './work/stopTogether.ts';
@@ -76,7 +77,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(config, log, { clock, ...storeOptions }), (open) => closeWithin(open, 'the data folder', log));
+  const store = started.adopt(await openStore(collections, config, { log, embedded: { clock, ...storeOptions }, postgres: { clock, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
@@ -151,16 +152,6 @@ const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Rete
 /** What decides for the agent. The package for language models is loaded only when one is configured. */
 const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger): Promise<AgentModel> =>
   llm === null ? createKeywordAgent() : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
-
-/** @throws Error that names DATA_DIR when the folder cannot be used */
-async function openStore({ dataDir }: Config, log: Logger, options: StartOptions['store']) {
-  try {
-    return await openLowdbStore(collections, { folder: dataDir, log, ...options });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : new Error(`DATA_DIR ${dataDir} cannot be used: ${message}`, { cause: error });
-  }
-}
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,13 +1,17 @@
-import { readConfig } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import { collections, type ServiceStore } from '../domain/collections.ts';
 import { createLogger } from '../service.ts';
-import { openLowdbStore } from '../store/lowdb/index.ts';
+import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
 
-/** Opens the data folder for one command. @throws FolderInUse naming the process, when a running service holds it */
-export async function withStore<T>(run: (store: ServiceStore) => Promise<T>): Promise<T> {
-  const store = await openLowdbStore(collections, { folder: readConfig(process.env).dataDir, log: createLogger('warn') });
+/**
+ * Opens the store that the environment names, for one command. It takes no part in the work.
+ * @throws FolderInUse naming the process, when a running service holds the data folder
+ */
+export async function withStore<T>(run: (store: ServiceStore, config: Config) => Promise<T>, postgres: OpenStoreOptions['postgres'] = {}): Promise<T> {
+  const config = readConfig(process.env);
+  const store = await openStore(collections, config, { log: createLogger('warn'), postgres: { works: false, connections: 2, ...postgres } });
   try {
-    return await run(store);
+    return await run(store, config);
   } finally {
     await store.close();
   }
