@@ -12,6 +12,7 @@ import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
 import type { Slice } from './snapshot.ts';
 import { writeSnapshot } from './snapshot.ts';
+import type { SnapshotHeader } from './snapshotFile.ts';
 import type { Data } from './state.ts';
 
 /** What must fit on a disk before it counts as writable again; less would fail anew with the next writes. */
@@ -88,16 +89,25 @@ export class JournaledAdapter implements Adapter<Data> {
   /** Begins a new journal, writes what came before it as a snapshot, and removes what nobody needs any more. */
   async write(): Promise<void> {
     const { journal } = this;
-    const { generation, nextSequence } = await journal.rotate();
-    const written = journal.written;
+    const previous = this.base.generation;
     const durable = async () => {
       await journal.pending();
     };
-    const bytes = await writeSnapshot(this.folder, { generation, nextSequence }, this.slices(), durable, this.files);
-    const previous = this.base.generation;
-    this.base = { generation, bytes, at: Date.now() };
-    this.carried = -written;
+    await this.rebase((header) => writeSnapshot(this.folder, header, this.slices(), durable, this.files));
     await tidyFolder(this.folder, previous, this.files);
+  }
+
+  /**
+   * Begins a new journal, behind a snapshot of everything before it.
+   * @param publish writes that snapshot. @returns its length in bytes
+   */
+  async rebase(publish: (header: SnapshotHeader) => Promise<number>): Promise<void> {
+    const { journal } = this;
+    const header = await journal.rotate();
+    const written = journal.written;
+    const bytes = await publish({ generation: header.generation, nextSequence: header.nextSequence });
+    this.base = { generation: header.generation, bytes, at: Date.now() };
+    this.carried = -written;
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {

@@ -8,20 +8,10 @@ import { freezeParsed } from './document.ts';
 import type { Files, StoreFile } from './files.ts';
 import { TEMPORARY, snapshotName } from './folder.ts';
 import { readLines } from './lines.ts';
+import type { SnapshotHeader } from './snapshotFile.ts';
+import { SNAPSHOT_FORMAT, SnapshotFile, snapshotLine } from './snapshotFile.ts';
 import type { Data } from './state.ts';
 import { emptyRows } from './state.ts';
-
-/**
- * A snapshot is a file of lines: a header, a line a document (`["contacts",{…}]`), a trailer with the
- * count and the CRC-32 of all lines before it. One that is empty, cut or filled with NULs has no trailer
- * that fits and is known bad.
- */
-export interface SnapshotHeader {
-  /** Everything in journals before this generation is in the snapshot. */
-  readonly generation: number;
-  /** The number of the first frame of that generation's journal. */
-  readonly nextSequence: number;
-}
 
 export interface Snapshot extends SnapshotHeader {
   readonly data: Data;
@@ -36,9 +26,6 @@ export interface Slice {
   readonly documents: readonly Document[];
 }
 
-const FORMAT = 1;
-/** Syncing now and then keeps the journal's own fdatasync from waiting behind the whole snapshot. */
-const SYNC_EVERY_BYTES = 4 << 20;
 /** A fraction of a millisecond's work, after which others have their turn. */
 const PIECE_CHARACTERS = 64 << 10;
 /** A snapshot rests for so many times as long as it has worked. */
@@ -74,50 +61,36 @@ export const writeSnapshot = async (
 };
 
 const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterable<Slice>): Promise<number> => {
-  let length = 0;
-  let synced = 0;
-  let crc = 0;
-  let count = 0;
-  const write = async (text: string) => {
-    const bytes = Buffer.from(text);
-    await file.write(bytes, length);
-    crc = crc32(bytes, crc);
-    length += bytes.length;
-    if (length - synced < SYNC_EVERY_BYTES) return;
-    await file.sync();
-    synced = length;
-  };
   try {
-    await write(`${JSON.stringify({ format: FORMAT, ...header })}\n`);
+    const snapshot = await SnapshotFile.begin(file, header);
     for await (const { collection, documents } of slices) {
       for (const piece of piecesOf(collection, documents)) {
-        await write(piece.text);
+        await snapshot.add(piece.text, piece.documents);
         // What goes on beside a snapshot gets most of the time.
         await sleep(Math.min(LONGEST_REST_MS, REST_FACTOR * piece.madeInMs));
       }
-      count += documents.length;
     }
-    await write(`${JSON.stringify({ count, crc })}\n`);
-    await file.sync();
-    return length;
+    return await snapshot.finish();
   } finally {
     await file.close();
   }
 };
 
 /** Lines of about PIECE_CHARACTERS, one document at least. Documents never change, so making their text may take its time. */
-function* piecesOf(collection: string, documents: readonly Document[]): Generator<{ text: string; madeInMs: number }> {
-  const name = JSON.stringify(collection);
+function* piecesOf(collection: string, documents: readonly Document[]): Generator<{ text: string; documents: number; madeInMs: number }> {
   let text = '';
+  let count = 0;
   let began = performance.now();
   for (const document of documents) {
-    text += `[${name},${JSON.stringify(document)}]\n`;
+    text += snapshotLine(collection, JSON.stringify(document));
+    count += 1;
     if (text.length < PIECE_CHARACTERS) continue;
-    yield { text, madeInMs: performance.now() - began };
+    yield { text, documents: count, madeInMs: performance.now() - began };
     text = '';
+    count = 0;
     began = performance.now();
   }
-  if (text !== '') yield { text, madeInMs: performance.now() - began };
+  if (text !== '') yield { text, documents: count, madeInMs: performance.now() - began };
 }
 
 /** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
@@ -161,7 +134,7 @@ class SnapshotReader {
     const { header, trailer } = this;
     if (!this.intact || header === null || trailer === null) return null;
     if (trailer.count !== this.count || trailer.crc !== this.crc) return null;
-    if (header.format !== FORMAT || header.generation !== generation) return null;
+    if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation) return null;
     return { generation, nextSequence: header.nextSequence, data: this.data, bytes: this.bytes, at };
   }
 
