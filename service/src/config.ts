@@ -49,6 +49,11 @@ const pageOrigins = list.transform((texts, context) =>
   }),
 );
 
+/** Ranges of addresses; the one that holds everybody would let each visitor say who they are. */
+const proxyNetworks = list.pipe(
+  z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,::1/128,172.30.77.2/32').refine((network) => !network.endsWith('/0'), 'must not trust every address: name the proxies, such as 172.30.77.2/32')),
+);
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
 const environment = z.object({
@@ -76,6 +81,7 @@ const environment = z.object({
     .default([2000, 10_000, 60_000, 300_000]),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
+  TRUSTED_PROXIES: proxyNetworks.default(['127.0.0.0/8', '::1/128']),
   INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
   DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
   DELIVERY_RETRY_DELAYS_MS: list
@@ -122,6 +128,8 @@ export interface Config {
   readonly encryptionKey: string | undefined;
   readonly allowedNetworks: readonly string[];
   readonly insecureTargets: boolean;
+  /** CIDRs of the proxies whose X-Forwarded-For tells the visitor's address. */
+  readonly trustedProxies: readonly string[];
   readonly deliveryTimeoutMs: number;
   readonly deliveryRetryDelaysMs: readonly number[];
   /** Before a tool call's second and third attempt. */
@@ -188,6 +196,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     encryptionKey: values.ENCRYPTION_KEY,
     allowedNetworks: values.ALLOWED_NETWORKS,
     insecureTargets: values.INSECURE_TARGETS,
+    trustedProxies: values.TRUSTED_PROXIES,
     deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,
     deliveryRetryDelaysMs: values.DELIVERY_RETRY_DELAYS_MS,
     toolRetryDelaysMs: values.TOOL_RETRY_DELAYS_MS,

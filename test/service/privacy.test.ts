@@ -112,7 +112,7 @@ describe('what must not get out', () => {
   it('a fault of ours says nothing of the inside', async () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
-      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
+      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, trustedProxies: [], chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
       deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
       log: pino({ level: 'silent' }),
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },

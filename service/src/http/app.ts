@@ -32,7 +32,7 @@ import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'trustedProxies' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
@@ -52,8 +52,8 @@ export function createApp({ config, deps, log, health, metrics, chatFeed, follow
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  // Behind a proxy on the same machine, visitors are told apart by the address it names.
-  app.set('trust proxy', 'loopback');
+  // Behind a proxy of ours, visitors are told apart by the address it names; anybody else could name any.
+  app.set('trust proxy', [...config.trustedProxies]);
   logRequests(app, log);
   app.use(metrics.requests);
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));

@@ -26,9 +26,10 @@ export function limitRate(perMinute: number, keyOf: (request: Request, response:
 
 export const byCaller = (_request: unknown, response: Response): string => (response.locals.caller as Caller).rateKey;
 
-/** Of IPv6 the first 64 bits: a single visitor has all addresses behind them. */
+/** Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the port too. */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
-  if (!ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
+  const given = ip.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');
+  if (!ipaddr.isValid(given)) return given;
+  const address = ipaddr.process(given);
   return address.kind() === 'ipv6' ? address.toByteArray().slice(0, 8).join('.') : address.toString();
 }

@@ -5,6 +5,7 @@ import type { Deps } from '../domain/deps.ts';
 import { endAllSessions, endSession } from '../domain/operations/endSessions.ts';
 import { findSession } from '../domain/operations/findSession.ts';
 import { signIn } from '../domain/operations/signIn.ts';
+import { byAddress } from '../http/rateLimit.ts';
 import { limitAttempts } from './attemptLimit.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
@@ -23,7 +24,7 @@ const safeTarget = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(n
 export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
   const router = Router();
   const attempts = limitAttempts(...FAILURES);
-  const keysOf = (email: string, { ip = '' }: Request) => [`${email} ${ip}`, ip, email] as const;
+  const keysOf = (email: string, request: Request) => [`${email} ${byAddress(request)}`, byAddress(request), email] as const;
 
   router.get('/sign-in', async (request, response) => {
     const token = sessionToken(request);
