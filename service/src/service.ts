@@ -51,6 +51,8 @@ export interface Service {
 /** What tests and measurements put in another's place. */
 export interface StartOptions {
   readonly clock?: SteadyClock;
+  /** Stands for the database's clock, in milliseconds since the epoch. */
+  readonly databaseNow?: () => number;
   readonly log?: Logger;
   /** A CA (PEM) that outbound calls trust beside the system's. */
   readonly ca?: string;
@@ -73,11 +75,11 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config) }: StartOptions = {},
+  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config) }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, embedded: { clock, ...storeOptions }, postgres: { clock, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
+  const store = started.adopt(await openStore(collections, config, { log, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(
