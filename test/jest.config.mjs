@@ -16,5 +16,6 @@ export default {
       },
     ],
   },
+  testEnvironment: '<rootDir>/test/environment.mjs',
   testTimeout: 30_000,
 };

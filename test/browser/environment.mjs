@@ -1,8 +1,10 @@
 // Keeps pictures of what was to be seen when a test failed.
-import { TestEnvironment } from 'jest-environment-node';
+import Base from '../environment.mjs';
 
-export default class extends TestEnvironment {
-  async handleTestEvent({ name, test, hook }) {
+export default class extends Base {
+  async handleTestEvent(event) {
+    await super.handleTestEvent(event);
+    const { name, test, hook } = event;
     if (name === 'test_fn_failure') await this.global.keepPictures?.(test.name);
     if (name === 'hook_failure') await this.global.keepPictures?.(hook.type);
   }

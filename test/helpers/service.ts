@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { readConfig } from '../../service/src/config.ts';
 import { systemClock, type Clock, type SteadyClock } from '../../service/src/domain/clock.ts';
-import { collections } from '../../service/src/domain/collections.ts';
 import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { startService, type Service, type StartOptions } from '../../service/src/service.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
-import { steadied } from './testClock.ts';
+import { openStoreOf } from './openStore.ts';
+import { freshStorage } from './storage.ts';
+import { databaseClock, steadied } from './testClock.ts';
 
 /** 8 + 32 characters, as a real key; used by tests only. */
 export const TEST_API_KEY = `cs_live_${'T'.repeat(32)}`;
@@ -22,11 +19,11 @@ export interface TestService {
   readonly api: ApiClient;
   readonly folder: string;
   readonly setupUrl: string | null;
-  /** Stops it and starts it again on the same folder, possibly with other settings; the port changes. */
+  /** Stops it and starts it again on the same data, possibly with other settings; the port changes. */
   restart(env?: Record<string, string>): Promise<void>;
   /** Stops it, makes one more workspace in its store and starts it again. @returns calls with a key of that workspace */
   addWorkspace(name: string): Promise<ApiClient>;
-  /** Stops it and removes its folder. */
+  /** Stops it and removes what it stored. */
   stop(): Promise<void>;
 }
 
@@ -42,12 +39,12 @@ export interface TestServiceOptions {
   readonly housekeepingEveryMs?: number;
 }
 
-/** A whole service in this process: real HTTP on port 0, a real store in a temporary folder. */
+/** A whole service in this process: real HTTP on port 0, a real store in a temporary folder or a fresh schema. */
 export async function startTestService({ env = {}, clock, ...options }: TestServiceOptions = {}): Promise<TestService> {
-  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  const storage = await freshStorage();
   const settings = {
     PORT: '0',
-    DATA_DIR: folder,
+    ...storage.env,
     ALLOWED_NETWORKS: '127.0.0.0/8',
     BOOTSTRAP_API_KEY: TEST_API_KEY,
     BOOTSTRAP_WORKSPACE: 'Test',
@@ -57,7 +54,9 @@ export async function startTestService({ env = {}, clock, ...options }: TestServ
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...env,
   };
-  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: clock && steadied(clock), ...options });
+  const steady = clock && steadied(clock);
+  const databaseNow = steady && databaseClock(steady);
+  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: steady, databaseNow, ...options });
   let service: Service = await start();
   return {
     get url() {
@@ -70,14 +69,14 @@ export async function startTestService({ env = {}, clock, ...options }: TestServ
       return apiClient(service.url, TEST_API_KEY);
     },
     apiKey: TEST_API_KEY,
-    folder,
+    folder: storage.folder,
     async restart(extra) {
       await service.stop();
       service = await start(extra);
     },
     async addWorkspace(name) {
       await service.stop();
-      const store = await openLowdbStore(collections, { folder });
+      const store = await openStoreOf(storage.env);
       const workspace = await createWorkspace({ store, clock: systemClock }, name);
       const { key } = await createApiKey({ store, clock: systemClock }, workspace, { name: 'test', createdBy: 'test' });
       await store.close();
@@ -86,7 +85,7 @@ export async function startTestService({ env = {}, clock, ...options }: TestServ
     },
     async stop() {
       await service.stop();
-      await rm(folder, { recursive: true, force: true });
+      await storage.remove();
     },
   };
 }

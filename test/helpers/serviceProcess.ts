@@ -1,11 +1,10 @@
-// The built service as a real process on a free port, with a store of its own in a temporary folder.
+// The built service as a real process on a free port, with a store of its own: a temporary folder or a fresh schema.
 import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
+import { freshStorage } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
@@ -30,17 +29,18 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Calls with the workspace's key; every answer is held against the contract. */
   readonly api: ApiClient;
-  /** SIGTERM, then a new process on the same port and folder. */
+  /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
-  /** SIGKILL, then a new process on the same port and folder. */
+  /** SIGKILL, then a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
-  /** Stops it and removes its folder. */
+  /** Stops it and removes what it stored. */
   close(): Promise<void>;
 }
 
 /** Starts the service; it is ready when this resolves. */
 export async function startServiceProcess({ caFile, env = {}, script = mainFile }: ServiceOptions = {}): Promise<ServiceProcess> {
-  const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+  const storage = await freshStorage('data');
+  const { folder } = storage;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const logFile = join(folder, 'service.log');
@@ -50,7 +50,7 @@ export async function startServiceProcess({ caFile, env = {}, script = mainFile 
   const settings = {
     HOST: '127.0.0.1',
     PORT: String(port),
-    DATA_DIR: join(folder, 'data'),
+    ...storage.env,
     ALLOWED_NETWORKS: '127.0.0.0/8',
     BOOTSTRAP_API_KEY: apiKey,
     BOOTSTRAP_WORKSPACE: workspace,
@@ -92,7 +92,7 @@ export async function startServiceProcess({ caFile, env = {}, script = mainFile 
     },
     async close() {
       await program.stop();
-      await rm(folder, { recursive: true, force: true });
+      await storage.remove();
     },
   };
 }

@@ -102,7 +102,7 @@ export async function startPostgres({ fsync = true, maxConnections = 500, settin
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       max_connections: String(maxConnections),
-      ...(fsync ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+      ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
       ...settings,
     };
     const urlOf = (role: string, port: number, database = ROLE) => `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
