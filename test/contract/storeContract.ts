@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { describeChanges } from './changesContract.ts';
+import { describeDump } from './dumpContract.ts';
 import { describeJobs } from './jobsContract.ts';
 import { describeQueries } from './queriesContract.ts';
 import { describeRewrite } from './rewriteContract.ts';
@@ -186,6 +187,7 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
     describeQueries(() => store);
     describeJobs(() => store, () => clock, async () => (store = await reopen()));
     describeChanges(() => store, async () => (store = await reopen()));
+    describeDump(() => ({ store }), open);
     describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
   });
 };

@@ -93,21 +93,22 @@ export class JournaledAdapter implements Adapter<Data> {
     const durable = async () => {
       await journal.pending();
     };
-    await this.rebase((header) => writeSnapshot(this.folder, header, this.slices(), durable, this.files));
+    await this.rebase(async (header) => ({ bytes: await writeSnapshot(this.folder, header, this.slices(), durable, this.files) }));
     await tidyFolder(this.folder, previous, this.files);
   }
 
   /**
    * Begins a new journal, behind a snapshot of everything before it.
-   * @param publish writes that snapshot. @returns its length in bytes
+   * @param publish writes that snapshot, and says how long it is
    */
-  async rebase(publish: (header: SnapshotHeader) => Promise<number>): Promise<void> {
+  async rebase<T extends { readonly bytes: number }>(publish: (header: SnapshotHeader) => Promise<T>): Promise<T> {
     const { journal } = this;
-    const header = await journal.rotate();
+    const { generation, nextSequence } = await journal.rotate();
     const written = journal.written;
-    const bytes = await publish({ generation: header.generation, nextSequence: header.nextSequence });
-    this.base = { generation: header.generation, bytes, at: Date.now() };
+    const published = await publish({ generation, nextSequence });
+    this.base = { generation, bytes: published.bytes, at: Date.now() };
     this.carried = -written;
+    return published;
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {

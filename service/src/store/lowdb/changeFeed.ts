@@ -23,6 +23,12 @@ export class ChangeFeed<S extends Schema> {
     this.ring[this.last % this.kept] = { position: this.position(this.last), collection, id, document };
   }
 
+  /** Everything has changed: every reader is told of a gap. */
+  skip(): void {
+    this.last += this.kept + 1;
+    this.announce();
+  }
+
   /** Wakes the readers; once for many changes. */
   announce(): void {
     this.news.resolve(undefined);

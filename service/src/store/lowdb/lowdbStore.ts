@@ -1,9 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
-import { StoreUnavailable } from '../store.ts';
+import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from './changeFeed.ts';
+import type { TableThen } from './dump.ts';
+import { Moment, dumped } from './dump.ts';
 import { inWords } from './errors.ts';
 import { nodeFiles } from './files.ts';
 import type { FolderLock } from './folderLock.ts';
@@ -12,6 +14,7 @@ import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from './options.ts';
 import type { StoredJob } from './queueTime.ts';
 import { QueueTime } from './queueTime.ts';
+import { restoreSnapshot } from './restore.ts';
 import type { Write } from './session.ts';
 import { Session, transactionsOf } from './session.ts';
 import type { Slice } from './snapshot.ts';
@@ -52,6 +55,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly listeners = new Set<WorkListener>();
   private readonly closing = new AbortController();
   private readonly time: QueueTime;
+  private readonly moments = new Set<Moment>();
   private state: State;
   private queue: WorkQueue;
   /** Transactions that wrote. */
@@ -64,6 +68,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private healing: Promise<void> | null = null;
   private snapshot: Promise<void> | null = null;
   private snapshotNotBefore = 0;
+  private restoring = false;
   private closed: Promise<void> | null = null;
 
   private constructor(schema: S, options: LowdbOptions, lock: FolderLock) {
@@ -125,11 +130,32 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
-    throw new Error('not yet');
+    this.refuseWhenUnavailable();
+    const moment = await this.mutex.run(() => this.beginMoment());
+    try {
+      // It was written already; now it becomes durable.
+      await this.adapter.journal.pending();
+      for (const table of moment.tables) {
+        for (let slice = await this.sliceOf(moment, table); slice !== null; slice = await this.sliceOf(moment, table)) {
+          const wallMs = this.options.clock.now().getTime();
+          for (const document of slice) yield dumped(table.name, document, wallMs);
+          await nextTurn(); // a reader that never waits would leave no time to anybody else
+        }
+      }
+    } finally {
+      this.moments.delete(moment);
+    }
   }
 
-  async restore(_records: AsyncIterable<DumpedRecord>): Promise<void> {
-    throw new Error('not yet');
+  async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
+    this.refuseWhenUnavailable();
+    while (this.snapshot !== null) await this.snapshot;
+    const restoring = this.mutex.run(() => this.takeIn(records));
+    // What would write a snapshot, or read everything again from the disk, waits for this one.
+    this.snapshot = restoring.catch(() => {}).finally(() => {
+      this.snapshot = null;
+    });
+    await restoring;
   }
 
   /** Between transactions, so that it never sees half of one. */
@@ -170,6 +196,41 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed;
   }
 
+  private beginMoment(): Moment {
+    this.refuseInOutage();
+    const moment = new Moment(this.state);
+    this.moments.add(moment);
+    return moment;
+  }
+
+  /** Between transactions, as for a snapshot. */
+  private async sliceOf({ state }: Moment, table: TableThen): Promise<readonly Document[] | null> {
+    const slice = await this.mutex.run(() => table.slice());
+    if (this.isGone || this.state !== state) throw new StoreUnavailable(this.fault ?? 'the store was read again from disk meanwhile');
+    return slice;
+  }
+
+  private async takeIn(records: AsyncIterable<DumpedRecord>): Promise<void> {
+    this.refuseInOutage();
+    await this.adapter.journal.pending();
+    const taken = [...this.state.all()].find((table) => table.lastId !== undefined);
+    const { folder, files } = this.options;
+    if (taken !== undefined) throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
+    this.restoring = true;
+    try {
+      const restored = await this.adapter.rebase((header) => restoreSnapshot(folder, header, records, this.schema, this.time, files));
+      const queue = this.queueOf(restored.state);
+      for (const job of restored.state.jobs.everything()) queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
+      this.db.data = restored.data;
+      this.state = restored.state;
+      this.queue = queue;
+    } finally {
+      this.restoring = false;
+    }
+    this.feed.skip();
+    this.callListeners();
+  }
+
   private async inSession<T>(fn: (session: Session) => Promise<T>): Promise<T> {
     this.refuseWhenUnavailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
@@ -198,6 +259,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     for (const { table, before } of writes) if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
+    for (const moment of this.moments) moment.note(writes);
     return lastWrite.durable;
   }
 
@@ -328,7 +390,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private watchTransactions(): void {
     let seen = -1;
     this.every(WATCH_MS, () => {
-      if (this.mutex.busy && this.mutex.begun === seen) {
+      if (this.mutex.busy && this.mutex.begun === seen && !this.restoring) {
         this.options.log.error('a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other');
       }
       seen = this.mutex.begun;

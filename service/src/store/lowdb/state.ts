@@ -13,9 +13,11 @@ export const emptyRows = (): Rows => Object.create(null) as Rows;
 /** Everything in memory, as one object: thrown away whole when the disk could not follow. */
 export class State {
   private readonly tables = new Map<string, Table>();
+  private readonly data: Data;
 
   constructor(schema: Schema, data: Data) {
     if (JOBS in schema) throw new Error(`The collection name "${JOBS}" is taken by the work queue`);
+    this.data = data;
     // A collection that the schema no longer names is kept as it is: an older version may come back.
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= emptyRows());
@@ -25,6 +27,16 @@ export class State {
 
   table(name: string): Table {
     return this.tables.get(name)!;
+  }
+
+  /** The collection's table; a new one when neither schema nor data had it. */
+  makeTable(name: string): Table {
+    let table = this.tables.get(name);
+    if (table === undefined) {
+      table = new Table(name, (this.data[name] ??= emptyRows()), []);
+      this.tables.set(name, table);
+    }
+    return table;
   }
 
   all(): IterableIterator<Table> {
