@@ -4,15 +4,18 @@ import type { Adapter } from 'lowdb';
 import type { FileStats } from '../store.ts';
 import { AcknowledgedNote } from './acknowledgedNote.ts';
 import type { Files } from './files.ts';
-import { FIRST_GENERATION, TEMPORARY, journalName, tidyFolder } from './folder.ts';
+import { nodeFiles } from './files.ts';
+import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } from './folder.ts';
 import type { JournalEvents, JournalPosition } from './journal.ts';
 import { Journal, createJournal } from './journal.ts';
+import { mergeInWorker } from './mergeInWorker.ts';
 import type { Logger } from './options.ts';
 import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
-import type { Slice } from './snapshot.ts';
-import { writeSnapshot } from './snapshot.ts';
+import { passedOver } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
+import type { MergeOrder, Merged } from './snapshotMerge.ts';
+import { mergeSnapshot } from './snapshotMerge.ts';
 import type { Data } from './state.ts';
 
 /** What must fit on a disk before it counts as writable again; less would fail anew with the next writes. */
@@ -26,20 +29,18 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly folder: string;
   private readonly files: Files;
   private readonly log: Logger;
-  private readonly slices: () => AsyncIterable<Slice>;
   private readonly events: JournalEvents;
   private current: Journal | null = null;
   private note: AcknowledgedNote | null = null;
   private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
   /** Journal bytes since the last snapshot that `current` did not write itself. */
   private carried = 0;
+  private writing: AbortController | null = null;
 
-  /** @param slices walks the data for a snapshot, part by part, while transactions go on */
-  constructor(folder: string, files: Files, log: Logger, slices: () => AsyncIterable<Slice>, events: JournalEvents) {
+  constructor(folder: string, files: Files, log: Logger, events: JournalEvents) {
     this.folder = folder;
     this.files = files;
     this.log = log;
-    this.slices = slices;
     this.events = events;
   }
 
@@ -86,15 +87,17 @@ export class JournaledAdapter implements Adapter<Data> {
     await this.note?.close();
   }
 
-  /** Begins a new journal, writes what came before it as a snapshot, and removes what nobody needs any more. */
+  /** Begins a new journal, makes what came before it a snapshot, and removes what nobody needs any more. */
   async write(): Promise<void> {
-    const { journal } = this;
-    const previous = this.base.generation;
-    const durable = async () => {
-      await journal.pending();
-    };
-    await this.rebase(async (header) => ({ bytes: await writeSnapshot(this.folder, header, this.slices(), durable, this.files) }));
-    await tidyFolder(this.folder, previous, this.files);
+    const { signal } = (this.writing = new AbortController());
+    const merged = await this.rebase((header) => this.publishSnapshot(header, signal));
+    for (const generation of merged.damaged) this.log.warn(passedOver(generation));
+    await tidyFolder(this.folder, merged.base, this.files);
+  }
+
+  /** Rejects a `write` that is under way, soon. */
+  giveUpSnapshot(): void {
+    this.writing?.abort(new Error('the snapshot was given up'));
   }
 
   /**
@@ -109,6 +112,25 @@ export class JournaledAdapter implements Adapter<Data> {
     this.base = { generation, bytes: published.bytes, at: Date.now() };
     this.carried = -written;
     return published;
+  }
+
+  private async publishSnapshot(header: SnapshotHeader, signal: AbortSignal): Promise<Merged> {
+    const path = join(this.folder, snapshotName(header.generation));
+    const target = `${path}.${randomUUID()}${TEMPORARY}`;
+    try {
+      const merged = await this.merge({ folder: this.folder, header, target }, signal);
+      await this.files.rename(target, path);
+      await this.files.syncFolder(this.folder);
+      return merged;
+    } catch (error) {
+      await this.files.remove(target).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** File operations of a test cannot be passed to another thread. */
+  private merge(order: MergeOrder, signal: AbortSignal): Promise<Merged> {
+    return this.files === nodeFiles ? mergeInWorker(order, signal) : mergeSnapshot(order, this.files, signal);
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {

@@ -17,14 +17,11 @@ import { QueueTime } from './queueTime.ts';
 import { restoreSnapshot } from './restore.ts';
 import type { Write } from './session.ts';
 import { Session, transactionsOf } from './session.ts';
-import type { Slice } from './snapshot.ts';
 import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { WorkQueue } from './workQueue.ts';
 
 const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, stalledAfterMs: 30_000, keptChanges: 10_000, log: silent, clock: systemTime, files: nodeFiles };
-/** Documents that a snapshot takes in one go; about a millisecond. */
-const SLICE_DOCUMENTS = 200;
 const WATCH_MS = 10_000;
 
 interface Ended<T> {
@@ -81,7 +78,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.state = new State(schema, {});
     this.queue = this.queueOf(this.state);
     const { folder, files, log } = this.options;
-    this.adapter = new JournaledAdapter(folder, files, log, () => this.slices(), {
+    this.adapter = new JournaledAdapter(folder, files, log, {
       durable: (commits) => this.publish(commits),
       failed: (reason) => this.beginOutage(reason),
     });
@@ -120,9 +117,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** The journal before a snapshot, and the snapshot before that one, are kept: the second one has them removed. */
   async forgetHistory(): Promise<void> {
     this.refuseWhenUnavailable();
-    await this.snapshot;
+    while (this.snapshot !== null) await this.snapshot;
     const { folder, files } = this.options;
-    const writing = this.db.write().then(() => this.db.write()).then(() => files.syncFolder(folder));
+    const writing = this.writeTwice().then(() => files.syncFolder(folder));
     this.snapshot = writing.catch(() => {}).finally(() => {
       this.snapshot = null;
     });
@@ -311,6 +308,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private beginOutage(reason: string): void {
     this.outage = reason;
+    this.adapter.giveUpSnapshot();
     this.outageBegan = this.time.now();
     this.options.log.error(`${reason}; nothing can be written until this works again`);
     this.healing = this.heal().finally(() => {
@@ -357,21 +355,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
   }
 
-  private async *slices(): AsyncGenerator<Slice> {
-    const { state } = this;
-    // What comes behind these is in the new generation's journal; walking on after it might never end.
-    const ends = await this.mutex.run(() => [...state.all()].map((table) => ({ table, last: table.lastId })));
-    for (const { table, last } of ends) {
-      let after: string | undefined;
-      while (last !== undefined) {
-        // Between transactions: what a running one has written may be rolled back yet.
-        const documents = await this.mutex.run(() => table.slice(after, last, SLICE_DOCUMENTS));
-        if (this.isGone || this.state !== state) throw new Error('the snapshot was given up');
-        if (documents.length === 0) break;
-        yield { collection: table.name, documents };
-        after = documents.at(-1)!.id;
-      }
-    }
+  private async writeTwice(): Promise<void> {
+    await this.db.write();
+    this.refuseWhenUnavailable();
+    await this.db.write();
   }
 
   /** Closed, or in an outage: what is in memory counts no more. */
@@ -413,6 +400,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   private async shutDown(): Promise<void> {
+    this.adapter.giveUpSnapshot();
     await this.mutex.run(() => {});
     await this.adapter.journal.pending()?.catch(() => {});
     this.closing.abort();

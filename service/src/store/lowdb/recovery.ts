@@ -1,19 +1,17 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ACKNOWLEDGED, readAcknowledged } from './acknowledgedNote.ts';
 import { freezeParsed } from './document.ts';
 import { StoreDamaged } from './errors.ts';
 import type { Files } from './files.ts';
 import type { Listing } from './folder.ts';
-import { FIRST_GENERATION, journalName, listFolder, snapshotName } from './folder.ts';
-import type { Frame } from './frame.ts';
-import { decodeFrame, holdsFrame } from './frame.ts';
+import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
+import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
 import type { Line } from './lines.ts';
-import { readLines } from './lines.ts';
 import type { Logger } from './options.ts';
+import { Replay, endsEarly } from './replay.ts';
 import type { Snapshot } from './snapshot.ts';
-import { readSnapshot } from './snapshot.ts';
+import { noGoodSnapshot, passedOver, readSnapshot } from './snapshot.ts';
 import type { Data } from './state.ts';
 import { emptyRows } from './state.ts';
 
@@ -36,43 +34,26 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const listing = await listFolder(folder);
   const base = await newestGoodSnapshot(folder, listing, log);
   const journals = journalsSince(base, listing);
-  const promised = await readAcknowledged(folder);
-  if (journals.length === 0 && promised !== null && promised > base.nextSequence) throw endsEarly(journalName(base.generation), 0, base.nextSequence, promised);
-  if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
   const replay = new Replay(base);
-  for (const generation of journals) {
-    const name = journalName(generation);
-    replay.beginFile(name);
-    for await (const lines of readLines(join(folder, name))) for (const line of lines) replay.take(line);
-  }
-  const last = journals.at(-1)!;
-  const { size: length } = await stat(join(folder, journalName(last)));
-  if (promised !== null && promised > replay.nextSequence) {
-    const { file, position } = replay.tail ?? { file: journalName(last), position: length };
-    throw endsEarly(file, position, replay.nextSequence, promised);
-  }
-  await cut(folder, replay.tail, files, log);
-  // An unreadable end is always the last file's.
-  const size = replay.tail?.position ?? length;
-  await settle(folder, last, size, replay.lastFrame, files);
-  return {
-    data: base.data,
-    position: { generation: last, length: size, nextSequence: replay.nextSequence },
-    base,
-    journalBytes: replay.bytes,
-  };
+  for await (const operations of replay.read(folder, journals)) for (const operation of operations) apply(base.data, operation);
+  const promised = await readAcknowledged(folder);
+  if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
+  if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
+  const { end, nextSequence, bytes: journalBytes } = replay;
+  if (replay.isTorn) await cut(folder, end, files, log);
+  const generation = journals.at(-1)!;
+  await settle(folder, generation, replay.lastFrame, files);
+  return { data: base.data, position: { generation, length: end.position, nextSequence }, base, journalBytes };
 };
 
-const newestGoodSnapshot = async (folder: string, { snapshots, journals }: Listing, log: Logger): Promise<Snapshot> => {
-  for (const generation of snapshots) {
+const newestGoodSnapshot = async (folder: string, listing: Listing, log: Logger): Promise<Snapshot> => {
+  for (const generation of basesOf(listing)) {
+    if (generation === FIRST_GENERATION) return { generation, nextSequence: 1, data: {}, bytes: 0, at: null };
     const snapshot = await readSnapshot(folder, generation);
     if (snapshot !== null) return snapshot;
-    log.warn(`${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`);
+    log.warn(passedOver(generation));
   }
-  if (snapshots[0] !== undefined && journals[0] !== FIRST_GENERATION) {
-    throw new StoreDamaged(snapshotName(snapshots[0]), 0, 'The snapshot is empty or damaged and there is none to fall back to');
-  }
-  return { generation: FIRST_GENERATION, nextSequence: 1, data: {}, bytes: 0, at: null };
+  throw noGoodSnapshot(listing.snapshots[0]!);
 };
 
 /** The generations to replay, after checking that none is missing. */
@@ -88,80 +69,17 @@ const journalsSince = (base: Snapshot, { journals, snapshots }: Listing): readon
   return since;
 };
 
-/** Applies frames in order and remembers the first place where none could be read. */
-class Replay {
-  private readonly data: Data;
-  private file = '';
-  nextSequence: number;
-  bytes = 0;
-  /** Where the unreadable part begins; null: there is none. */
-  tail: { readonly file: string; readonly position: number } | null = null;
-  /** The last frame of the last file: it alone may be in the page cache and not on the disk. */
-  lastFrame: Line | null = null;
-
-  constructor(base: Snapshot) {
-    this.data = base.data;
-    this.nextSequence = base.nextSequence;
+const apply = (data: Data, operation: Operation): void => {
+  const [kind, collection] = operation;
+  const rows = (data[collection] ??= emptyRows());
+  if (kind === 'delete') Reflect.deleteProperty(rows, operation[2]);
+  else {
+    freezeParsed(operation[2]);
+    rows[operation[2].id] = operation[2];
   }
+};
 
-  beginFile(file: string): void {
-    // A journal follows another one only when everything in that one is durable.
-    if (this.tail !== null) this.refuse(this.tail);
-    this.file = file;
-    this.lastFrame = null;
-  }
-
-  take(line: Line): void {
-    const frame = line.ended ? decodeFrame(line.bytes) : null;
-    if (frame === null) this.takeUnreadable(line);
-    else this.takeFrame(frame, line);
-  }
-
-  private takeUnreadable(line: Line): void {
-    this.tail ??= { file: this.file, position: line.position };
-    if (line.ended && holdsFrame(line.bytes)) this.refuse(this.tail);
-  }
-
-  private takeFrame(frame: Frame, line: Line): void {
-    if (this.tail !== null) this.refuse(this.tail);
-    if (frame.sequence !== this.nextSequence) {
-      const what = `The journal jumps from frame ${this.nextSequence - 1} to frame ${frame.sequence}`;
-      throw new StoreDamaged(this.file, line.position, what, cutting(this.file, line.position));
-    }
-    this.nextSequence += 1;
-    this.bytes += line.bytes.length + 1;
-    this.lastFrame = line;
-    for (const operation of frame.operations) {
-      const [kind, collection] = operation;
-      const rows = (this.data[collection] ??= emptyRows());
-      if (kind === 'delete') Reflect.deleteProperty(rows, operation[2]);
-      else {
-        freezeParsed(operation[2]);
-        rows[operation[2].id] = operation[2];
-      }
-    }
-  }
-
-  /** Behind the unreadable place the journal goes on, so what lies between was not the torn end of writing. */
-  private refuse({ file, position }: NonNullable<Replay['tail']>): never {
-    throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
-  }
-}
-
-const endsEarly = (file: string, position: number, next: number, promised: number) =>
-  new StoreDamaged(
-    file,
-    position,
-    `The journal can be read up to frame ${next - 1}, and everything up to frame ${promised - 1} was acknowledged`,
-    `remove the file ${ACKNOWLEDGED}`,
-  );
-
-const cutting = (file: string, position: number) =>
-  `cut the file there (truncate -s ${position} ${file}), move the journals of later generations away and remove ${ACKNOWLEDGED}`;
-
-const cut = async (folder: string, tail: Replay['tail'], files: Files, log: Logger): Promise<void> => {
-  if (tail === null) return;
-  const { file, position } = tail;
+const cut = async (folder: string, { file, position }: Replay['end'], files: Files, log: Logger): Promise<void> => {
   log.warn(`${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`);
   const handle = await files.open(join(folder, file), 'r+');
   try {
@@ -177,10 +95,10 @@ const cut = async (folder: string, tail: Replay['tail'], files: Files, log: Logg
  * and no disk: its writer was killed before its fdatasync, or the fdatasync failed, after which Linux
  * takes the pages for clean. Writing the same bytes again makes them dirty, so that the sync is real.
  */
-const settle = async (folder: string, generation: number, size: number, last: Line | null, files: Files): Promise<void> => {
+const settle = async (folder: string, generation: number, last: Line | null, files: Files): Promise<void> => {
   const handle = await files.open(join(folder, journalName(generation)), 'r+');
   try {
-    if (last !== null && last.position + last.bytes.length < size) await handle.write(last.bytes, last.position);
+    if (last !== null) await handle.write(last.bytes, last.position);
     await handle.sync();
   } finally {
     await handle.close();

@@ -1,15 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Document } from '../store.ts';
 import { freezeParsed } from './document.ts';
-import type { Files, StoreFile } from './files.ts';
-import { TEMPORARY, snapshotName } from './folder.ts';
+import { StoreDamaged } from './errors.ts';
+import { snapshotName } from './folder.ts';
+import type { Line } from './lines.ts';
 import { readLines } from './lines.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
-import { SNAPSHOT_FORMAT, SnapshotFile, snapshotLine } from './snapshotFile.ts';
+import { SNAPSHOT_FORMAT } from './snapshotFile.ts';
 import type { Data } from './state.ts';
 import { emptyRows } from './state.ts';
 
@@ -20,127 +19,130 @@ export interface Snapshot extends SnapshotHeader {
   readonly at: number | null;
 }
 
-/** A part of a collection, as it stood at one moment. */
-export interface Slice {
-  readonly collection: string;
-  readonly documents: readonly Document[];
+/** A file is no whole, undamaged snapshot. */
+export class SnapshotDamaged extends Error {
+  override readonly name = 'SnapshotDamaged';
 }
 
-/** A fraction of a millisecond's work, after which others have their turn. */
-const PIECE_CHARACTERS = 64 << 10;
-/** A snapshot rests for so many times as long as it has worked. */
-const REST_FACTOR = 3;
-const LONGEST_REST_MS = 20;
+/** For the log. */
+export const passedOver = (generation: number) =>
+  `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 
-/**
- * Writes a snapshot under a temporary name and publishes it.
- * @param slices may change between one slice and the next: replaying the journal from the snapshot's
- *   generation on sets every such document right
- * @param beforePublishing resolves when the journal holds everything that the slices showed
- * @returns its length in bytes
- */
-export const writeSnapshot = async (
-  folder: string,
-  header: SnapshotHeader,
-  slices: AsyncIterable<Slice>,
-  beforePublishing: () => Promise<void>,
-  files: Files,
-): Promise<number> => {
-  const name = snapshotName(header.generation);
-  const temporary = join(folder, `${name}.${randomUUID()}${TEMPORARY}`);
+/** @param newest generation of the newest of several that are all bad */
+export const noGoodSnapshot = (newest: number) =>
+  new StoreDamaged(snapshotName(newest), 0, 'The snapshot is empty or damaged and there is none to fall back to');
+
+/** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
+export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
+  const data: Data = {};
   try {
-    const length = await fill(await files.open(temporary, 'w'), header, slices);
-    await beforePublishing();
-    await files.rename(temporary, join(folder, name));
-    await files.syncFolder(folder);
-    return length;
+    for await (const lines of readDocumentLines(folder, generation)) {
+      for (const line of lines) {
+        const [collection, document] = parseDocumentLine(line);
+        freezeParsed(document);
+        (data[collection] ??= emptyRows())[document.id] = document;
+      }
+    }
+    const { nextSequence } = await readSnapshotHeader(folder, generation);
+    const { size, mtimeMs } = await stat(join(folder, snapshotName(generation)));
+    return { generation, nextSequence, data, bytes: size, at: mtimeMs };
   } catch (error) {
-    await files.remove(temporary).catch(() => {});
+    if (error instanceof SnapshotDamaged) return null;
     throw error;
   }
 };
 
-const fill = async (file: StoreFile, header: SnapshotHeader, slices: AsyncIterable<Slice>): Promise<number> => {
-  try {
-    const snapshot = await SnapshotFile.begin(file, header);
-    for await (const { collection, documents } of slices) {
-      for (const piece of piecesOf(collection, documents)) {
-        await snapshot.add(piece.text, piece.documents);
-        // What goes on beside a snapshot gets most of the time.
-        await sleep(Math.min(LONGEST_REST_MS, REST_FACTOR * piece.madeInMs));
-      }
-    }
-    return await snapshot.finish();
-  } finally {
-    await file.close();
-  }
+/** @throws SnapshotDamaged */
+export const readSnapshotHeader = async (folder: string, generation: number): Promise<SnapshotHeader> => {
+  for await (const [first] of readLines(join(folder, snapshotName(generation)))) return parseHeader(first!, generation);
+  throw new SnapshotDamaged('it is empty');
 };
 
-/** Lines of about PIECE_CHARACTERS, one document at least. Documents never change, so making their text may take its time. */
-function* piecesOf(collection: string, documents: readonly Document[]): Generator<{ text: string; documents: number; madeInMs: number }> {
-  let text = '';
-  let count = 0;
-  let began = performance.now();
-  for (const document of documents) {
-    text += snapshotLine(collection, JSON.stringify(document));
-    count += 1;
-    if (text.length < PIECE_CHARACTERS) continue;
-    yield { text, documents: count, madeInMs: performance.now() - began };
-    text = '';
-    count = 0;
-    began = performance.now();
+/**
+ * The documents' lines without their newlines, unread, many at a time. What they are worth shows when
+ * they have all been given out: only then their checksum is known.
+ * @throws SnapshotDamaged at the end at the latest
+ */
+export async function* readDocumentLines(folder: string, generation: number): AsyncGenerator<readonly Buffer[]> {
+  const check = new SnapshotCheck(generation);
+  for await (const lines of readLines(join(folder, snapshotName(generation)))) {
+    yield lines.filter((line) => check.take(line)).map(({ bytes }) => bytes);
   }
-  if (text !== '') yield { text, documents: count, madeInMs: performance.now() - began };
+  check.finish();
 }
 
-/** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
-export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
-  const reader = new SnapshotReader();
-  const path = join(folder, snapshotName(generation));
-  for await (const lines of readLines(path)) {
-    for (const line of lines) {
-      try {
-        reader.take(line.bytes);
-      } catch {
-        return null; // Not JSON: whatever reads the file is no longer in step with what wrote it.
-      }
-      if (!line.ended) return null;
-    }
-  }
-  return reader.finish(generation, (await stat(path)).mtimeMs);
+/** @throws SnapshotDamaged */
+export const parseDocumentLine = (line: Buffer): [collection: string, document: Document] => {
+  const [collection, document] = parse(line) as [unknown?, Document?];
+  if (typeof collection !== 'string' || typeof document?.id !== 'string') throw new SnapshotDamaged('a line is no document');
+  return [collection, document];
 };
 
-class SnapshotReader {
-  private header: (SnapshotHeader & { format: number }) | null = null;
-  private trailer: { count: number; crc: number } | null = null;
-  private readonly data: Data = {};
+/** Ours name their document at the beginning; whole text is parsed for an id further back, or one that is escaped. */
+const HEAD = /^\["([^"\\\x80-\xff]+)",\{"id":"([^"\\\x80-\xff]+)"/;
+const HEAD_BYTES = 160;
+
+/**
+ * Which document a line holds, found without parsing all of it as a rule: that would take ten times as long.
+ * @throws SnapshotDamaged
+ */
+export const documentOf = (line: Buffer): [collection: string, id: string] => {
+  const head = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES));
+  if (head !== null) return [head[1]!, head[2]!];
+  const [collection, { id }] = parseDocumentLine(line);
+  return [collection, id];
+};
+
+/** Goes along with reading the lines one after the other. */
+class SnapshotCheck {
+  private readonly generation: number;
+  private header: SnapshotHeader | null = null;
+  private trailer: Trailer | null = null;
   private count = 0;
   private crc = 0;
-  private bytes = 0;
-  private intact = true;
 
-  take(line: Buffer): void {
-    const value = JSON.parse(line.toString()) as unknown;
-    // A trailer has to be the last line.
-    if (this.trailer !== null) this.intact = false;
-    if (Array.isArray(value)) this.takeDocument(value as [string, Document]);
-    else if (this.header === null) this.header = value as SnapshotHeader & { format: number };
-    else this.trailer = value as { count: number; crc: number };
-    if (this.trailer === null) this.crc = crc32('\n', crc32(line, this.crc));
-    this.bytes += line.length + 1;
+  constructor(generation: number) {
+    this.generation = generation;
   }
 
-  finish(generation: number, at: number): Snapshot | null {
-    const { header, trailer } = this;
-    if (!this.intact || header === null || trailer === null) return null;
-    if (trailer.count !== this.count || trailer.crc !== this.crc) return null;
-    if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation) return null;
-    return { generation, nextSequence: header.nextSequence, data: this.data, bytes: this.bytes, at };
+  /** @returns whether it is a document's line */
+  take(line: Line): boolean {
+    if (!line.ended || this.trailer !== null) throw new SnapshotDamaged('it is cut off, or goes on behind its end');
+    const isDocument = this.header !== null && line.bytes[0] === BRACKET;
+    if (isDocument) this.count += 1;
+    else if (this.header === null) this.header = parseHeader(line, this.generation);
+    else this.trailer = parse(line.bytes) as Trailer;
+    if (this.trailer === null) this.crc = crc32(NEWLINE, crc32(line.bytes, this.crc));
+    return isDocument;
   }
 
-  private takeDocument([collection, document]: [string, Document]): void {
-    freezeParsed(document);
-    (this.data[collection] ??= emptyRows())[document.id] = document;
-    this.count += 1;
+  finish(): void {
+    if (this.trailer?.count !== this.count || this.trailer.crc !== this.crc) throw new SnapshotDamaged('its checksum does not fit');
   }
 }
+
+interface Trailer {
+  readonly count: number;
+  readonly crc: number;
+}
+
+const NEWLINE = Buffer.from('\n');
+/** What a document's line begins with, and neither header nor trailer. */
+const BRACKET = 0x5b;
+
+const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
+  const header = parse(bytes) as SnapshotHeader & { format: number };
+  if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation) throw new SnapshotDamaged('its header does not fit');
+  return header;
+};
+
+/** What was not written by us says that whatever reads the file is no longer in step with what wrote it. */
+const parse = (line: Buffer): object => {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // As below.
+  }
+  throw new SnapshotDamaged('a line is no JSON of ours');
+};

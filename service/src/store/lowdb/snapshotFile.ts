@@ -39,7 +39,7 @@ export class SnapshotFile {
   }
 
   /** @param lines so many documents, each as `snapshotLine` makes it */
-  async add(lines: string, documents: number): Promise<void> {
+  async add(lines: string | Uint8Array, documents: number): Promise<void> {
     await this.write(lines);
     this.count += documents;
   }
@@ -51,8 +51,8 @@ export class SnapshotFile {
     return this.length;
   }
 
-  private async write(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
+  private async write(text: string | Uint8Array): Promise<void> {
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     await this.file.write(bytes, this.length);
     this.crc = crc32(bytes, this.crc);
     this.length += bytes.length;

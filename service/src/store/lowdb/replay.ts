@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { ACKNOWLEDGED } from './acknowledgedNote.ts';
+import { StoreDamaged } from './errors.ts';
+import { journalName } from './folder.ts';
+import type { Frame, Operation } from './frame.ts';
+import { decodeFrame, holdsFrame } from './frame.ts';
+import type { Line } from './lines.ts';
+import { readLines } from './lines.ts';
+import type { SnapshotHeader } from './snapshotFile.ts';
+
+/** Reads journals in order and remembers the first place where no frame could be read. */
+export class Replay {
+  nextSequence: number;
+  /** Length of the frames that were read. */
+  bytes = 0;
+  /** How far the last file could be read. */
+  end: { file: string; position: number };
+  /** Something unreadable lies behind that place. */
+  isTorn = false;
+  /** The last frame of the last file: it alone may be in the page cache and not on the disk. */
+  lastFrame: Line | null = null;
+
+  /** @param from a snapshot that everything written before is in */
+  constructor(from: SnapshotHeader) {
+    this.nextSequence = from.nextSequence;
+    this.end = { file: journalName(from.generation), position: 0 };
+  }
+
+  /**
+   * All operations in the order in which they were written, many at a time.
+   * @throws StoreDamaged when something follows an unreadable place, or a frame is missing
+   */
+  async *read(folder: string, generations: readonly number[]): AsyncGenerator<readonly Operation[]> {
+    for (const generation of generations) {
+      const name = journalName(generation);
+      this.beginFile(name);
+      for await (const lines of readLines(join(folder, name))) yield lines.flatMap((line) => this.take(line));
+    }
+  }
+
+  private beginFile(file: string): void {
+    // A journal follows another one only when everything in that one is durable.
+    if (this.isTorn) this.refuse();
+    this.end = { file, position: 0 };
+    this.lastFrame = null;
+  }
+
+  private take(line: Line): readonly Operation[] {
+    const frame = line.ended ? decodeFrame(line.bytes) : null;
+    if (frame !== null) return this.takeFrame(frame, line);
+    this.isTorn = true;
+    if (line.ended && holdsFrame(line.bytes)) this.refuse();
+    return [];
+  }
+
+  private takeFrame({ sequence, operations }: Frame, line: Line): readonly Operation[] {
+    if (this.isTorn) this.refuse();
+    if (sequence !== this.nextSequence) {
+      const { file, position } = this.end;
+      throw new StoreDamaged(file, position, `The journal jumps from frame ${this.nextSequence - 1} to frame ${sequence}`, cutting(file, position));
+    }
+    const length = line.bytes.length + 1;
+    this.end.position += length;
+    this.bytes += length;
+    this.nextSequence += 1;
+    this.lastFrame = line;
+    return operations;
+  }
+
+  /** Behind the unreadable place the journal goes on, so what lies between was not the torn end of writing. */
+  private refuse(): never {
+    const { file, position } = this.end;
+    throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
+  }
+}
+
+/** @param promised the number of the first frame that need not be there */
+export const endsEarly = ({ end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>, promised: number) =>
+  new StoreDamaged(
+    end.file,
+    end.position,
+    `The journal can be read up to frame ${nextSequence - 1}, and everything up to frame ${promised - 1} was acknowledged`,
+    `remove the file ${ACKNOWLEDGED}`,
+  );
+
+const cutting = (file: string, position: number) =>
+  `cut the file there (truncate -s ${position} ${file}), move the journals of later generations away and remove ${ACKNOWLEDGED}`;

@@ -1,0 +1,82 @@
+import type { Files } from './files.ts';
+import { FIRST_GENERATION, basesOf, listFolder } from './folder.ts';
+import type { Operation } from './frame.ts';
+import { LastOperations } from './lastOperations.ts';
+import { Replay, endsEarly } from './replay.ts';
+import { SnapshotDamaged, documentOf, noGoodSnapshot, readDocumentLines, readSnapshotHeader } from './snapshot.ts';
+import type { SnapshotHeader } from './snapshotFile.ts';
+import { SnapshotFile, snapshotLine } from './snapshotFile.ts';
+
+/** A snapshot that is to be made. All journals before its generation are closed. Can be passed between threads. */
+export interface MergeOrder {
+  readonly folder: string;
+  readonly header: SnapshotHeader;
+  /** Path of the file to write; whoever ordered it publishes or removes it. */
+  readonly target: string;
+}
+
+export interface Merged {
+  /** Length of the new snapshot. */
+  readonly bytes: number;
+  /** Generation of the snapshot that it was made from; the first: of journals alone. */
+  readonly base: number;
+  /** Generations of newer snapshots that are damaged. */
+  readonly damaged: readonly number[];
+}
+
+/**
+ * Makes a snapshot from files: the newest good snapshot and the journals since. The old one's lines of
+ * documents that a journal names are left out, the others passed on as they are; behind them comes what
+ * the journals made of theirs. Keeps in memory what the journals' documents are called, nothing else.
+ * @throws StoreDamaged when a journal cannot be read to its end, or no snapshot is good
+ * @see decision 0032
+ */
+export const mergeSnapshot = async (order: MergeOrder, files: Files, signal?: AbortSignal): Promise<Merged> => {
+  const damaged: number[] = [];
+  for (const base of basesOf(await listFolder(order.folder), order.header.generation)) {
+    signal?.throwIfAborted();
+    try {
+      return { bytes: await mergeFrom(base, order, files, signal), base, damaged };
+    } catch (error) {
+      if (!(error instanceof SnapshotDamaged)) throw error;
+      damaged.push(base);
+    }
+  }
+  throw noGoodSnapshot(damaged[0]!);
+};
+
+const mergeFrom = async (base: number, { folder, header, target }: MergeOrder, files: Files, signal?: AbortSignal): Promise<number> => {
+  const isFirst = base === FIRST_GENERATION;
+  const from = isFirst ? { generation: base, nextSequence: 1 } : await readSnapshotHeader(folder, base);
+  const last = new LastOperations();
+  for await (const operations of closedJournals(folder, from, header)) {
+    signal?.throwIfAborted();
+    last.note(operations);
+  }
+  const file = await files.open(target, 'w');
+  try {
+    const snapshot = await SnapshotFile.begin(file, header);
+    for await (const lines of isFirst ? [] : readDocumentLines(folder, base)) {
+      signal?.throwIfAborted();
+      const unchanged = lines.filter((line) => !last.isNamed(...documentOf(line)));
+      await snapshot.add(Buffer.concat(unchanged.flatMap((line) => [line, NEWLINE])), unchanged.length);
+    }
+    const changed = last.pick();
+    for await (const operations of closedJournals(folder, from, header)) {
+      signal?.throwIfAborted();
+      const puts = changed(operations);
+      await snapshot.add(puts.map(([, collection, document]) => snapshotLine(collection, JSON.stringify(document))).join(''), puts.length);
+    }
+    return await snapshot.finish();
+  } finally {
+    await file.close();
+  }
+};
+
+const NEWLINE = Buffer.from('\n');
+
+async function* closedJournals(folder: string, from: SnapshotHeader, to: SnapshotHeader): AsyncGenerator<readonly Operation[]> {
+  const replay = new Replay(from);
+  yield* replay.read(folder, Array.from({ length: to.generation - from.generation }, (_, i) => from.generation + i));
+  if (replay.nextSequence < to.nextSequence) throw endsEarly(replay, to.nextSequence);
+}
