@@ -63,7 +63,7 @@ export async function findControlled(
 ): Promise<{ conversation: Conversation; workspace: Workspace; settings: AgentSettings; mayAnswer: boolean } | null> {
   const conversation = await tx.conversations.get(conversationId);
   if (conversation?.status !== 'ai_active' && conversation?.status !== 'awaiting_human') return null;
-  const workspace = await tx.workspaces.get(conversation.workspaceId);
+  const workspace = await tx.workspaces.peek(conversation.workspaceId);
   if (!workspace) return null;
   const settings = await findAgentSettings(tx, workspace.id);
   return isEnabled(settings, agent.isOnByDefault) ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' } : null;

@@ -3,7 +3,6 @@ import type { Tx } from '../domain/collections.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findChannelOf } from '../domain/operations/findChannelOf.ts';
-import { getContact } from '../domain/operations/loadConversation.ts';
 import { showDelivery } from '../domain/operations/showDelivery.ts';
 import { beginTry, failSending, recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
@@ -47,7 +46,8 @@ export function beginSending(deps: Deps, { id: contactId, runAt }: Pick<Job, 'id
         await scheduleSendings(tx, contactId, now);
         return null;
       }
-      const contact = await getContact(tx, contactId);
+      const contact = await tx.contacts.peek(contactId);
+      if (!contact) throw new Error(`contact ${contactId} is missing`);
       const channel = await findChannelOf(tx, contact);
       const ended = looked.status !== 'pending' ? looked : await endOf(tx, looked, channel);
       if (ended === null && channel) {

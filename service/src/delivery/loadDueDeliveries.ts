@@ -60,7 +60,7 @@ async function load(tx: Tx, job: Job): Promise<Loaded | null> {
     return null;
   }
   const { subscription, retired } = await findLineageHolder(tx, delivery.subscriptionId);
-  const event = await tx.events.get(delivery.eventId);
+  const event = await tx.events.peek(delivery.eventId);
   if (subscription && event) return { type: 'due', delivery, subscription, event };
   if (retired && event) {
     await tx.jobs.release(job.id, job);

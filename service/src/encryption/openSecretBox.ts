@@ -24,7 +24,7 @@ export async function openSecretBox(store: ServiceStore, place: KeyPlace): Promi
   return box;
 }
 
-export const findFingerprint = (store: ServiceStore): Promise<Setting | null> => store.transaction((tx) => tx.settings.get(FINGERPRINT));
+export const findFingerprint = (store: ServiceStore): Promise<Setting | null> => store.transaction((tx) => tx.settings.peek(FINGERPRINT));
 
 async function beginSealing(store: ServiceStore, { encryptionKey, dataDir }: KeyPlace): Promise<SecretBox> {
   const found = encryptionKey === undefined ? await readKeyFile(join(dataDir, KEY_FILE)) : parseEncryptionKey(encryptionKey, 'ENCRYPTION_KEY');

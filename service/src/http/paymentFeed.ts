@@ -15,7 +15,7 @@ export const followPayments = (store: ServiceStore, { store: port }: Pick<Deps, 
     const given = new AbortController();
     const changes = store.changes({ signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs), given.signal]) }); // counts from here on: nothing is missed
     const read = async (): Promise<Payment> => {
-      const payment = await port.transaction((tx) => tx.payments.get(id));
+      const payment = await port.transaction((tx) => tx.payments.peek(id));
       if (!payment) throw new Error(`payment ${id} is missing`);
       return payment;
     };

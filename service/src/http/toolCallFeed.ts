@@ -15,7 +15,7 @@ export const followToolCalls = (store: ServiceStore, { store: port }: Pick<Deps,
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs), given.signal]);
     const changes = store.changes({ signal }); // counts from here on: the call cannot end unseen
     let call = await begin();
-    const read = async () => (await port.transaction((tx) => tx.toolCalls.get(call.id))) ?? call;
+    const read = async () => (await port.transaction((tx) => tx.toolCalls.peek(call.id))) ?? call;
     try {
       for await (const change of changes) {
         if ('gap' in change) call = await read();

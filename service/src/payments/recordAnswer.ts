@@ -21,7 +21,7 @@ export const recordAnswer = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { 
   store.transaction(async (tx): Promise<void> => {
     const now = clock.now();
     const payment = await tx.payments.get(asked.id);
-    const workspace = await tx.workspaces.get(asked.workspaceId);
+    const workspace = await tx.workspaces.peek(asked.workspaceId);
     if (!payment || !workspace) return;
     if (answer.type === 'paid') {
       const by: Actor = { type: 'api', name: paymentAdapterOf(payment.provider).label };

@@ -2,6 +2,7 @@ import type { Deps } from '../domain/deps.ts';
 import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
 import { beginAttempt, finish, isBuiltIn, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
+import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
 import { endToolCall } from './endToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';
@@ -23,7 +24,7 @@ export interface BegunCall {
 export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall | null> {
   const begun = await deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
-    const stored = await tx.toolCalls.get(id);
+    const stored = await lockToolCall(tx, id);
     if (stored?.status === 'pending_approval') return awaitDecision(tx, deps, stored, now);
     if (stored?.status !== 'running') {
       await tx.jobs.complete(id);
@@ -33,7 +34,7 @@ export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall |
     const end = (ended: ToolCall) => endToolCall(tx, deps, stored, ended, now).then(() => null);
     if (call.status !== 'running') return end(call);
     if (isBuiltIn(call)) return end(await makePaymentLink(tx, deps, call, now));
-    const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
+    const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
     const attempt = beginAttempt(call);
     await tx.toolCalls.put(attempt);

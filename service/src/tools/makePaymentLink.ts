@@ -34,7 +34,7 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
 }
 
 async function findView(tx: Tx, { workspaceId, conversationId }: ToolCall): Promise<ConversationView | null> {
-  const workspace = await tx.workspaces.get(workspaceId);
+  const workspace = await tx.workspaces.peek(workspaceId);
   return workspace && conversationId !== null ? loadConversation(tx, workspace, conversationId) : null;
 }
 

@@ -14,7 +14,7 @@ import { putConfirming, putExpired, putPaid, putRefusedByBank } from './settlePa
 export const applyPaymentNews = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, account: PaymentAccount, news: PaymentNews, by: Actor) =>
   store.transaction(async (tx): Promise<boolean> => {
     const payment = await findPayment(tx, account, news);
-    const workspace = payment && (await tx.workspaces.get(payment.workspaceId));
+    const workspace = payment && (await tx.workspaces.peek(payment.workspaceId));
     if (!workspace) return false;
     const now = clock.now();
     if (news.state === 'paid') await putPaid(tx, workspace, payment, { reference: news.reference, by, markedPaidBy: null }, now);

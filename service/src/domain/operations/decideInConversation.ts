@@ -3,7 +3,7 @@ import { notFound } from '../errorCatalogue.ts';
 import { inOneTransaction } from '../inOneTransaction.ts';
 import type { Workspace } from '../workspace.ts';
 import { decideToolCall } from './decideToolCall.ts';
-import { loadToolCall } from './loadToolCall.ts';
+import { peekToolCall } from './loadToolCall.ts';
 
 /**
  * As `decideToolCall`, for a call that is shown in a conversation.
@@ -11,7 +11,7 @@ import { loadToolCall } from './loadToolCall.ts';
  */
 export const decideInConversation = (deps: Deps, workspace: Workspace, conversationId: string, callId: string, decision: Parameters<typeof decideToolCall>[3]) =>
   inOneTransaction(deps, async (within, tx) => {
-    const call = await loadToolCall(tx, workspace, callId);
+    const call = await peekToolCall(tx, workspace, callId);
     if (call.conversationId !== conversationId) throw notFound('tool call', callId);
     return decideToolCall(within, workspace, callId, decision);
   });

@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { finish, type ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadToolCall, viewToolCall, type ToolCallView } from './loadToolCall.ts';
+import { loadToolCall, peekToolCall, viewToolCall, type ToolCallView } from './loadToolCall.ts';
 import { countDecided, enqueueToolCall, settleToolCall } from './settleToolCall.ts';
 
 /**
@@ -27,7 +27,7 @@ export const decideToolCall = (
     const decided: ToolCall = { ...call, decision: { approved, by, note, at: timestamp(now) } };
     if (approved) await approve(tx, decided, now);
     else await settleToolCall(tx, deps, call, finish(decided, 'rejected', now), now);
-    return viewToolCall(tx, await loadToolCall(tx, workspace, id));
+    return viewToolCall(tx, await peekToolCall(tx, workspace, id));
   });
 
 async function approve(tx: Tx, call: ToolCall, now: Date): Promise<void> {

@@ -13,7 +13,7 @@ export const findApiKey = async ({ store, clock }: Pick<Deps, 'store' | 'clock'>
   return store.transaction(async (tx): Promise<{ apiKey: ApiKey; workspace: Workspace } | null> => {
     const [apiKey] = await tx.apiKeys.find({ where: { hash: hashToken(key) }, limit: 1 });
     if (!apiKey || apiKey.revokedAt !== null) return null;
-    const workspace = await tx.workspaces.get(apiKey.workspaceId);
+    const workspace = await tx.workspaces.peek(apiKey.workspaceId);
     if (!workspace) return null;
     const now = clock.now();
     const lastUsed = apiKey.lastUsedAt === null ? 0 : Date.parse(apiKey.lastUsedAt);

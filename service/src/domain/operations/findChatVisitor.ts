@@ -6,8 +6,8 @@ import type { Workspace } from '../workspace.ts';
 /** Who a chat token belongs to; null when it was never given out. */
 export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =>
   store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
-    const session = await tx.chatSessions.get(hashToken(token));
+    const session = await tx.chatSessions.peek(hashToken(token));
     if (!session) return null;
-    const [workspace, contact] = [await tx.workspaces.get(session.workspaceId), await tx.contacts.get(session.contactId)];
+    const [workspace, contact] = [await tx.workspaces.peek(session.workspaceId), await tx.contacts.peek(session.contactId)];
     return workspace && contact ? { workspace, contact } : null;
   });

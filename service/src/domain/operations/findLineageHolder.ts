@@ -9,7 +9,7 @@ export interface LineageHolder {
 }
 
 export async function findLineageHolder(tx: Tx, lineageId: string): Promise<LineageHolder> {
-  const subscription = (await tx.subscriptions.get(lineageId)) ?? (await tx.subscriptions.find({ where: { lineageId }, limit: 1 }))[0] ?? null;
+  const subscription = (await tx.subscriptions.peek(lineageId)) ?? (await tx.subscriptions.find({ where: { lineageId }, limit: 1 }))[0] ?? null;
   const [retired = null] = subscription === null ? await tx.retiredSubscriptions.find({ where: { lineageId }, limit: 1 }) : [];
   return { subscription, retired };
 }

@@ -26,7 +26,7 @@ const CHECK_EVERY_MS = 5000;
 export const findPaymentPage = ({ store, clock }: Deps, pageToken: string, { isBack }: { isBack: boolean }) =>
   store.transaction(async (tx): Promise<PaymentPage | null> => {
     const [payment] = await tx.payments.find({ where: { pageTokenHash: hashToken(pageToken) }, limit: 1 });
-    const workspace = payment && (await tx.workspaces.get(payment.workspaceId));
+    const workspace = payment && (await tx.workspaces.peek(payment.workspaceId));
     if (!workspace) return null;
     if (isBack || payment.confirmingSince !== undefined) await askProvider(tx, payment, clock.now());
     const account = await findPaymentAccount(tx, workspace.id, payment.provider);

@@ -18,11 +18,11 @@ const PRECISION_MS = 60 * 60 * 1000;
 /** Who a session's token speaks for; null when it has expired, was ended, or its member was removed. */
 export const findSession = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string): Promise<SignedIn | null> =>
   store.transaction(async (tx) => {
-    const session = await tx.sessions.get(hashToken(token));
+    const session = await tx.sessions.peek(hashToken(token));
     const now = clock.now().getTime();
     if (!session || Date.parse(session.expiresAt) <= now) return null;
-    const member = await tx.members.get(session.memberId);
-    const workspace = await tx.workspaces.get(session.workspaceId);
+    const member = await tx.members.peek(session.memberId);
+    const workspace = await tx.workspaces.peek(session.workspaceId);
     if (!member || !workspace) return null;
     const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + SESSION_MOST_MS);
     const csrfToken = csrfTokenOf(token);

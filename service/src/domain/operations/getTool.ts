@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadTool } from './loadTool.ts';
+import { peekTool } from './loadTool.ts';
 
 /** @throws not_found (404) */
-export const getTool = ({ store }: Deps, workspace: Workspace, id: string) => store.transaction((tx) => loadTool(tx, workspace, id));
+export const getTool = ({ store }: Deps, workspace: Workspace, id: string) => store.transaction((tx) => peekTool(tx, workspace, id));

@@ -10,7 +10,7 @@ export const listChatMessages = ({ store }: Pick<Deps, 'store'>, contactId: stri
   store.transaction((tx) => chatMessages(tx, contactId, afterMessageId, limit));
 
 async function chatMessages(tx: Tx, contactId: string, afterMessageId: string | null, limit: number): Promise<readonly Message[]> {
-  const last = afterMessageId === null ? null : await tx.messages.get(afterMessageId);
+  const last = afterMessageId === null ? null : await tx.messages.peek(afterMessageId);
   const known = last?.contactId === contactId ? last : null;
   const messages: Message[] = known
     ? [...(await tx.messages.find({ where: { conversationId: known.conversationId }, orderBy: 'number', after: { value: known.number }, limit }))]

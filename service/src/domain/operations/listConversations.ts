@@ -2,7 +2,7 @@ import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { pageOf, type Page, type PageRequest } from '../page.ts';
 import type { Workspace } from '../workspace.ts';
-import { getContact, type ConversationView } from './loadConversation.ts';
+import { withContacts, type ConversationView } from './loadConversation.ts';
 
 export type ConversationFilter = Partial<Pick<Conversation, 'status' | 'channel' | 'funnelStage'>>;
 
@@ -12,9 +12,6 @@ export const listConversations = ({ store }: Deps, workspace: Workspace, filter:
     const found = await pageOf(page, (query) =>
       tx.conversations.find({ where: { workspaceId: workspace.id, ...filter }, direction: 'desc', ...query }),
     );
-    const items = [];
-    for (const conversation of found.items) {
-      items.push({ workspace, conversation, contact: await getContact(tx, conversation.contactId) });
-    }
+    const items = (await withContacts(tx, found.items)).map(([conversation, contact]) => ({ workspace, conversation, contact }));
     return { ...found, items };
   });

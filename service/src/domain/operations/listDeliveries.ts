@@ -3,7 +3,7 @@ import type { DeliveryStatus } from '../delivery.ts';
 import { pageOf, type PageRequest } from '../page.ts';
 import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadSubscription } from './loadSubscription.ts';
+import { peekSubscription } from './loadSubscription.ts';
 
 /** What a subscription is owed and was sent, newest first; with that of those whose place it took. @throws not_found (404) */
 export const listDeliveries = (
@@ -14,7 +14,7 @@ export const listDeliveries = (
   page: PageRequest,
 ) =>
   store.transaction(async (tx) => {
-    const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
+    const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
     return pageOf(page, (query) =>
       tx.deliveries.find({ where: { subscriptionId, ...filter }, direction: 'desc', ...query }),
     );

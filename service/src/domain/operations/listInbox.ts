@@ -1,11 +1,12 @@
 import type { Tx } from '../collections.ts';
+import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { contactMatcher } from '../contactSearch.ts';
 import { filterOfTab, positionOf, readMarkId, unreadOf, type InboxPosition, type InboxTab } from '../inbox.ts';
 import type { Message } from '../message.ts';
 import type { Member } from '../workspace.ts';
-import { getContact, type ConversationView } from './loadConversation.ts';
+import { withContacts, type ConversationView } from './loadConversation.ts';
 
 export interface InboxItem extends Omit<ConversationView, 'workspace'> {
   readonly lastMessage: Message | null;
@@ -48,7 +49,7 @@ export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query:
   store.transaction(async (tx): Promise<Inbox> => {
     const found = query.tab === 'approvals' ? await waitingApprovals(tx, member) : await searchTab(tx, member, query, query.tab);
     const items: InboxItem[] = [];
-    for (const conversation of found.conversations) items.push(await viewItem(tx, conversation, member));
+    for (const [conversation, contact] of await withContacts(tx, found.conversations)) items.push(await viewItem(tx, conversation, contact, member));
     return { items, next: found.next, stoppedEarly: found.stoppedEarly, counts: await countWaiting(tx, member.workspaceId) };
   });
 
@@ -74,7 +75,7 @@ async function searchTab(tx: Tx, member: Member, { search, after }: InboxQuery, 
     });
     for (const conversation of chunk) {
       if (conversations.length === INBOX_PAGE) return { conversations, next: position, stoppedEarly: false };
-      if (!matches || matches(await getContact(tx, conversation.contactId))) conversations.push(conversation);
+      if (!matches || (await withContacts(tx, [conversation])).some(([, contact]) => matches(contact))) conversations.push(conversation);
       position = positionOf(conversation);
     }
     if (chunk.length < limit) return { conversations, next: null, stoppedEarly: false };
@@ -88,18 +89,18 @@ async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found>
   const calls = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_COUNTED });
   const conversations: Conversation[] = [];
   for (const id of new Set(calls.map(({ conversationId }) => conversationId))) {
-    const conversation = id === null ? null : await tx.conversations.get(id);
+    const conversation = id === null ? null : await tx.conversations.peek(id);
     if (conversation) conversations.push(conversation);
   }
   return { conversations, next: null, stoppedEarly: false };
 }
 
-async function viewItem(tx: Tx, conversation: Conversation, member: Member): Promise<InboxItem> {
+async function viewItem(tx: Tx, conversation: Conversation, contact: Contact, member: Member): Promise<InboxItem> {
   const [lastMessage = null] = await tx.messages.find({ where: { conversationId: conversation.id }, orderBy: 'number', direction: 'desc', limit: 1 });
-  const mark = await tx.readMarks.get(readMarkId(member.id, conversation.id));
+  const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
   return {
     conversation,
-    contact: await getContact(tx, conversation.contactId),
+    contact,
     lastMessage,
     unread: unreadOf(conversation, mark?.customerMessages ?? 0),
     takenByName: await nameOfTaker(tx, conversation),
@@ -108,7 +109,7 @@ async function viewItem(tx: Tx, conversation: Conversation, member: Member): Pro
 
 /** Who of the team has a conversation; null when nobody has, or the member was removed. */
 export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<string | null> {
-  const member = (takenBy ?? null) === null ? null : await tx.members.get(takenBy!);
+  const member = (takenBy ?? null) === null ? null : await tx.members.peek(takenBy!);
   return member?.name ?? null;
 }
 

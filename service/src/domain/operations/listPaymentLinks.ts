@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts';
 import { pageOf, type Page, type PageRequest } from '../page.ts';
 import type { Payment } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
-import { getContact } from './loadConversation.ts';
+import { withContacts } from './loadConversation.ts';
 import type { PaymentView } from './loadPayment.ts';
 
 export type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
@@ -11,7 +11,6 @@ export type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
 export const listPaymentLinks = ({ store }: Deps, workspace: Workspace, filter: PaymentFilter, page: PageRequest) =>
   store.transaction(async (tx): Promise<Page<PaymentView>> => {
     const found = await pageOf(page, (query) => tx.payments.find({ where: { workspaceId: workspace.id, ...filter }, direction: 'desc', ...query }));
-    const items = [];
-    for (const payment of found.items) items.push({ payment, contact: await getContact(tx, payment.contactId) });
+    const items = (await withContacts(tx, found.items)).map(([payment, contact]) => ({ payment, contact }));
     return { ...found, items };
   });

@@ -3,7 +3,6 @@ import type { Contact } from '../contact.ts';
 import { notFound } from '../errorCatalogue.ts';
 import type { ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
-import { getContact } from './loadConversation.ts';
 
 /** A tool call with the contact whose details are masked in it; null for a test call. */
 export interface ToolCallView {
@@ -11,15 +10,37 @@ export interface ToolCallView {
   readonly contact: Contact | null;
 }
 
-/** @throws not_found (404), also for another workspace's call */
-export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
-  const call = await tx.toolCalls.get(id);
-  if (!call || call.workspaceId !== workspace.id) throw notFound('tool call', id);
+/** As it stands, without a lock. @throws not_found (404), also for another workspace's call */
+export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
+  const call = await tx.toolCalls.peek(id);
+  if (call?.workspaceId !== workspace.id) throw notFound('tool call', id);
   return call;
+}
+
+/** For deciding about a call: locked as by `lockToolCall`. @throws not_found (404), also for another workspace's call */
+export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
+  const call = await lockKnown(tx, await peekToolCall(tx, workspace, id));
+  if (!call) throw notFound('tool call', id);
+  return call;
+}
+
+/**
+ * For changing a call: its conversation is locked first, then the call, by everybody who changes one.
+ * @returns the call as it stands then; null when there is none
+ * @see docs/decisions/0033
+ */
+export async function lockToolCall(tx: Tx, id: string): Promise<ToolCall | null> {
+  const known = await tx.toolCalls.peek(id);
+  return known && lockKnown(tx, known);
+}
+
+async function lockKnown(tx: Tx, { id, conversationId }: ToolCall): Promise<ToolCall | null> {
+  if (conversationId !== null) await tx.conversations.get(conversationId);
+  return tx.toolCalls.get(id);
 }
 
 /** With the contact whose details are masked in it. */
 export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView> {
-  const conversation = call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
-  return { call, contact: conversation && (await getContact(tx, conversation.contactId)) };
+  const conversation = call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);
+  return { call, contact: conversation && (await tx.contacts.peek(conversation.contactId)) };
 }

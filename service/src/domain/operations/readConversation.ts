@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 import type { Message } from '../message.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { peekConversation, type ConversationView } from './loadConversation.ts';
 
 /**
  * A conversation with its newest messages, oldest of them first.
@@ -10,7 +10,7 @@ import { loadConversation, type ConversationView } from './loadConversation.ts';
  */
 export const readConversation = ({ store }: Deps, workspace: Workspace, id: string, messageLimit: number) =>
   store.transaction(async (tx): Promise<ConversationView & { messages: readonly Message[] }> => {
-    const view = await loadConversation(tx, workspace, id);
+    const view = await peekConversation(tx, workspace, id);
     const newest =
       messageLimit === 0
         ? []

@@ -11,7 +11,7 @@ import type { ToolCall } from '../toolCall.ts';
 import type { Member, Workspace } from '../workspace.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 import { nameOfTaker } from './listInbox.ts';
-import { loadConversation, type ConversationView } from './loadConversation.ts';
+import { peekConversation, type ConversationView } from './loadConversation.ts';
 import { readReach, type Reach } from './readReach.ts';
 
 export type ThreadItem =
@@ -54,13 +54,13 @@ export const readThread = (
   { before = null, isSeen = true }: { before?: number | null; isSeen?: boolean } = {},
 ) =>
   store.transaction(async (tx): Promise<Thread> => {
-    const view = await loadConversation(tx, workspace, id);
+    const view = await peekConversation(tx, workspace, id);
     const { conversation } = view;
     const isNewest = before === null || before > conversation.messageCount;
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
-    const previous = conversation.previousConversationId === null ? null : await tx.conversations.get(conversation.previousConversationId);
+    const previous = conversation.previousConversationId === null ? null : await tx.conversations.peek(conversation.previousConversationId);
     const [newest] = await tx.conversations.find({ where: { contactId: conversation.contactId }, direction: 'desc', limit: 1 });
     return {
       ...view,
@@ -90,7 +90,7 @@ async function itemsBetween(tx: Tx, conversationId: string, first: number, last:
   const isHere = ({ afterMessage }: { afterMessage: number }) => isNewest || afterMessage <= last;
   const placed: { position: number; id: string; item: ThreadItem }[] = [];
   for (const call of (await tx.toolCalls.find(between)).filter(isHere)) {
-    const tool = call.toolId === null ? null : await tx.tools.get(call.toolId);
+    const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     placed.push({ position: call.afterMessage, id: timeOf(call.id), item: { type: 'tool_call', call, tool } });
   }
   for (const payment of (await tx.payments.find(between)).filter(isHere)) placed.push({ position: payment.afterMessage, id: timeOf(payment.id), item: { type: 'payment', payment } });

@@ -3,7 +3,7 @@ import { notFound } from '../errorCatalogue.ts';
 import type { Tool } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadTool } from './loadTool.ts';
+import { peekTool } from './loadTool.ts';
 
 const RECENT_CALLS = 20;
 
@@ -21,9 +21,9 @@ export interface ToolInDetail {
  */
 export const readTool = ({ store }: Deps, workspace: Workspace, id: string, callId: string | null) =>
   store.transaction(async (tx): Promise<ToolInDetail> => {
-    const tool = await loadTool(tx, workspace, id);
+    const tool = await peekTool(tx, workspace, id);
     const calls = await tx.toolCalls.find({ where: { toolId: id }, direction: 'desc', limit: RECENT_CALLS });
-    const shown = callId === null ? null : await tx.toolCalls.get(callId);
+    const shown = callId === null ? null : await tx.toolCalls.peek(callId);
     if (callId !== null && shown?.toolId !== id) throw notFound('call of this tool', callId);
     return { tool, calls, shown };
   });

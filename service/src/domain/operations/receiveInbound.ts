@@ -56,7 +56,7 @@ const SEEN_AGAIN_MS = 60_000;
 const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly InboundItem[]) =>
   store.transaction(async (tx) => {
     const { workspaceId, type } = channel;
-    const workspace = await tx.workspaces.get(workspaceId);
+    const workspace = await tx.workspaces.peek(workspaceId);
     if (!workspace) throw new Error(`workspace ${workspaceId} is missing`);
     const channels = new Map<string, Channel>();
     for (const account of new Set([channel.account, ...items.map((item) => item.account)])) {

@@ -3,10 +3,10 @@ import type { Contact } from '../contact.ts';
 import { openConversation, type Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { emitEvent } from '../emitEvent.ts';
+import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import type { Message } from '../message.ts';
 import type { Workspace } from '../workspace.ts';
-import { getContact } from './loadConversation.ts';
 import { storeMessage } from './storeMessage.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
@@ -16,6 +16,7 @@ import { wakeAgent } from './wakeAgent.ts';
  * The same `channelMessageId` of the same contact is the same message: nothing is stored or emitted twice.
  * The agent looks at it once the customer has been quiet for a moment.
  * @param text 1 to 4,096 characters
+ * @throws unauthorized (401) when the visitor was removed meanwhile
  * @see spec section 6; design section 3, "Actions by status"
  */
 export const receiveMessage = (
@@ -26,7 +27,8 @@ export const receiveMessage = (
 ) =>
   deps.store.transaction(async (tx): Promise<Message> => {
     const now = deps.clock.now();
-    const contact = await getContact(tx, contactId);
+    const contact = await tx.contacts.get(contactId); // locked: a contact has one open conversation
+    if (!contact) throw new AppError('unauthorized', `This visitor was removed. ${ERROR_CATALOGUE.unauthorized.fix}`);
     const known = await findReceived(tx, contactId, channelMessageId);
     if (known) return known;
     const received = await storeReceived(tx, { workspace, contact }, { text, channelMessageId }, now);
@@ -40,7 +42,7 @@ export async function findReceived(tx: Tx, contactId: string, channelMessageId: 
   return known ?? null;
 }
 
-/** Stores a customer's new message with its events, in the caller's transaction; waking the agent is the caller's too. */
+/** Stores a customer's new message with its events, in the caller's transaction, which has locked the contact; waking the agent is the caller's too. */
 export async function storeReceived(
   tx: Tx,
   { workspace, contact }: { workspace: Workspace; contact: Contact },
@@ -57,7 +59,7 @@ export async function storeReceived(
 }
 
 async function currentConversation(tx: Tx, workspace: Workspace, contact: Contact, now: Date) {
-  const last = await findLastConversation(tx, contact.id);
+  const last = await lockLastConversation(tx, contact.id);
   if (last && last.status !== 'closed') return { conversation: last, isNew: false };
   const start = {
     id: newId('conv'),
@@ -67,6 +69,12 @@ async function currentConversation(tx: Tx, workspace: Workspace, contact: Contac
     previousConversationId: last?.id ?? null,
   };
   return { conversation: openConversation(start, now), isNew: true };
+}
+
+/** Whoever has locked the contact: no newer one can begin then. Whether it is open is known once it is locked too. */
+async function lockLastConversation(tx: Tx, contactId: string): Promise<Conversation | null> {
+  const last = await findLastConversation(tx, contactId);
+  return last && tx.conversations.get(last.id);
 }
 
 /** A contact has one open conversation at most, and it is the newest. */

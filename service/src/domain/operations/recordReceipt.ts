@@ -36,7 +36,7 @@ async function findSending(tx: Tx, { workspaceId, type, account }: Channel, { se
   const named = sendingId === null ? null : await tx.sendings.get(sendingId);
   const [sending] = named ? [named] : await tx.sendings.find({ where: { workspaceId, channelMessageId }, limit: 1 });
   if (sending?.workspaceId !== workspaceId) return null;
-  const contact = await tx.contacts.get(sending.contactId);
+  const contact = await tx.contacts.peek(sending.contactId);
   return contact?.channel === type && contact.channelAccount === account ? { sending, contact } : null;
 }
 

@@ -2,7 +2,7 @@ import { hasFailedSince } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
 import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadSubscription } from './loadSubscription.ts';
+import { peekSubscription } from './loadSubscription.ts';
 import { sendAgain } from './redeliver.ts';
 
 /** Looked at in one transaction, so that no other write waits long. */
@@ -26,7 +26,7 @@ export async function recoverDeliveries(
   do {
     const from = after ? { after } : {};
     const batch = await store.transaction(async (tx) => {
-      const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
+      const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
       const failed = await tx.deliveries.find({ where: { subscriptionId, status: 'failed' }, limit: BATCH, ...from });
       const wanted = failed.filter((each) => hasFailedSince(each, since));
       for (const delivery of wanted) await sendAgain(tx, delivery, { isRepeat: false }, clock.now());

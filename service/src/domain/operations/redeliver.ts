@@ -5,7 +5,7 @@ import { enqueueDelivery } from '../emitEvent.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
 import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadSubscription } from './loadSubscription.ts';
+import { peekSubscription } from './loadSubscription.ts';
 
 /**
  * Sends a finished delivery again: the same event id and body, marked as manual.
@@ -14,7 +14,7 @@ import { loadSubscription } from './loadSubscription.ts';
  */
 export const redeliver = ({ store, clock }: Deps, workspace: Workspace, id: string, deliveryOrEventId: string) =>
   store.transaction(async (tx): Promise<Delivery> => {
-    const subscriptionId = lineageOf(await loadSubscription(tx, workspace, id));
+    const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
     const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {

@@ -6,7 +6,7 @@ import { newId } from '../ids.ts';
 import { samplePayload } from '../samples.ts';
 import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadSubscription } from './loadSubscription.ts';
+import { peekSubscription } from './loadSubscription.ts';
 
 /**
  * Owes a subscription a sample of its event, signed and delivered as a real one.
@@ -16,7 +16,7 @@ import { loadSubscription } from './loadSubscription.ts';
 export const sendTestEvent = ({ store, clock }: Deps, workspace: Workspace, subscriptionId: string) =>
   store.transaction(async (tx): Promise<Delivery> => {
     const now = clock.now();
-    const subscription = await loadSubscription(tx, workspace, subscriptionId);
+    const subscription = await peekSubscription(tx, workspace, subscriptionId);
     const id = newId('evt');
     const event = {
       id,

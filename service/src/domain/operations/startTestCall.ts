@@ -6,7 +6,7 @@ import { compileParameters } from '../parametersSchema.ts';
 import type { Tool } from '../tool.ts';
 import { newToolCall, type ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadTool } from './loadTool.ts';
+import { peekTool } from './loadTool.ts';
 import { enqueueToolCall } from './settleToolCall.ts';
 
 /**
@@ -15,7 +15,7 @@ import { enqueueToolCall } from './settleToolCall.ts';
  * @see spec section 3, effect 4
  */
 export const startTestCall = ({ store, clock }: Deps, workspace: Workspace, id: string, args: JsonObject) =>
-  store.transaction(async (tx): Promise<ToolCall> => putTestCall(tx, await loadTool(tx, workspace, id), args, 'test', clock.now()));
+  store.transaction(async (tx): Promise<ToolCall> => putTestCall(tx, await peekTool(tx, workspace, id), args, 'test', clock.now()));
 
 /** @throws invalid_request (400) */
 export async function putTestCall(tx: Tx, tool: Tool, args: JsonObject, purpose: 'test' | 'go_live', now: Date): Promise<ToolCall> {

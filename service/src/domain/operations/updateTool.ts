@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { redefine, type Tool, type ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import { assertNameIsFree, sealAll } from './createTool.ts';
-import { loadTool } from './loadTool.ts';
+import { loadTool, peekTool } from './loadTool.ts';
 import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function updateTool(
   const { store, clock } = deps;
   const sealed = sealAll(deps, secrets);
   for (;;) {
-    const before = await store.transaction((tx) => loadTool(tx, workspace, id));
+    const before = await store.transaction((tx) => peekTool(tx, workspace, id));
     const sealedTemplateSecrets = { ...before.sealedTemplateSecrets, ...sealed };
     const definition = await checkDefinition(deps, { ...before, ...changes }, Object.keys(sealedTemplateSecrets), before);
     const updated = await store.transaction(async (tx) => {

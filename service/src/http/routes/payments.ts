@@ -5,8 +5,7 @@ import { cancelPaymentLink } from '../../domain/operations/cancelPaymentLink.ts'
 import { createPaymentLink } from '../../domain/operations/createPaymentLink.ts';
 import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
 import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
-import { getContact } from '../../domain/operations/loadConversation.ts';
-import type { PaymentView } from '../../domain/operations/loadPayment.ts';
+import { viewPayment, type PaymentView } from '../../domain/operations/loadPayment.ts';
 import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
 import { deletePaymentAccount, listPaymentAccounts, putPaymentAccount } from '../../domain/operations/paymentAccounts.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
@@ -39,7 +38,7 @@ export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment
       if (answer.status !== 'creating') return answer;
       const payment = await followPayment(answer.id, CREATING_MS);
       if (payment.status === 'failed') throw refused(payment.id, payment.error);
-      return linkJson({ payment, contact: await deps.store.transaction((tx) => getContact(tx, payment.contactId)) });
+      return linkJson(await deps.store.transaction((tx) => viewPayment(tx, payment)));
     },
   );
 
