@@ -1,0 +1,44 @@
+# The service's image; `--target n8n` makes n8n's, with our package in it. compose.yaml uses both.
+# test/deploy runs the COPY and RUN lines of this file in plain folders: paths in RUN are relative to WORKDIR.
+ARG NODE_IMAGE=node:24-bookworm-slim
+ARG N8N_IMAGE=n8nio/n8n:2.41.1
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY service/package.json service/
+COPY test/package.json test/
+RUN npm ci --workspace service --include-workspace-root --no-audit --no-fund
+COPY . .
+RUN node scripts/build.mjs
+
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY service/package.json service/
+COPY test/package.json test/
+RUN npm ci --workspace service --omit=dev --no-audit --no-fund
+
+FROM ${N8N_IMAGE} AS n8n
+COPY --from=build /app/package.json /app/README.md /app/LICENSE /opt/n8n-nodes-conversation-service/
+COPY --from=build /app/dist/nodes /opt/n8n-nodes-conversation-service/dist/nodes
+COPY --from=build /app/dist/credentials /opt/n8n-nodes-conversation-service/dist/credentials
+COPY deploy/n8n-start.sh /opt/
+ENTRYPOINT ["tini", "--", "sh", "/opt/n8n-start.sh"]
+
+# The last stage is what `docker build .` makes.
+FROM ${NODE_IMAGE} AS service
+WORKDIR /app
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=build /app/service/dist ./service/dist
+COPY service/package.json service/
+COPY LICENSE deploy/healthcheck.mjs ./
+# The program belongs to root and cannot change itself; 1000 is the image's user `node`.
+RUN mkdir ../data && chown 1000:1000 ../data
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+USER 1000:1000
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["node", "/app/healthcheck.mjs"]
+ENTRYPOINT ["node", "/app/service/dist/main.js"]
+CMD ["start"]

@@ -1,0 +1,13 @@
+// The image's health check: exits 0 while /readyz answers 200, and otherwise prints why not.
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
+const host = ['0.0.0.0', '::', ''].includes(HOST) ? '127.0.0.1' : HOST;
+try {
+  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/readyz`, { signal: AbortSignal.timeout(5000) });
+  if (!answer.ok) {
+    console.log(await answer.text());
+    process.exitCode = 1;
+  }
+} catch (error) {
+  console.log(`/readyz cannot be read: ${error.cause?.message ?? error.message}`);
+  process.exitCode = 1;
+}
