@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { addExportCommand } from './exportCommand.ts';
+import { addImportCommand } from './importCommand.ts';
 import { addKeyCommands } from './keyCommands.ts';
 import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { runService } from './runService.ts';
@@ -9,5 +11,7 @@ export async function runCommandLine(): Promise<void> {
   program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
   addKeyCommands(program);
   addRotateKeyCommand(program);
+  addExportCommand(program);
+  addImportCommand(program);
   await program.parseAsync();
 }

@@ -1,7 +1,11 @@
 import { readConfig, type Config } from '../config.ts';
 import { collections, type ServiceStore } from '../domain/collections.ts';
-import { createLogger } from '../service.ts';
+import type { Logger } from '../store/lowdb/index.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
+
+/** Standard output belongs to what the command gives. */
+const say = (message: string): void => void process.stderr.write(`${message}\n`);
+const log: Logger = { info() {}, warn: say, error: say };
 
 /**
  * Opens the store that the environment names, for one command. It takes no part in the work.
@@ -9,7 +13,7 @@ import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
  */
 export async function withStore<T>(run: (store: ServiceStore, config: Config) => Promise<T>, postgres: OpenStoreOptions['postgres'] = {}): Promise<T> {
   const config = readConfig(process.env);
-  const store = await openStore(collections, config, { log: createLogger('warn'), postgres: { works: false, connections: 2, ...postgres } });
+  const store = await openStore(collections, config, { log, postgres: { works: false, connections: 2, ...postgres } });
   try {
     return await run(store, config);
   } finally {

@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { readConfig, type Config } from '../config.ts';
+import { ExportReader, ExportRefused } from '../moving/readExport.ts';
+import { KeyRequirement } from '../moving/requireKey.ts';
+import { inWords } from '../store/lowdb/errors.ts';
+import { placeInWords } from '../store/openStore.ts';
+import { StoreNotEmpty, type DumpedRecord } from '../store/store.ts';
+import { failInOneLine } from './failInOneLine.ts';
+import { Progress } from './progress.ts';
+import { tallyInWords } from './tallyInWords.ts';
+import { withStore } from './withStore.ts';
+
+const PIECE_BYTES = 1 << 20;
+
+/** `conversation-service import`: takes an export into a store that holds nothing; all of it, or nothing. */
+export function addImportCommand(program: Command): void {
+  program
+    .command('import')
+    .description('take everything from a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it')
+    .requiredOption('--from <file>', 'the file; - is standard input')
+    .action(async ({ from }: { from: string }) => {
+      try {
+        await importFrom(from);
+      } catch (error) {
+        failInOneLine(error);
+      }
+    });
+}
+
+async function importFrom(from: string): Promise<void> {
+  const config = readConfig(process.env);
+  // Before the store is opened, which makes it: a wrong file or key leaves nothing at all.
+  const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) => refuse(from, error));
+  const key = await KeyRequirement.of(config);
+  key.check(reader.header.key_fingerprint);
+  const progress = new Progress('imported');
+  try {
+    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)));
+  } catch (error) {
+    if (error instanceof StoreNotEmpty) throw new Error(`${error.message} An import takes an empty one only, before the first start. ${elsewhere(config)}`, { cause: error });
+    refuse(from, error);
+  } finally {
+    progress.stop();
+  }
+  const { made_by: madeBy, at } = reader.header;
+  process.stdout.write(`Imported what conversation-service ${madeBy} exported at ${at} into ${placeInWords(config)}:\n${tallyInWords(reader.tally)}`);
+}
+
+async function* counted(records: AsyncIterable<DumpedRecord>, progress: Progress): AsyncGenerator<DumpedRecord> {
+  for await (const record of records) {
+    progress.total += 1;
+    yield record;
+  }
+}
+
+const elsewhere = ({ database }: Config): string =>
+  database === null
+    ? 'Set DATA_DIR to a new folder, or move what is in it away (all but encryption.key).'
+    : `Set DATABASE_SCHEMA to another name, or, when what is there is not needed, stop the service and drop the schemas ${database.schema} and ${database.schema}_work.`;
+
+async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
+  if (from === '-') return process.stdin;
+  try {
+    await access(from, constants.R_OK);
+  } catch (error) {
+    throw new Error(`${from} cannot be read: ${inWords(error)}`, { cause: error });
+  }
+  return createReadStream(from, { highWaterMark: PIECE_BYTES });
+}
+
+/** Names the file in what the reader says about it. */
+function refuse(from: string, error: unknown): never {
+  if (!(error instanceof ExportRefused)) throw error;
+  throw new Error(`${from === '-' ? 'Standard input' : from} cannot be imported, and nothing was taken from it. ${error.message}`, { cause: error });
+}

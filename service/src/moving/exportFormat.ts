@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { DumpedRecord } from '../store/store.ts';
+import { VERSION } from '../version.ts';
+
+/**
+ * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, a record a line, a trailer.
+ *
+ *     {"format":"conversation-service export","version":1,"made_by":"0.1.0","at":"2026-…Z","key_fingerprint":"…"}
+ *     {"collection":"contacts","document":{…}}
+ *     {"job":{…}}
+ *     {"end":true,"counts":{"contacts":1,"jobs":1},"sha256":"…"}
+ *
+ * The checksum is over all lines before the trailer, their newlines included.
+ * @see decision 0034
+ */
+export interface ExportHeader {
+  readonly format: typeof FORMAT;
+  readonly version: typeof FORMAT_VERSION;
+  /** The version of conversation-service. */
+  readonly made_by: string;
+  /** When it was begun. */
+  readonly at: string;
+  /** Of the key that seals the secrets in it; null: nothing has been sealed yet. */
+  readonly key_fingerprint: string | null;
+}
+
+export const FORMAT = 'conversation-service export';
+export const FORMAT_VERSION = 1;
+/** A line that is longer is none of an export's: the largest documents have a few hundred thousand characters. */
+export const LONGEST_LINE_BYTES = 64 << 20;
+
+/** What went through: the same on both sides of a move. */
+export interface Tally {
+  /** By collection; the jobs as `jobs`. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly sha256: string;
+}
+
+/** Counts records and sums up lines, in the order of the file. */
+export class Ledger {
+  private readonly hash = createHash('sha256');
+  private readonly counts = new Map<string, number>();
+  total = 0;
+
+  /** @param lines whole ones, newlines included */
+  addLines(lines: string | Uint8Array): void {
+    this.hash.update(lines);
+  }
+
+  count(record: DumpedRecord): void {
+    const name = 'job' in record ? 'jobs' : record.collection;
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    this.total += 1;
+  }
+
+  /** To be asked once, after the last record. */
+  finish(): Tally {
+    return { counts: Object.fromEntries(this.counts), sha256: this.hash.digest('hex') };
+  }
+}
+
+export const headerOf = (at: Date, keyFingerprint: string | null): ExportHeader => ({
+  format: FORMAT,
+  version: FORMAT_VERSION,
+  made_by: VERSION,
+  at: at.toISOString(),
+  key_fingerprint: keyFingerprint,
+});
+
+export const lineOf = (value: ExportHeader | DumpedRecord): string => `${JSON.stringify(value)}\n`;
+
+/** Without its newline, exactly as it stands in the file. */
+export const trailerOf = ({ counts, sha256 }: Tally): string => JSON.stringify({ end: true, counts, sha256 });

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { inWords } from '../store/lowdb/errors.ts';
+import { nodeFiles } from '../store/lowdb/index.ts';
+
+/** File systems that know no second name for a file. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * Makes a file that only its owner may read, under its name once all of it is on the disk and never in part.
+ * @param fill writes it; false gives it up, and nothing stays
+ * @throws Error when something has that name already, or the disk refuses; nothing stays then either
+ */
+export async function makeNewFile(path: string, fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>): Promise<void> {
+  if (await exists(path)) throw alreadyThere(path);
+  const temporary = `${path}.${randomUUID()}.part`;
+  const file = await refusing(path, open(temporary, 'wx', 0o600));
+  try {
+    if (!(await fillAndClose(file, path, fill))) return;
+    await publish(temporary, path);
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
+  }
+  await refusing(path, nodeFiles.syncFolder(dirname(path)));
+}
+
+async function fillAndClose(file: FileHandle, path: string, fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>): Promise<boolean> {
+  try {
+    const isWanted = await fill((piece) => refusing(path, file.writeFile(piece)));
+    if (isWanted) await refusing(path, file.sync());
+    return isWanted;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Unlike a rename, a second name takes the place of nothing that came meanwhile. */
+async function publish(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || (await exists(path))) throw alreadyThere(path);
+    if (code === undefined || !NO_LINKS.has(code)) throw cannotWrite(path, error);
+    await refusing(path, rename(temporary, path));
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+const alreadyThere = (path: string) => new Error(`${path} exists already, and nothing is overwritten: remove it, or give another name.`);
+
+const cannotWrite = (path: string, error: unknown) => new Error(`${path} cannot be written: ${inWords(error)}. Nothing was kept of it.`, { cause: error });
+
+async function refusing<T>(path: string, operation: Promise<T>): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}

@@ -1,0 +1,44 @@
+import type { DumpedRecord } from '../store/store.ts';
+import type { ExportHeader, Tally } from './exportFormat.ts';
+import { Ledger, lineOf, LONGEST_LINE_BYTES, trailerOf } from './exportFormat.ts';
+
+/** Large enough that writing costs little. */
+const PIECE_CHARACTERS = 256 << 10;
+
+/**
+ * Writes an export piece by piece, never holding more than a piece and a record.
+ * @param write resolves when the piece is taken; the next one comes only then
+ * @param onRecords told how many there were so far
+ * @returns null when there was no record: then nothing was written
+ */
+export async function writeExport(
+  records: AsyncIterable<DumpedRecord>,
+  header: ExportHeader,
+  write: (piece: Buffer) => Promise<void>,
+  onRecords: (total: number) => void = () => {},
+): Promise<Tally | null> {
+  const ledger = new Ledger();
+  const put = async (lines: string) => {
+    const piece = Buffer.from(lines);
+    ledger.addLines(piece);
+    await write(piece);
+    onRecords(ledger.total);
+  };
+  let lines = lineOf(header);
+  for await (const record of records) {
+    const line = lineOf(record);
+    if (line.length * 3 > LONGEST_LINE_BYTES && Buffer.byteLength(line) > LONGEST_LINE_BYTES) throw new Error(`${nameOf(record)} is too large to be exported.`);
+    lines += line;
+    ledger.count(record);
+    if (lines.length < PIECE_CHARACTERS) continue;
+    await put(lines);
+    lines = '';
+  }
+  if (ledger.total === 0) return null;
+  await put(lines);
+  const tally = ledger.finish();
+  await write(Buffer.from(`${trailerOf(tally)}\n`));
+  return tally;
+}
+
+const nameOf = (record: DumpedRecord): string => ('job' in record ? `job ${record.job.id}` : `${record.collection} ${record.document.id}`);
