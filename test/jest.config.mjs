@@ -1,8 +1,13 @@
 // One runner for everything: real servers on port 0, real files in temporary folders.
+// With DATABASE_URL in the environment the service's data is on that server instead.
+import { embeddedOnly } from './embeddedOnly.mjs';
+
+const notHere = process.env.DATABASE_URL ? Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`) : [];
+
 export default {
   rootDir: '..',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/n8n/', '<rootDir>/test/browser/', '<rootDir>/test/chaos/', '<rootDir>/test/postgres/'],
+  testPathIgnorePatterns: ['/node_modules/', ...notHere, '<rootDir>/test/n8n/', '<rootDir>/test/browser/', '<rootDir>/test/chaos/', '<rootDir>/test/postgres/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],

@@ -1,12 +1,22 @@
 import { readConfig } from '../../service/src/config.ts';
 import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
-import { openStore, type OpenStoreOptions } from '../../service/src/store/openStore.ts';
+import type { SteadyClock } from '../../service/src/domain/clock.ts';
 import { silent } from '../../service/src/store/lowdb/options.ts';
+import { openStore } from '../../service/src/store/openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
+import { databaseClock } from './testClock.ts';
 
-/** Opens the service's store in a place that no service has open, or on PostgreSQL beside them. */
-export const openStoreOf = (env: Storage['env'], options: Omit<OpenStoreOptions, 'log'> = {}): Promise<ServiceStore> =>
-  openStore(collections, readConfig(env), { log: silent, ...options });
+export interface StoreOptions {
+  /** What the store tells the time by; on PostgreSQL the database's clock goes with it. */
+  readonly clock?: SteadyClock;
+}
+
+/** Opens the service's store in a place that no service has open. */
+export const openStoreOf = (env: Storage['env'], { clock }: StoreOptions = {}): Promise<ServiceStore> =>
+  openStore(collections, readConfig(env), {
+    log: silent,
+    ...(clock && { embedded: { clock }, postgres: { clock, databaseNow: databaseClock(clock) } }),
+  });
 
 export interface FreshStore {
   readonly store: ServiceStore;
@@ -16,7 +26,7 @@ export interface FreshStore {
 }
 
 /** A store of the service's own collections that holds nothing yet: embedded, or on the tests' database. */
-export async function openFreshStore(options: Omit<OpenStoreOptions, 'log'> = {}): Promise<FreshStore> {
+export async function openFreshStore(options: StoreOptions = {}): Promise<FreshStore> {
   const storage = await freshStorage();
   const store = await openStoreOf(storage.env, options);
   return {

@@ -19,6 +19,8 @@ export interface TestService {
   readonly api: ApiClient;
   readonly folder: string;
   readonly setupUrl: string | null;
+  /** All that it has stored, as text: every file of its folder, and with a database every value in its schema. */
+  stored(): Promise<string>;
   /** Stops it and starts it again on the same data, possibly with other settings; the port changes. */
   restart(env?: Record<string, string>): Promise<void>;
   /** Stops it, makes one more workspace in its store and starts it again. @returns calls with a key of that workspace */
@@ -70,6 +72,7 @@ export async function startTestService({ env = {}, clock, ...options }: TestServ
     },
     apiKey: TEST_API_KEY,
     folder: storage.folder,
+    stored: () => storage.stored(),
     async restart(extra) {
       await service.stop();
       service = await start(extra);

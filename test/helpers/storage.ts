@@ -1,10 +1,10 @@
 // Where a test's service keeps its data. One variable switches them all: with DATABASE_URL in the
 // environment each has a fresh schema of that database, else the embedded store in its folder.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropSchema } from '../postgres/schemas.ts';
+import { dropSchema, readSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { failuresSoFar } from './failures.ts';
 
 /** The database that the tests run on; null: the embedded store. */
@@ -14,6 +14,8 @@ export interface Storage {
   readonly folder: string;
   /** The variables that name it to a service: DATA_DIR, and what goes with DATABASE_URL. */
   readonly env: Readonly<Record<string, string>>;
+  /** All that is stored, as text: the bytes of every file of the folder, and every value of the schema. */
+  stored(): Promise<string>;
   /** Leaves nothing of it. The schema of a test that failed stays, and its name is printed. */
   remove(): Promise<void>;
 }
@@ -26,6 +28,12 @@ export async function freshStorage(name = ''): Promise<Storage> {
   return {
     folder,
     env,
+    async stored() {
+      const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'latin1').catch(() => ''))); // may just have been replaced
+      const { DATABASE_SCHEMA: schema } = env;
+      return [...texts, ...(schema === undefined ? [] : await readSchema(testDatabaseUrl()!, schema))].join('\n');
+    },
     async remove() {
       await rm(folder, { recursive: true, force: true });
       const { DATABASE_SCHEMA: schema } = env;
@@ -42,7 +50,7 @@ function freshDatabase(): Partial<Record<'DATABASE_URL' | 'DATABASE_SCHEMA' | 'D
   if (url === null) return {};
   return {
     DATABASE_URL: url,
-    DATABASE_SCHEMA: `test_${randomBytes(8).toString('hex')}`,
+    DATABASE_SCHEMA: `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`,
     DATABASE_CONNECTIONS: '4',
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
   };

@@ -1,9 +1,10 @@
 // The service's suites on a real PostgreSQL server, which DATABASE_URL names. @see run.mjs
+import { embeddedOnly } from '../embeddedOnly.mjs';
 import base from '../jest.config.mjs';
 
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['contract', 'service', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-  testPathIgnorePatterns: ['/node_modules/'],
+  testMatch: ['contract', 'service', 'nodes', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+  testPathIgnorePatterns: ['/node_modules/', ...Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`)],
 };

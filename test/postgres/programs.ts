@@ -46,3 +46,19 @@ function isProgram(file: string): boolean {
     return false;
   }
 }
+
+/**
+ * Installs PostgreSQL from the system's packages where that is possible.
+ * @returns null, or why there is none and what to do
+ */
+export function ensurePostgres(): string | null {
+  if (findPostgres() !== null) return null;
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return INSTALL_POSTGRES;
+  console.log('Installing PostgreSQL by apt-get');
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const args of [['update', '-qq'], ['install', '-y', '-qq', 'postgresql']]) {
+    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
+    if (status !== 0) return `${INSTALL_POSTGRES}\nHere apt-get could not: ${stderr.trim()}`;
+  }
+  return findPostgres() === null ? INSTALL_POSTGRES : null;
+}

@@ -1,11 +1,42 @@
+// Schemas that tests make for themselves.
 import pg from 'pg';
 
+/** What the names of tests' schemas begin with. */
+export const TEST_SCHEMA = 'test_';
+
 /** Removes what a store made: its tables' schema and its queues'. */
-export async function dropSchema(url: string, schema: string): Promise<void> {
+export const dropSchema = (url: string, schema: string): Promise<void> =>
+  connected(url, async (client) => {
+    for (const name of [schema, `${schema}_work`]) await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(name)} CASCADE`);
+  });
+
+/** Every value of every table that a store made, as the server writes it. */
+export const readSchema = (url: string, schema: string): Promise<string[]> =>
+  connected(url, async (client) => {
+    const tables = await client.query<{ name: string }>(
+      `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables WHERE table_schema = ANY($1) AND table_type = 'BASE TABLE'`,
+      [[schema, `${schema}_work`]],
+    );
+    const values: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await client.query<(string | null)[]>({ text: `SELECT * FROM ${name}`, rowMode: 'array', types: { getTypeParser: () => (text: string) => text } });
+      values.push(...rows.flat().filter((value) => value !== null));
+    }
+    return values;
+  });
+
+/** What was left by tests that failed, or were killed. */
+export const keptSchemas = (url: string): Promise<string[]> =>
+  connected(url, async (client) => {
+    const { rows } = await client.query<{ name: string }>('SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY 1', [TEST_SCHEMA]);
+    return rows.map(({ name }) => name);
+  });
+
+async function connected<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    for (const name of [schema, `${schema}_work`]) await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(name)} CASCADE`);
+    return await use(client);
   } finally {
     await client.end();
   }

@@ -1,12 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import express from 'express';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
@@ -16,9 +13,9 @@ import { requireChatToken } from '../../service/src/http/authentication.ts';
 import { followChatMessages } from '../../service/src/http/chatFeed.ts';
 import { handleErrors } from '../../service/src/http/errors.ts';
 import { chatStreamRouter, type ChatStreamSettings } from '../../service/src/http/routes/chatStream.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { readChatStream } from '../helpers/chatStreamReader.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -101,23 +98,22 @@ describe('streams of the service', () => {
 });
 
 describe('streams, with limits of the test’s own', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   let deps: Pick<Deps, 'store' | 'clock'>;
   let server: TrackedServer;
   let stopping: AbortController;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     deps = { store, clock: systemClock };
     stopping = new AbortController();
   });
   afterEach(async () => {
     stopping.abort();
     await server?.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   /** The route as the service has it, with its token check and its errors. */

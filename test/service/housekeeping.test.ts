@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { timestamp } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore, type Tx } from '../../service/src/domain/collections.ts';
+import type { ServiceStore, Tx } from '../../service/src/domain/collections.ts';
 import type { Conversation } from '../../service/src/domain/conversation.ts';
 import type { Delivery } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Sending } from '../../service/src/domain/sending.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { startTestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -20,15 +17,14 @@ const KEPT = { days: 30, conversationDays: 0 };
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
 
 describe('housekeeping', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
   });
   afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   it('removes old events, finished deliveries, tool calls and sendings, and expired answers and sessions, and nothing else', async () => {

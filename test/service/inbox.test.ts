@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { systemClock } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import { openConversation } from '../../service/src/domain/conversation.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import { readPosition, writePosition } from '../../service/src/domain/inbox.ts';
@@ -11,18 +8,18 @@ import { createMember } from '../../service/src/domain/operations/createMember.t
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { INBOX_PAGE, MOST_COUNTED, MOST_SEARCHED, listInbox } from '../../service/src/domain/operations/listInbox.ts';
 import type { Member } from '../../service/src/domain/workspace.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 
 const BEYOND = 300;
 
 describe('the team’s list with more than one search looks at', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   let member: Member;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     const deps = { store, clock: systemClock };
     member = await createMember(deps, await createWorkspace(deps, 'Test'), { name: 'Ana', email: 'ana@example.com', passwordHash: 'x' });
     const { workspaceId } = member;
@@ -37,8 +34,7 @@ describe('the team’s list with more than one search looks at', () => {
     });
   });
   afterAll(async () => {
-    await store?.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh?.remove();
   });
 
   it('a search stops, says so, and goes on where it stopped', async () => {

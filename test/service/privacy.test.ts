@@ -8,6 +8,7 @@ import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -91,7 +92,7 @@ describe('what must not get out', () => {
     expect(log).not.toContain('order 77001122');
   });
 
-  it('no file of the data folder holds a key, token or secret; the files are for their owner alone', async () => {
+  onEmbeddedStore(it)('no file of the data folder holds a key, token or secret; the files are for their owner alone', async () => {
     const names = await readdir(service.folder);
     expect(names.length).toBeGreaterThan(1);
     let all = '';

@@ -9,12 +9,13 @@ import express from 'express';
 import { pino } from 'pino';
 import { readConfig } from '../../service/src/config.ts';
 import { Dispatcher } from '../../service/src/delivery/dispatcher.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
 import { healthRouter } from '../../service/src/http/routes/health.ts';
 import { startService, type Service } from '../../service/src/service.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
+import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { BreakableFiles, diskError } from './store/breakableFiles.ts';
 
@@ -24,7 +25,7 @@ const readiness = async (url: string) => {
 };
 
 describe('/readyz and a delivery loop that hangs', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   let server: Server;
   let dispatcher: Dispatcher;
@@ -33,8 +34,8 @@ describe('/readyz and a delivery loop that hangs', () => {
   let isHanging: boolean;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     [passedMs, isHanging] = [0, false];
     // Everything is real but a claim that never answers.
     const claim: ServiceStore['claim'] = (request) => (isHanging ? new Promise(() => {}) : store.claim(request));
@@ -47,8 +48,7 @@ describe('/readyz and a delivery loop that hangs', () => {
   afterEach(async () => {
     server.close();
     await dispatcher.stop();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
   const bound = (target: ServiceStore, name: string | symbol): unknown => {
     const value: unknown = Reflect.get(target, name, target);
@@ -77,7 +77,7 @@ describe('/readyz and a delivery loop that hangs', () => {
   });
 });
 
-describe('/readyz of a whole service', () => {
+onEmbeddedStore(describe)('/readyz of a whole service', () => {
   let folder: string;
   let service: Service;
   let files: BreakableFiles;

@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { recordResults } from '../../service/src/delivery/recordResult.ts';
 import { systemClock, timestamp } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import { DELIVERY_QUEUE, type Delivery, type DeliveryStatus } from '../../service/src/domain/delivery.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
 import { newId } from '../../service/src/domain/ids.ts';
@@ -18,7 +15,8 @@ import { redeliver } from '../../service/src/domain/operations/redeliver.ts';
 import { lineageOf, type Subscription } from '../../service/src/domain/subscription.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { openStoreOf } from '../helpers/openStore.ts';
+import { freshStorage, type Storage } from '../helpers/storage.ts';
 
 const LONG_AGO = new Date(0);
 const HOUR_MS = 3_600_000;
@@ -26,25 +24,25 @@ const WANTED = { event: 'message.sent', targetUrl: 'https://receiver.example/hoo
 
 /** The operations over a real store, without the delivery loop: what is queued stays queued. */
 describe('recover', () => {
-  let folder: string;
+  let storage: Storage;
   let store: ServiceStore;
   let deps: Deps;
   let workspace: Workspace;
   let subscription: Subscription;
 
   const open = async () => {
-    store = await openLowdbStore(collections, { folder });
+    store = await openStoreOf(storage.env);
     deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {} } as unknown as Deps;
   };
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    storage = await freshStorage();
     await open();
     workspace = await createWorkspace(deps, 'Test');
     ({ subscription } = await createSubscription(deps, workspace, WANTED));
   });
   afterEach(async () => {
     await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await storage.remove();
   });
 
   const add = async (count: number, status: DeliveryStatus = 'failed', statusCode = 500, lastAttemptAt?: Date): Promise<string[]> => {

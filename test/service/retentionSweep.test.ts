@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AGENT_QUEUE } from '../../service/src/domain/agentTurn.ts';
 import { timestamp } from '../../service/src/domain/clock.ts';
-import { collections, type ServiceStore, type Tx } from '../../service/src/domain/collections.ts';
+import type { ServiceStore, Tx } from '../../service/src/domain/collections.ts';
 import type { Contact } from '../../service/src/domain/contact.ts';
 import { openConversation, type Conversation } from '../../service/src/domain/conversation.ts';
 import { DELIVERY_QUEUE, type Delivery } from '../../service/src/domain/delivery.ts';
@@ -19,26 +16,25 @@ import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import type { Member, Workspace } from '../../service/src/domain/workspace.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
 import { StoreUnavailable } from '../../service/src/store/store.ts';
-import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const daysAgo = (days: number) => timestamp(new Date(NOW.getTime() - days * 86_400_000));
 const WORKSPACE = 'ws_1';
 
 describe('what retention removes', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     await store.transaction(async (tx) => {
       await tx.workspaces.put({ id: WORKSPACE, slug: 'w' } as Workspace);
       for (const id of ['mbr_1', 'mbr_2']) await tx.members.put({ id, workspaceId: WORKSPACE, email: `${id}@example.com` } as Member);
     });
   });
   afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   interface Parts {

@@ -13,13 +13,14 @@ import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
 import { browserless, MEMBER_ENV } from '../helpers/browserless.ts';
 import { LLM_KEY, readableIn, spellingsOf, useEverySecret, type Secret } from '../helpers/everySecret.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { startTestService, TEST_API_KEY, type TestService } from '../helpers/service.ts';
 import { startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
 const KEY = randomBytes(32);
 
-describe('secrets in the data folder', () => {
+describe('secrets in what is stored', () => {
   let service: TestService;
   let receiver: EventReceiver;
   let endpoint: ToolEndpoint;
@@ -74,7 +75,14 @@ describe('secrets in the data folder', () => {
     expect(spellingsOf('whsec_AAECAwQFBgcICQoLDA0ODw==')).toContain('\0\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f');
   });
 
-  it('stand in no file of it, journals and snapshots old and new included', async () => {
+  it('stand nowhere in it', async () => {
+    const stored = await service.stored();
+    for (const kept of ['check stock, please', 'Transfer to DE00', 'find_order', 'ana@example.com']) expect([kept, stored.includes(kept)]).toEqual([kept, true]);
+    const texts = [stored, Buffer.from(stored).toString('latin1')];
+    expect(secrets.filter(({ value }) => spellingsOf(value).some((spelling) => texts.some((text) => text.includes(spelling)))).map(({ what }) => what)).toEqual([]);
+  });
+
+  onEmbeddedStore(it)('stand in no file of the data folder, journals and snapshots old and new included', async () => {
     const names = await readdir(service.folder);
     expect(names.filter((name) => name.startsWith('snapshot-')).length).toBeGreaterThan(0);
     expect(names.filter((name) => name.startsWith('journal-')).length).toBeGreaterThan(1);
@@ -89,12 +97,12 @@ describe('secrets in the data folder', () => {
     expect(secrets.map(({ value }) => value)).toContain(new URL(link.body.url).pathname.split('/').at(-1));
   });
 
-  it('no other user of the machine may read its files', async () => {
+  onEmbeddedStore(it)('no other user of the machine may read its files', async () => {
     for (const name of await readdir(service.folder)) expect([name, (await stat(join(service.folder, name))).mode & 0o077]).toEqual([name, 0]);
   });
 });
 
-describe('the first start by the one-time link', () => {
+onEmbeddedStore(describe)('the first start by the one-time link', () => {
   it('leaves neither the link, nor the password, nor the first key, nor the session in the folder', async () => {
     const service = await startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } });
     try {
@@ -117,7 +125,7 @@ describe('the first start by the one-time link', () => {
   });
 });
 
-describe('a folder of an earlier version, which kept more in the clear', () => {
+onEmbeddedStore(describe)('a folder of an earlier version, which kept more in the clear', () => {
   it('is sealed by the first start, old files included, and its payment links still open', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     const start = () => startService(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', BOOTSTRAP_API_KEY: TEST_API_KEY }));
@@ -154,7 +162,7 @@ describe('a folder of an earlier version, which kept more in the clear', () => {
   });
 });
 
-describe('a tool of an earlier version with a key in its headers', () => {
+onEmbeddedStore(describe)('a tool of an earlier version with a key in its headers', () => {
   const KEYS = { Authorization: 'Bearer key-of-an-earlier-tool', 'x-api-key': 'another-key-of-that-tool', 'X-API-TOKEN': 'Zm9yIHRoZSB0b2tlbg==' };
 
   it('has it among its secrets after the first start, stays live, calls as before, and can be edited', async () => {
@@ -203,7 +211,7 @@ describe('a tool of an earlier version with a key in its headers', () => {
   });
 });
 
-describe('a start with a key that does not fit', () => {
+onEmbeddedStore(describe)('a start with a key that does not fit', () => {
   let folder: string;
   const start = async (env: Record<string, string> = {}) => {
     const service = await startService(readConfig({ PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'silent', BOOTSTRAP_WORKSPACE: 'Test', ...env }));

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { successorStage, type Made } from './successorStage.ts';
+import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 
 describe('subscriptions that take the places of removed ones', () => {
   const stage = successorStage();
@@ -52,7 +53,7 @@ describe('subscriptions that take the places of removed ones', () => {
     expect(await deliveries(first)).toEqual([]);
   });
 
-  it('costs next to nothing while it has not come: what waits is not claimed over and over', async () => {
+  onEmbeddedStore(it)('costs next to nothing while it has not come: what waits is not claimed over and over', async () => {
     await start();
     await remove(await subscribe());
     for (let n = 0; n < 50; n++) await write(`waits ${n}`);

@@ -1,7 +1,4 @@
 // The moment between choosing words and writing them down, too short for a test to hit from outside.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { channelDirectory } from '../../../service/src/channels/registry.ts';
 import { paymentDirectory } from '../../../service/src/payments/registry.ts';
@@ -9,7 +6,7 @@ import { loadTurn } from '../../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../../service/src/agent/putToolCalls.ts';
 import { recordOutcome } from '../../../service/src/agent/recordOutcome.ts';
 import { systemClock } from '../../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../../service/src/domain/collections.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
 import { createTool } from '../../../service/src/domain/operations/createTool.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
@@ -17,18 +14,17 @@ import { decideToolCall } from '../../../service/src/domain/operations/decideToo
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
 import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
-import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 describe('words that were chosen while an approval waited', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
   });
   afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   it('do not count as telling how it ended', async () => {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { hang, startModelServer, text, type ModelServer } from '../../helpers/modelServer.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { startServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { held, inTurn, startAgentService } from './agentService.ts';
@@ -81,7 +82,7 @@ describe('the service stops while the model thinks', () => {
   });
 });
 
-const onLinux = process.platform === 'linux' ? describe : describe.skip;
+const onLinux = process.platform === 'linux' ? onEmbeddedStore(describe) : describe.skip;
 
 // A file size limit makes real writes fail as a full disk does, for any user, and can be lifted again.
 onLinux('when the store cannot write for a moment', () => {

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { channelDirectory } from '../../../service/src/channels/registry.ts';
 import { AGENT_QUEUE } from '../../../service/src/domain/agentTurn.ts';
 import type { Channel } from '../../../service/src/domain/channel.ts';
 import { timestamp } from '../../../service/src/domain/clock.ts';
-import { collections, type ServiceStore, type Tx } from '../../../service/src/domain/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
 import type { Contact } from '../../../service/src/domain/contact.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
 import { groupInbound } from '../../../service/src/domain/groupInbound.ts';
@@ -24,15 +21,15 @@ import { SENDING_QUEUE, type Sending } from '../../../service/src/domain/sending
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
 import { paymentDirectory } from '../../../service/src/payments/registry.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
-import { collection, type Query } from '../../../service/src/store/store.ts';
-import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import type { Query } from '../../../service/src/store/store.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { steadied } from '../../helpers/testClock.ts';
 
 const ACCOUNT = '106540352242922';
 const PHONE = '5491155550001';
 const NOW = new Date('2026-11-21T10:00:00Z');
 
-let folder: string;
+let fresh: FreshStore;
 let store: ServiceStore;
 let deps: Deps;
 let workspace: Workspace;
@@ -42,10 +39,10 @@ let storeAheadMs: number;
 let now: Date;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
   now = NOW;
   storeAheadMs = 0;
-  store = await openLowdbStore(listable, { folder, clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }) });
+  fresh = await openFreshStore({ clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }) });
+  ({ store } = fresh);
   deps = {
     store,
     clock: { now: () => now },
@@ -60,15 +57,11 @@ beforeEach(async () => {
   channel = await connect(ACCOUNT);
 });
 afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
+  await fresh.remove();
 });
 
 const connect = (account: string) =>
   createChannel(deps, workspace, { type: 'whatsapp_cloud', name: account, values: { phone_number_id: account, access_token: 'EAAG1', app_secret: 'abc' } });
-
-/** What the service looks nobody up by: all contacts. */
-const listable = { ...collections, contacts: collection<Contact>({ indexes: [{ on: [] }, ...collections.contacts.indexes] }) };
 
 let ids = 0;
 const who = (phone: string | null, userId: string | null = null, name: string | null = null): InboundSender => ({ phone, userId, name });
@@ -76,7 +69,12 @@ const message = (from: InboundSender, text = 'hi', more: object = {}): InboundIt
 const note = (from: InboundSender, text: string, more: object = {}): InboundItem => ({ type: 'note', account: ACCOUNT, from, id: `wamid.${++ids}`, text, sentAt: NOW, changedTo: null, ...more });
 const take = (...items: InboundItem[]) => receiveInbound(deps, channel, items);
 
-const contacts = () => store.transaction((tx) => tx.contacts.find({ where: {}, limit: 200 }));
+/** All of them, which the service looks nobody up by. */
+async function contacts(): Promise<Contact[]> {
+  const found: Contact[] = [];
+  for await (const record of store.dump()) if ('collection' in record && record.collection === 'contacts') found.push(record.document as Contact);
+  return found;
+}
 const conversations = (contact: Contact) => store.transaction((tx) => tx.conversations.find({ where: { contactId: contact.id }, limit: 100 }));
 const textsOf = async (contact: Contact) => {
   const texts: string[] = [];

@@ -1,14 +1,11 @@
 // The sender on a store of its own: short pieces, a short grace, and what a crash leaves behind.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { Sender } from '../../../service/src/channels/sender.ts';
 import type { Channel } from '../../../service/src/domain/channel.ts';
 import { systemClock, timestamp } from '../../../service/src/domain/clock.ts';
-import { collections, type ServiceStore } from '../../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../../service/src/domain/collections.ts';
 import type { Contact } from '../../../service/src/domain/contact.ts';
 import { openConversation } from '../../../service/src/domain/conversation.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
@@ -20,8 +17,8 @@ import { recordReceipt } from '../../../service/src/domain/operations/recordRece
 import { storeReply } from '../../../service/src/domain/operations/storeReply.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { Sending } from '../../../service/src/domain/sending.ts';
-import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { accept, graphError, startGraphServer, takeAndReset, type GraphReply, type GraphServer } from '../../helpers/graphServer.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const TEXT_MAX = 20;
@@ -34,7 +31,7 @@ const refusal = graphError(400, { code: 131026 });
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('the sender', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   let deps: Deps;
   let graph: GraphServer;
@@ -42,8 +39,8 @@ describe('the sender', () => {
   let view: ConversationView;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
     graph = await startGraphServer();
     deps = {
       store,
@@ -58,8 +55,7 @@ describe('the sender', () => {
     sender = null;
     expect(graph.faults).toEqual([]);
     await graph.close();
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   async function connected(): Promise<ConversationView> {

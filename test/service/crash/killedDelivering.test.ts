@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import type { DyingPoint } from './dyingFiles.ts';
 import { DyingStage, NEVER } from './dyingStage.ts';
@@ -27,7 +28,7 @@ describe('a service that is killed', () => {
     ['before the record is on the disk for certain', { operation: 'sync', file: 'journal', moment: 'before' }, 1],
     ['right after the record', { operation: 'sync', file: 'journal', moment: 'after' }, 1],
   ];
-  it.each(afterTheAnswer)('between the 2xx and its record, %s, repeats it with the same id or not at all', async (_when, point, sendings) => {
+  onEmbeddedStore(it).each(afterTheAnswer)('between the 2xx and its record, %s, repeats it with the same id or not at all', async (_when, point, sendings) => {
     const customer = await stage.start(point);
     let isFirst = true;
     stage.onRequest = () => {

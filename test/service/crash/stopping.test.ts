@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { KEY, MAIN, StoppingStage } from './stoppingStage.ts';
 
@@ -59,9 +60,9 @@ describe('SIGTERM', () => {
     await Promise.all(ends);
   });
 
-  it('while it is starting ends it with 0, whenever it comes', async () => {
+  onEmbeddedStore(it)('while it is starting ends it with 0, whenever it comes', async () => {
     for (const delayMs of [0, 30, 60, 120]) {
-      const data = join(stage.folder, String(delayMs));
+      const data = join(stage.storage.folder, String(delayMs));
       stage.child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: data } });
       await waitFor('its folder to be taken', () => existsSync(join(data, 'lock')), { everyMs: 2 });
       await new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -1,21 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { freshStorage, type Storage } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 export const KEY = `cs_live_${'S'.repeat(32)}`;
 
-/** A service that is stopped, started again on the same folder, and a receiver of its events. New for each test of the file. */
+/** A service that is stopped, started again on the same data, and a receiver of its events. New for each test of the file. */
 export class StoppingStage {
-  folder!: string;
+  storage!: Storage;
   receiver!: EventReceiver;
   child!: ChildProcess;
   /** What the service has written to its standard output. */
@@ -30,7 +28,7 @@ export class StoppingStage {
     });
     afterAll(() => this.#tls.remove());
     beforeEach(async () => {
-      this.folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+      this.storage = await freshStorage();
       this.answer = (end) => end();
       this.receiver = await startEventReceiver((_request, response) => this.answer(() => void response.end('ok')));
     });
@@ -40,13 +38,13 @@ export class StoppingStage {
         await once(this.child, 'exit');
       }
       await this.receiver.close();
-      await rm(this.folder, { recursive: true, force: true });
+      await this.storage.remove();
     });
   }
 
   /** @returns its address */
   async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
-    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', DATA_DIR: this.folder, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
+    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', ...this.storage.env, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
     this.out = '';
     this.child = spawn(process.execPath, [script], { env: { ...settings, ...env } });
     this.child.stdout!.on('data', (chunk) => (this.out += String(chunk)));

@@ -1,28 +1,24 @@
 // Large results are kept whole only as long as there is room for all of them.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { collections, type ServiceStore } from '../../../service/src/domain/collections.ts';
+import type { ServiceStore } from '../../../service/src/domain/collections.ts';
 import { newId } from '../../../service/src/domain/ids.ts';
 import { boundResults } from '../../../service/src/domain/operations/boundResults.ts';
 import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
 import { LARGE_RESULTS_MOST, resultOf, type ToolCall } from '../../../service/src/domain/toolCall.ts';
-import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const contact = { id: 'ctc', workspaceId: 'w', channel: 'web_chat', name: null, phone: '5491155551234', email: 'maria@example.com', verified: false, createdAt: '' } as const;
 
 describe('results of tool calls', () => {
-  let folder: string;
+  let fresh: FreshStore;
   let store: ServiceStore;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-    store = await openLowdbStore(collections, { folder });
+    fresh = await openFreshStore();
+    ({ store } = fresh);
   });
   afterEach(async () => {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
+    await fresh.remove();
   });
 
   it('the oldest large ones make room, their beginning stays, small ones are left alone', async () => {

@@ -1,0 +1,19 @@
+// Test files about the embedded store itself, by path from the repository's root, with the reason.
+// They are left out when the tests run on a database; within other files `onEmbeddedStore` marks what is.
+
+export const embeddedOnly = {
+  'test/contract/lowdb.test.ts': "the embedded store's run of the contract",
+  'test/service/store/': "the embedded store's parts: journal, snapshots, recovery, folder lock",
+  'test/service/crash/damagedSnapshot.test.ts': 'a damaged file of the data folder',
+  'test/service/crash/dataFolder.test.ts': 'damage to the data folder, and its lock',
+  'test/service/crash/killedAfterSnapshot.test.ts': 'killed at operations on its files',
+  'test/service/crash/killedInSnapshot.test.ts': 'killed at operations on its files',
+  'test/service/crash/killedWriting.test.ts': 'killed at operations on its files',
+  'test/service/crash/stoppingOnTroubledDisk.test.ts': 'a stop while its disk fails',
+  'test/service/diskFaults.test.ts': 'its disk fails',
+  'test/service/fullDisk.test.ts': 'its disk is full',
+  'test/service/channels/whatsappFullDisk.test.ts': 'its disk is full',
+  'test/service/rotateEncryptionKeyKilled.test.ts': 'killed at operations on its files and the key file',
+  'test/service/rotateEncryptionKey.test.ts': 'copies data folders, and reads their files and the key file',
+  'test/service/removalCost.test.ts': 'a cost in bytes of its journal',
+};

@@ -1,0 +1,59 @@
+// `npm run test:postgres`: the service's suites on a real PostgreSQL server, started for the run.
+// Arguments go to jest: paths of test files, `-t <name>`, … With DATABASE_URL it is that server.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensurePostgres, findPostgres } from './programs.ts';
+import { keptSchemas } from './schemas.ts';
+import { startPostgres } from './server.ts';
+
+const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** A crash of the machine is nothing that these suites cause; those that kill PostgreSQL start one of their own. */
+const FSYNC = false;
+
+const own = process.env.DATABASE_URL ? null : await startOwn();
+// Ctrl-C goes to jest too; we end after it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+
+process.exitCode = await runJest(process.env.DATABASE_URL || own.url);
+if (own) {
+  await dumpKept(own.url);
+  await own.stop();
+}
+
+async function startOwn() {
+  const missing = ensurePostgres();
+  if (missing !== null) fail(missing);
+  const server = await startPostgres({ fsync: FSYNC });
+  console.log(`PostgreSQL ${spawnSync(join(findPostgres(), 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^.*\) /, '')} on port ${server.port}, for this run`);
+  return server;
+}
+
+async function runJest(url) {
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const args = ['-c', pathOf('jest.config.mjs'), ...process.argv.slice(2)];
+  const jest = spawn(process.execPath, [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args], { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } });
+  const [code] = await once(jest, 'exit');
+  return code ?? 1;
+}
+
+/** What failing tests stored outlives the server as files. */
+async function dumpKept(url) {
+  const kept = await keptSchemas(url);
+  if (kept.length === 0) return;
+  const folder = mkdtempSync(join(tmpdir(), 'kept-schemas-'));
+  for (const schema of kept) {
+    const { status, stderr } = spawnSync(join(findPostgres(), 'pg_dump'), ['--schema', schema, '--file', join(folder, `${schema}.sql`), url], { encoding: 'utf8' });
+    if (status !== 0) console.error(stderr.trim());
+  }
+  console.log(`Kept from tests that failed: ${kept.length} schemas, as files in ${folder}`);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
