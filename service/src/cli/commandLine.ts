@@ -4,12 +4,14 @@ import { addImportCommand } from './importCommand.ts';
 import { addKeyCommands } from './keyCommands.ts';
 import { addRotateKeyCommand } from './rotateKeyCommand.ts';
 import { runService } from './runService.ts';
+import { addWorkspaceCommands } from './workspaceCommands.ts';
 
 /** The command line: without arguments it runs the service. */
 export async function runCommandLine(): Promise<void> {
   const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
   program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
   addKeyCommands(program);
+  addWorkspaceCommands(program);
   addRotateKeyCommand(program);
   addExportCommand(program);
   addImportCommand(program);

@@ -5,7 +5,7 @@ import { INVITE_LASTS_MS, type Invite } from '../session.ts';
 import type { Member } from '../workspace.ts';
 
 /** Makes a link's token by which one person can join the team within seven days. It is shown this once. */
-export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by: Member, note: string): Promise<{ token: string; invite: Invite }> => {
+export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by: Pick<Member, 'id' | 'name' | 'workspaceId'>, note: string): Promise<{ token: string; invite: Invite }> => {
   const token = newSetupToken();
   return store.transaction(async (tx) => {
     const now = clock.now();

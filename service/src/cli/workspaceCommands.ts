@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { systemClock } from '../domain/clock.ts';
+import { inOneTransaction } from '../domain/inOneTransaction.ts';
+import { createInvite } from '../domain/operations/createInvite.ts';
+import { createWorkspace } from '../domain/operations/createWorkspace.ts';
+import { listWorkspaces } from '../domain/operations/listWorkspaces.ts';
+import { failInOneLine } from './failInOneLine.ts';
+import { withStore } from './withStore.ts';
+
+const NAME_MAX = 100;
+/** Who invites, where no member does. */
+const COMMAND_LINE = { id: 'command line', name: 'command line' };
+
+/** `conversation-service workspace create|list`: works on the store that the environment names. */
+export function addWorkspaceCommands(program: Command): void {
+  const workspace = program.command('workspace').description('workspaces: each has its own team, keys, conversations and subscriptions');
+
+  workspace
+    .command('create')
+    .description('make a workspace, and a link by which its first member joins')
+    .requiredOption('--name <name>', 'its name; the slug in chat addresses and payloads is made from it')
+    .action(({ name }: { name: string }) => orFail(() => create(name.trim())));
+
+  workspace
+    .command('list')
+    .description('list the workspaces, the oldest first')
+    .action(() => orFail(list));
+}
+
+async function create(name: string): Promise<void> {
+  if (name === '' || name.length > NAME_MAX) throw new Error(`--name must have 1 to ${NAME_MAX} characters.`);
+  const { publicUrl, port } = readConfig(process.env);
+  const { workspace, token } = await withStore((store) =>
+    inOneTransaction({ store, clock: systemClock }, async (deps) => {
+      const made = await createWorkspace(deps, name);
+      const invite = await createInvite(deps, { ...COMMAND_LINE, workspaceId: made.id }, 'the first member');
+      return { workspace: made, token: invite.token };
+    }),
+  );
+  const address = publicUrl ?? `http://localhost:${port}`;
+  process.stdout.write(`${workspace.slug}\n`);
+  process.stderr.write(
+    `Workspace ${workspace.id}. Customers write to it at ${address}/chat?workspace=${workspace.slug}\n` +
+      `Its first member joins by this link, once and within seven days: ${address}/join?token=${token}\n` +
+      `A key for it: conversation-service key create --workspace ${workspace.slug} --name n8n\n`,
+  );
+}
+
+async function list(): Promise<void> {
+  const workspaces = await withStore((store) => listWorkspaces({ store }));
+  for (const { id, slug, name, createdAt } of workspaces) process.stdout.write(`${id}  ${slug}  ${JSON.stringify(name)}  created ${createdAt}\n`);
+}
+
+async function orFail(run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    failInOneLine(error);
+  }
+}
