@@ -1,5 +1,6 @@
 // `npm run test:postgres`: the service's suites on a real PostgreSQL server, started for the run.
-// Arguments go to jest: paths of test files, `-t <name>`, … With DATABASE_URL it is that server.
+// Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser or test/chaos
+// runs that suite instead. With DATABASE_URL it is that server.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -35,10 +36,16 @@ async function startOwn() {
 
 async function runJest(url) {
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
-  const args = ['-c', pathOf('jest.config.mjs'), ...process.argv.slice(2)];
+  const args = ['-c', pathOf(configOf(process.argv.slice(2))), ...process.argv.slice(2)];
   const jest = spawn(process.execPath, [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args], { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } });
   const [code] = await once(jest, 'exit');
   return code ?? 1;
+}
+
+/** These suites have settings of their own. */
+function configOf(args) {
+  const other = args.map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos)(\/|$)/.exec(arg)?.[1]).find(Boolean);
+  return other === undefined ? 'jest.config.mjs' : `../${other}/jest.config.mjs`;
 }
 
 /** What failing tests stored outlives the server as files. */
