@@ -18,6 +18,7 @@ import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import { startHousekeeping, type Retention } from './housekeeping.ts';
+import { WORK_QUEUES } from './domain/workQueues.ts';
 import { createApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
@@ -79,7 +80,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
+  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(

@@ -1,6 +1,7 @@
 import { readConfig } from '../../service/src/config.ts';
 import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
 import type { SteadyClock } from '../../service/src/domain/clock.ts';
+import { WORK_QUEUES } from '../../service/src/domain/workQueues.ts';
 import { silent } from '../../service/src/store/lowdb/options.ts';
 import { openStore } from '../../service/src/store/openStore.ts';
 import { freshStorage, type Storage } from './storage.ts';
@@ -15,6 +16,7 @@ export interface StoreOptions {
 export const openStoreOf = (env: Storage['env'], { clock }: StoreOptions = {}): Promise<ServiceStore> =>
   openStore(collections, readConfig(env), {
     log: silent,
+    queues: WORK_QUEUES,
     ...(clock && { embedded: { clock }, postgres: { clock, databaseNow: databaseClock(clock) } }),
   });
 

@@ -1,4 +1,5 @@
 import { readConfig, type Config } from '../config.ts';
+import { WORK_QUEUES } from '../domain/workQueues.ts';
 import { collections, type ServiceStore } from '../domain/collections.ts';
 import type { Logger } from '../store/lowdb/index.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
@@ -13,7 +14,7 @@ const log: Logger = { info() {}, warn: say, error: say };
  */
 export async function withStore<T>(run: (store: ServiceStore, config: Config) => Promise<T>, postgres: OpenStoreOptions['postgres'] = {}): Promise<T> {
   const config = readConfig(process.env);
-  const store = await openStore(collections, config, { log, postgres: { works: false, connections: 2, ...postgres } });
+  const store = await openStore(collections, config, { log, queues: WORK_QUEUES, postgres: { works: false, connections: 2, ...postgres } });
   try {
     return await run(store, config);
   } finally {

@@ -12,21 +12,24 @@ export interface StorePlace {
 
 export interface OpenStoreOptions {
   readonly log: Logger;
+  /** Every queue that work is put into. */
+  readonly queues: readonly string[];
   /** The embedded store's own settings. */
   readonly embedded?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
   /** PostgreSQL's own settings. */
-  readonly postgres?: Partial<Omit<PostgresOptions, 'url' | 'schema' | 'log'>>;
+  readonly postgres?: Partial<Omit<PostgresOptions, 'database' | 'schema' | 'log' | 'queues'>>;
 }
 
 /**
  * Opens the store that the environment names: the database, or the folder when there is none.
  * @throws Error in one line that names DATA_DIR or DATABASE_URL when it cannot be used, never with a password
  */
-export async function openStore<S extends Schema>(schema: S, { dataDir, database }: StorePlace, { log, embedded, postgres }: OpenStoreOptions): Promise<Store<S>> {
+export async function openStore<S extends Schema>(schema: S, { dataDir, database }: StorePlace, { log, queues, embedded, postgres }: OpenStoreOptions): Promise<Store<S>> {
   if (database === null) return openFolder(schema, { folder: dataDir, log, ...embedded });
   // Loaded only where it is used: the embedded store needs none of its packages.
-  const { openPostgresStore } = await import('./postgres/index.ts');
-  return openPostgresStore(schema, { ...database, log, ...postgres });
+  const { openPostgresStore, serviceMigrations } = await import('./postgres/index.ts');
+  const { url, ...place } = database;
+  return openPostgresStore(schema, { ...place, database: url, migrations: serviceMigrations, queues, log, ...postgres });
 }
 
 async function openFolder<S extends Schema>(schema: S, options: LowdbOptions): Promise<Store<S>> {

@@ -1,17 +1,25 @@
 import type { Logger, StoreClock } from '../lowdb/options.ts';
+import type { Database } from './database.ts';
+import type { Migrations } from './migrations.ts';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database` */
-  readonly url: string;
+  /** `postgres://user:password@host:5432/database`, or an open database (for tests; closed with the store). */
+  readonly database: string | Database;
   /** Holds the tables; the queues are in `<schema>_work`. Made when it is missing. */
   readonly schema: string;
+  /** By name, in the order of their names; what was applied once is never changed. */
+  readonly migrations: Migrations;
+  /** Every queue that jobs are put into. */
+  readonly queues: readonly string[];
   /** Open at once, at most, beside one that listens. Default 10. */
   readonly connections?: number;
+  /** Takes part in the work: sees to what died, too. Default true; an API process only adds work. */
+  readonly works?: boolean;
   readonly log?: Logger;
   /** The wall clock by which callers name the times of jobs. Default: the system's. */
   readonly clock?: StoreClock;
-  /** For tests: what stands for the database's clock, in milliseconds since the epoch. Default: the database's own. */
+  /** For tests: what stands for the database's clock, in milliseconds since the epoch. */
   readonly databaseNow?: () => number;
-  /** Takes part in the work: fetches it and sees to what died. Default true; an API process only adds work. */
-  readonly works?: boolean;
+  /** How many changes can be read again after a short absence. Default 10,000. */
+  readonly keptChanges?: number;
 }

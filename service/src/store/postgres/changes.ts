@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { Change, Document, Gap, Schema } from '../store.ts';
+import { runOn, type Database } from './database.ts';
+import { quoted } from './sql.ts';
+
+/** How often the table is looked at although nobody said that something has changed. */
+const LOOK_MS = 1_000;
+const BATCH = 500;
+/** Changes are kept for so long. */
+const KEPT_SECONDS = 300;
+/** Who has not looked for so long may have missed some. */
+const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
+
+interface Position {
+  readonly xid: string;
+  readonly position: string;
+}
+
+interface Entry<S extends Schema> {
+  readonly change: Change<S>;
+  readonly xid: string;
+}
+
+/**
+ * The change feed: one reader of the table `changes` for this process, and the last ones in memory for
+ * all who follow. It goes on behind what it has seen, in the order of transactions, and only as far as
+ * no transaction with a lower number is running: one that commits late is not passed over.
+ */
+export class Changes<S extends Schema> {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #kept: number;
+  readonly #ring: Entry<S>[] = [];
+  /** Positions of one life are not known in another one. */
+  readonly #name = randomUUID().slice(0, 8);
+  /** Transactions of this process that have committed and are not in the ring yet. */
+  readonly #unread = new Set<string>();
+  #last = 0;
+  /** Everything up to here was missed. */
+  #gapAt = 0;
+  #seen: Position | null = null;
+  #life: string | null = null;
+  #lookedAt = performance.now();
+  #looking: Promise<void> | null = null;
+  #lookAgain = false;
+  #news = Promise.withResolvers<undefined>();
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(database: Database, schema: string, kept: number) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#kept = kept;
+  }
+
+  /** Begins behind what there is now. */
+  async start(): Promise<void> {
+    await this.#begin();
+    this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
+  }
+
+  /** A transaction of this process has committed; what begins to follow from now on does not care for it. */
+  committed(xid: string): void {
+    this.#unread.add(xid);
+    this.look();
+  }
+
+  /** Something may have changed. */
+  look(): void {
+    if (this.#closed) return;
+    if (this.#looking !== null) {
+      this.#lookAgain = true;
+      return;
+    }
+    this.#looking = this.#read()
+      .catch(() => {}) // the store finds out by itself that the database is gone; the next look catches up
+      .finally(() => {
+        this.#looking = null;
+        if (this.#lookAgain) {
+          this.#lookAgain = false;
+          this.look();
+        }
+      });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#announce();
+    await this.#looking;
+  }
+
+  /** Removes what every reader has had the time to see. */
+  async sweep(): Promise<void> {
+    await runOn(this.#database, { text: `DELETE FROM ${quoted(this.#schema)}.changes WHERE at < now() - interval '${KEPT_SECONDS} seconds'` });
+  }
+
+  /** Begins to count from the moment of the call, not from the first reading. */
+  read({ since, signal }: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
+    return this.#follow(since === undefined ? this.#last : this.#numberOf(since), since === undefined ? new Set(this.#unread) : new Set(), signal);
+  }
+
+  async *#follow(from: number | null, ignored: Set<string>, signal: AbortSignal): AsyncGenerator<Change<S> | Gap> {
+    // Wakes all readers, for nothing but once: racing two promises again and again would hoard memory.
+    const wake = () => this.#announce();
+    signal.addEventListener('abort', wake);
+    let seen = from;
+    try {
+      while (!signal.aborted && !this.#closed) {
+        if (seen === null || seen < this.#gapAt || seen < this.#last - this.#kept) {
+          seen = this.#last;
+          yield { position: this.#positionOf(seen), gap: true };
+        } else if (seen < this.#last) {
+          seen += 1;
+          const { change, xid } = this.#ring[seen % this.#kept]!;
+          if (!ignored.has(xid)) yield change;
+        } else {
+          await this.#news.promise;
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', wake);
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const changes = `${quoted(this.#schema)}.changes`;
+    const life = `${quoted(this.#schema)}.change_life`;
+    await runOn(this.#database, { text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`, values: [randomUUID()] });
+    // Everything below the horizon has been read by whoever wanted it; what runs now comes above it.
+    const { rows } = await runOn(this.#database, {
+      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid, (SELECT life FROM ${life}) AS life,
+        (SELECT coalesce(max(position), 0)::text FROM ${changes}) AS position`,
+    });
+    this.#seen = { xid: String(rows[0]!.xid), position: '-1' };
+    this.#life = String(rows[0]!.life);
+    this.#lookedAt = performance.now();
+  }
+
+  async #read(): Promise<void> {
+    const startedAt = performance.now();
+    if (this.#life === null || startedAt - this.#lookedAt > MISSED_AFTER_MS) return this.#missed();
+    for (;;) {
+      const { xid, position } = this.#seen!;
+      const { rows } = await runOn(this.#database, {
+        text: `SELECT l.life, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
+          FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life) l LEFT JOIN LATERAL (
+            SELECT * FROM ${quoted(this.#schema)}.changes WHERE (xid, position) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+            ORDER BY xid, position LIMIT ${BATCH}) c ON true`,
+        values: [xid, position],
+        name: 'cs_changes',
+      });
+      // The server has crashed and thrown the table away.
+      if (rows[0]!.life !== this.#life) return this.#missed();
+      const found = rows.filter((row) => row.xid !== null);
+      for (const row of found) this.#publish(row);
+      this.#lookedAt = startedAt;
+      if (found.length > 0) this.#announce();
+      if (found.length < BATCH) return;
+    }
+  }
+
+  async #missed(): Promise<void> {
+    this.#life = null;
+    await this.#begin();
+    this.#unread.clear();
+    this.#last += 1;
+    this.#gapAt = this.#last;
+    this.#announce();
+  }
+
+  #publish({ xid, position, collection, id, document }: Record<string, unknown>): void {
+    this.#seen = { xid: String(xid), position: String(position) };
+    this.#unread.delete(String(xid));
+    this.#last += 1;
+    const change = { position: this.#positionOf(this.#last), collection: String(collection) as keyof S & string, id: String(id), document: document as Document | null };
+    this.#ring[this.#last % this.#kept] = { change, xid: String(xid) };
+  }
+
+  #announce(): void {
+    this.#news.resolve(undefined);
+    this.#news = Promise.withResolvers<undefined>();
+  }
+
+  #positionOf(number: number): string {
+    return `${this.#name}-${number}`;
+  }
+
+  #numberOf(position: string): number | null {
+    const number = position.startsWith(`${this.#name}-`) ? Number(position.slice(this.#name.length + 1)) : NaN;
+    return Number.isInteger(number) && number >= 0 && number <= this.#last ? number : null;
+  }
+}

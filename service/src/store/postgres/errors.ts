@@ -1,0 +1,52 @@
+import { StoreUnavailable, UniqueViolation } from '../store.ts';
+
+/** A document was changed by another transaction after this one had found it: it runs again. */
+export class Conflict extends Error {
+  override readonly name = 'Conflict';
+}
+
+interface PgError extends Error {
+  readonly code?: string;
+  readonly table?: string;
+  readonly constraint?: string;
+}
+
+/** Errors of the system under the driver: the server cannot be reached. */
+const SYSTEM_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EADDRNOTAVAIL']);
+/** Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written to. */
+const SERVER_CODES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '53000', '53100', '53200', '53300', '25006', '25P03', '58000', '58030', 'XX000']);
+const WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|server closed the connection/i;
+const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
+/** A lock or a statement was waited for too long; the connection is fine. */
+const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);
+
+const codeOf = (error: unknown): string => (error as PgError | undefined)?.code ?? '';
+
+/** The server cannot be reached, or not written to: nothing else will work either until it can. */
+export const isOutage = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && WORDS.test(error.message));
+};
+
+/** The same transaction may well succeed when it is run again at once. */
+export const isToBeRunAgain = (error: unknown): boolean => error instanceof Conflict || AGAIN_CODES.has(codeOf(error));
+
+export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
+
+export const isTooSlow = (error: unknown): boolean => SLOW_CODES.has(codeOf(error));
+
+/** `contacts_workspace_id_phone` → what the port promises. */
+export const uniqueViolation = (error: unknown): UniqueViolation => {
+  const { table = 'a collection', constraint = '' } = error as PgError;
+  return new UniqueViolation(table, [constraint.replace(`${table}_`, '')]);
+};
+
+/** One line, without anything of the address but host, port and database. */
+export const inWords = (error: unknown): string => {
+  const { message, code } = error as PgError;
+  // Several addresses of one name that all refuse: an AggregateError without a message.
+  const text = message || (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') || String(code ?? error);
+  return text.split('\n')[0]!;
+};
+
+export const unavailable = (reason: string, cause: unknown): StoreUnavailable => Object.assign(new StoreUnavailable(reason), { cause });

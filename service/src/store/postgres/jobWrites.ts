@@ -1,0 +1,109 @@
+import type { Job, TransactionJobs } from '../store.ts';
+import type { Connection, Result } from './database.ts';
+import { quoted, toText } from './sql.ts';
+
+type Write =
+  | { readonly type: 'put'; readonly job: Job }
+  | { readonly type: 'release'; readonly runAt: number; readonly rank: number }
+  | { readonly type: 'remove' };
+
+/** A job as it came to be due, in milliseconds by the database's clock. */
+export interface Placed {
+  readonly queue: string;
+  readonly group: string;
+  readonly dueAt: number;
+  readonly now: number;
+}
+
+export interface WrittenJobs {
+  /** Added or released. */
+  readonly placed: readonly Placed[];
+  /** All that are claimed no more. */
+  readonly ids: readonly string[];
+  /** The transaction's number; null when nothing was placed. */
+  readonly xid: string | null;
+}
+
+/** What a transaction does to jobs; written when it ends, the last word on each job. */
+export class JobWrites implements TransactionJobs {
+  readonly #writes = new Map<string, Write>();
+  readonly #queues: ReadonlySet<string>;
+
+  constructor(queues: ReadonlySet<string>) {
+    this.#queues = queues;
+  }
+
+  get any(): boolean {
+    return this.#writes.size > 0;
+  }
+
+  async enqueue(job: Job): Promise<void> {
+    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    if (!this.#queues.has(job.queue)) throw new TypeError(`job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`);
+    this.#writes.set(job.id, { type: 'put', job });
+  }
+
+  async complete(id: string): Promise<void> {
+    this.#writes.set(id, { type: 'remove' });
+  }
+
+  async release(id: string, { runAt, rank }: { runAt: number; rank: number }): Promise<void> {
+    if (!Number.isFinite(runAt) || !Number.isFinite(rank)) throw new TypeError(`job ${id}: runAt and rank must be numbers`);
+    const earlier = this.#writes.get(id);
+    if (earlier?.type === 'remove') return;
+    this.#writes.set(id, earlier?.type === 'put' ? { type: 'put', job: { ...earlier.job, runAt, rank } } : { type: 'release', runAt, rank });
+  }
+
+  /**
+   * @param now the caller's wall clock, in milliseconds: how long a job waits is settled by it, here
+   * @param nowSql the database's clock in milliseconds
+   */
+  async flush(connection: Connection, schema: string, now: number, nowSql: string): Promise<WrittenJobs> {
+    const jobs = `${quoted(schema)}.jobs`;
+    const entries = [...this.#writes];
+    const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
+    if (removed.length > 0) await connection.query({ text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`, values: [removed], name: 'cs_jobs_remove' });
+
+    const returning = `RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${nowSql})::float8 AS now, pg_current_xact_id()::text AS xid`;
+    const results: Result[] = [];
+    const released = entries.flatMap(([id, write]) => (write.type === 'release' ? [{ id, ...write }] : []));
+    if (released.length > 0) {
+      results.push(
+        await connection.query({
+          text: `UPDATE ${jobs} j SET run_at = v.run_at, rank = v.rank, due_at = (${nowSql}) + v.wait::bigint, claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq'))
+            FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE j.id = v.id ${returning}`,
+          values: [released.map(({ id }) => toText(id)), released.map(({ runAt }) => runAt), released.map(({ rank }) => rank), released.map(({ runAt }) => Math.round(runAt - now))],
+          name: 'cs_jobs_release',
+        }),
+      );
+    }
+    const put = entries.flatMap(([, write]) => (write.type === 'put' ? [write.job] : []));
+    if (put.length > 0) {
+      results.push(
+        await connection.query({
+          text: `INSERT INTO ${jobs} AS j (id, queue, group_key, run_at, rank, data, due_at)
+            SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${nowSql}) + v.wait::bigint
+            FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, wait)
+            ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
+              data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL ${returning}`,
+          values: [
+            put.map(({ id }) => toText(id)),
+            put.map(({ queue }) => queue),
+            put.map(({ group }) => toText(group)),
+            put.map(({ runAt }) => runAt),
+            put.map(({ rank }) => rank),
+            put.map(({ data }) => JSON.stringify(data)),
+            put.map(({ runAt }) => Math.round(runAt - now)),
+          ],
+          name: 'cs_jobs_put',
+        }),
+      );
+    }
+    const rows = results.flatMap((result) => result.rows);
+    return {
+      placed: rows.map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) })),
+      ids: entries.map(([id]) => id),
+      xid: rows.length === 0 ? null : String(rows[0]!.xid),
+    };
+  }
+}

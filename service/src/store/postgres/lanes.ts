@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto';
+import type { Db, PgBoss } from 'pg-boss';
+import type { Logger } from '../lowdb/options.ts';
+import { runOn, type Connection, type Database } from './database.ts';
+import type { Placed } from './jobWrites.ts';
+import { quoted } from './sql.ts';
+
+/** A group of a queue that this process serves alone until it gives it back. */
+export interface Lane {
+  readonly group: string;
+  /** pg-boss's job, with the attempt that this process fetched. */
+  readonly job: { readonly id: string; readonly retryCount: number };
+  /** In steady milliseconds. */
+  readonly heldSince: number;
+  /** Jobs that this process has claimed and not ended. */
+  readonly claimed: Set<string>;
+  /** Fresh jobs claimed since the last retry was, at most seven. */
+  sinceRetry: number;
+  /** Counts up with each claim: who was served longest ago comes first. */
+  servedAt: number;
+  /** Since when nothing was due, in steady milliseconds; null: something was. */
+  emptySince: number | null;
+}
+
+/** A process that has not said for so long that it lives loses its lanes. pg-boss's least is ten. */
+export const HEARTBEAT_SECONDS = 15;
+const BEAT_MS = 5_000;
+/** How often dead processes are looked for. */
+export const SUPERVISE_SECONDS = 5;
+/** pg-boss ends a job that runs longer; lanes are given back long before. */
+const EXPIRE_SECONDS = 3600;
+/** After so long a lane is offered to all again, so that work spreads over the processes. */
+const TENURE_MS = 30_000;
+/** A lane with nothing due is kept so long: the next job often comes at once. */
+const LINGER_MS = 300;
+const TIDY_MS = 100;
+/** A timer fires up to this much early; its lane is kept until the job is due. */
+const TIMER_STEP_MS = 1_000;
+/** Lanes fetched at once. */
+const BATCH = 50;
+const FETCH_MS = 500;
+const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
+
+/**
+ * The lanes of this process: fetches them from pg-boss, keeps them, gives them back.
+ * @see docs/decisions/0031
+ */
+export class Lanes {
+  readonly #database: Database;
+  readonly #boss: PgBoss;
+  readonly #schema: string;
+  readonly #nowSql: string;
+  readonly #log: Logger;
+  readonly #held = new Map<string, Map<string, Lane>>();
+  /** When a queue is to be fetched from again, in steady milliseconds; missing: at once. */
+  readonly #fetchAt = new Map<string, number>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #isRealTime: boolean;
+  readonly #onFreed: (queue: string) => void;
+  #tidying: Promise<void> | null = null;
+
+  constructor(options: { database: Database; boss: PgBoss; schema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void }) {
+    this.#database = options.database;
+    this.#boss = options.boss;
+    this.#schema = options.schema;
+    this.#nowSql = options.nowSql;
+    this.#isRealTime = options.isRealTime;
+    this.#log = options.log;
+    this.#onFreed = options.onFreed;
+  }
+
+  /** Makes what is missing of pg-boss's queues. */
+  async createQueues(queues: readonly string[]): Promise<void> {
+    const there = new Set((await this.#boss.getQueues()).map(({ name }) => name));
+    const options = { retryLimit: 2_000_000_000, retryDelay: 0, retentionSeconds: NEVER_DELETE_SECONDS, expireInSeconds: EXPIRE_SECONDS };
+    for (const queue of queues) {
+      if (!there.has(queue)) await this.#boss.createQueue(queue, { ...options, heartbeatSeconds: HEARTBEAT_SECONDS });
+      if (!there.has(timersOf(queue))) await this.#boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
+    }
+    // pg-boss keeps what it knows of a queue from its first use: not inside of a transaction, which may hold the only connection.
+    for (const queue of queues.flatMap((each) => [each, timersOf(each)])) await this.#boss.insert(queue, []);
+  }
+
+  /** Begins to say that this process lives, and to give back what is empty. */
+  start(): void {
+    this.#timers.push(setInterval(() => void this.#beat(), BEAT_MS).unref(), setInterval(() => void this.#tidy(), TIDY_MS).unref());
+  }
+
+  /** Gives everything back. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#tidying;
+    for (const [queue, lanes] of this.#held) {
+      await this.#giveBack(queue, [...lanes.values()], { offerAgain: true }).catch(() => {}); // pg-boss's heartbeat takes them back
+    }
+    this.#held.clear();
+  }
+
+  of(queue: string): Lane[] {
+    return [...(this.#held.get(queue)?.values() ?? [])];
+  }
+
+  /** There may be new lanes. */
+  hint(queue: string): void {
+    this.#fetchAt.delete(queue);
+  }
+
+  /** Nobody needs to look before a timer fires, in `ms`. */
+  hintIn(queue: string, ms: number): void {
+    const at = performance.now() + ms;
+    if (at < (this.#fetchAt.get(queue) ?? 0)) this.#fetchAt.set(queue, at);
+  }
+
+  /** These jobs are claimed no more. */
+  forget(ids: readonly string[]): void {
+    for (const lanes of this.#held.values()) for (const lane of lanes.values()) for (const id of ids) lane.claimed.delete(id);
+  }
+
+  /** Takes all the lanes that nobody serves, when there may be any. */
+  async fetch(queue: string): Promise<void> {
+    const now = performance.now();
+    if (this.#isRealTime && now < (this.#fetchAt.get(queue) ?? 0)) return;
+    this.#fetchAt.set(queue, now + FETCH_MS);
+    await this.#fireTimers(queue);
+    let held = this.#held.get(queue);
+    if (held === undefined) this.#held.set(queue, (held = new Map()));
+    for (;;) {
+      const jobs = await this.#boss.fetch<{ group: string }>(queue, { batchSize: BATCH });
+      for (const { id, retryCount, data } of jobs as readonly { id: string; retryCount: number; data: { group: string } }[]) {
+        held.set(data.group, { group: data.group, job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
+      }
+      if (jobs.length < BATCH) return;
+    }
+  }
+
+  /** When the next timer of a queue fires, in milliseconds by the database's clock; null: none waits. */
+  async nextTimer(queue: string, workSchema: string): Promise<number | null> {
+    const { rows } = await runOn(this.#database, {
+      text: `SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 AS at FROM ${quoted(workSchema)}.job WHERE name = $1 AND state < 'active'`,
+      values: [timersOf(queue)],
+      name: 'cs_next_timer',
+    });
+    const at = rows[0]?.at ?? null;
+    return at === null ? null : Number(at);
+  }
+
+  /**
+   * Makes sure that placed jobs will be served: a lane for each group with due ones, a timer for each second in which others are due.
+   * @returns the lanes that were there already: whoever serves them may just have found nothing and be about to give them back
+   */
+  async offer(placed: readonly Placed[], db?: Db): Promise<readonly Placed[]> {
+    const lanes = new Map<string, Map<string, Placed>>();
+    const timers = new Map<string, Map<string, { group: string; at: number }>>();
+    for (const each of placed) {
+      const at = Math.floor(each.dueAt / TIMER_STEP_MS) * TIMER_STEP_MS;
+      if (at <= each.now) inner(lanes, each.queue).set(laneId(each.queue, each.group), each);
+      else inner(timers, each.queue).set(laneId(each.queue, each.group, at), { group: each.group, at });
+    }
+    const within = db === undefined ? {} : { db };
+    // In one order everywhere: two transactions that offer the same ones wait, but not for each other.
+    for (const [queue, of] of sorted(timers)) {
+      await this.#boss.insert(timersOf(queue), sorted(of).map(([id, { group, at }]) => ({ id, data: { group }, startAfter: new Date(at).toISOString() })), within);
+    }
+    const there: Placed[] = [];
+    for (const [queue, of] of sorted(lanes)) {
+      const made = new Set(await this.#boss.insert(queue, sorted(of).map(([id, { group }]) => ({ id, data: { group } })), { ...within, returnId: true }));
+      for (const [id, each] of of) if (!made.has(id)) there.push(each);
+    }
+    return there;
+  }
+
+  async #fireTimers(queue: string): Promise<void> {
+    for (;;) {
+      const fired = await this.#boss.fetch<{ group: string }>(timersOf(queue), { batchSize: BATCH });
+      if (fired.length === 0) return;
+      await this.offer(fired.map(({ data }) => ({ queue, group: data.group, dueAt: 0, now: 0 })));
+      await this.#boss.deleteJob(timersOf(queue), fired.map(({ id }) => id));
+      if (fired.length < BATCH) return;
+    }
+  }
+
+  async #beat(): Promise<void> {
+    for (const [queue, lanes] of this.#held) {
+      const jobs = [...lanes.values()];
+      if (jobs.length === 0) continue;
+      try {
+        const { settled } = (await this.#boss.touch(queue, jobs.map(({ job }) => job))) as { settled?: readonly string[] };
+        if (settled === undefined) continue;
+        const mine = new Set(settled);
+        for (const lane of jobs) if (!mine.has(lane.job.id) && lanes.get(lane.group) === lane) lanes.delete(lane.group);
+      } catch {
+        // The database cannot be reached: the store says so, and others take the lanes when it lasts.
+      }
+    }
+  }
+
+  async #tidy(): Promise<void> {
+    if (this.#tidying !== null) return;
+    this.#tidying = (async () => {
+      const now = performance.now();
+      for (const [queue, lanes] of this.#held) {
+        const all = [...lanes.values()];
+        const empty = all.filter(({ claimed, emptySince }) => claimed.size === 0 && emptySince !== null && now - emptySince > LINGER_MS);
+        const old = all.filter((lane) => !empty.includes(lane) && now - lane.heldSince > TENURE_MS);
+        if (empty.length > 0) await this.#giveBack(queue, empty, { offerAgain: false });
+        if (old.length > 0) await this.#giveBack(queue, old, { offerAgain: true });
+      }
+    })();
+    try {
+      await this.#tidying;
+    } catch {
+      // As above.
+    } finally {
+      this.#tidying = null;
+    }
+  }
+
+  async #giveBack(queue: string, lanes: readonly Lane[], { offerAgain }: { offerAgain: boolean }): Promise<void> {
+    if (lanes.length === 0) return;
+    const held = this.#held.get(queue)!;
+    const connection = await this.#database.connect();
+    try {
+      await connection.query({ text: 'BEGIN' });
+      const db = dbOf(connection);
+      const { rows } = await connection.query({
+        text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now,
+            (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry) AS fresh,
+            (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry) AS retry
+          FROM unnest($2::text[]) g (group_key)`,
+        values: [queue, lanes.map(({ group }) => group)],
+        name: 'cs_lane_next',
+      });
+      const nextOf = new Map(rows.map(({ group_key, fresh, retry, now }) => [String(group_key), { now: Number(now), dueAt: Math.min(...[fresh, retry].map((at) => (at === null ? Infinity : Number(at)))) }]));
+      // What is due within a moment is not worth the way: the lane is kept.
+      const leaving = lanes.filter(({ group, claimed }) => offerAgain || (claimed.size === 0 && nextOf.get(group)!.dueAt > nextOf.get(group)!.now + TIMER_STEP_MS + LINGER_MS));
+      if (leaving.length > 0) {
+        await this.#boss.deleteJob(queue, leaving.map(({ job }) => job), { db });
+        const next = leaving.flatMap(({ group }) => {
+          const { dueAt, now } = nextOf.get(group)!;
+          return Number.isFinite(dueAt) ? [{ queue, group, dueAt, now }] : [];
+        });
+        await this.offer(next, db);
+      }
+      await connection.query({ text: 'COMMIT' });
+      connection.release();
+      for (const lane of leaving) if (held.get(lane.group) === lane) held.delete(lane.group);
+      if (offerAgain && leaving.length > 0) this.hint(queue);
+      if (offerAgain && leaving.length > 0) this.#onFreed(queue);
+    } catch (error) {
+      await connection.query({ text: 'ROLLBACK' }).catch(() => {});
+      connection.release(error as Error);
+      this.#log.warn('lanes could not be given back; they are later');
+      throw error;
+    }
+  }
+}
+
+/** pg-boss's statements on a connection of ours, so that they are part of its transaction. */
+export const dbOf = (connection: Connection): Db => ({
+  executeSql: async (text, values) => (await connection.query({ text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },
+});
+
+export const timersOf = (queue: string): string => `${queue}.timers`;
+
+/** Always the same for the same group, so that there is never a second lane. */
+const laneId = (queue: string, group: string, at?: number): string => {
+  const hex = createHash('sha256').update(JSON.stringify([queue, group, at ?? null])).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+};
+
+const inner = <V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> => {
+  let found = map.get(key);
+  if (found === undefined) map.set(key, (found = new Map()));
+  return found;
+};
+
+const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));

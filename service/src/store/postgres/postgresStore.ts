@@ -1,0 +1,447 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PgBoss, type Db } from 'pg-boss';
+import { silent, systemTime } from '../lowdb/options.ts';
+import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
+import { StoreUnavailable } from '../store.ts';
+import { Changes } from './changes.ts';
+import { runOn, type Connection, type Database } from './database.ts';
+import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
+import type { Placed, WrittenJobs } from './jobWrites.ts';
+import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
+import { migrate } from './migrations.ts';
+import type { PostgresOptions } from './options.ts';
+import { Session, transactionsOf } from './session.ts';
+import { quoted } from './sql.ts';
+import { readTables, type Table } from './tables.ts';
+import { DatabaseTime, nowSql } from './time.ts';
+import { WorkQueue } from './workQueue.ts';
+
+const DEFAULTS = { works: true, log: silent, clock: systemTime, keptChanges: 10_000 };
+/** A transaction that met others is run again; so many times it never happens. */
+const MOST_RUNS = 50;
+/** A unique violation may come from one who was faster: the second run finds what that one wrote. */
+const MOST_VIOLATIONS = 3;
+const RETRY_MS = 500;
+const SWEEP_MS = 5_000;
+const SWEEP_CHANGES_MS = 60_000;
+/** News of several transactions are told together. */
+const GATHER_MS = 5;
+/** A statement whose connection was cut is tried so often on another one. */
+const MOST_CUT = 3;
+/** How long it is asked what became of a commit whose answer was lost. */
+const DOUBT_MS = 10_000;
+
+interface WorkListener {
+  readonly call: () => void;
+  /** Undefined: every queue. */
+  readonly queue: string | undefined;
+}
+
+interface Committed<T> {
+  readonly value: T;
+  readonly jobs: WrittenJobs;
+  /** Null: it has written no document. */
+  readonly xid: string | null;
+  /** Lanes that were there before. */
+  readonly there: readonly Placed[];
+}
+
+/** The store on PostgreSQL. @see docs/decisions/0031 */
+export class PostgresStore<S extends Schema> implements Store<S> {
+  /** For what else is kept in the same database. */
+  readonly database: Database;
+  readonly schemaName: string;
+  readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database' | 'connections'>>;
+  readonly #tables: ReadonlyMap<string, Table>;
+  readonly #transactionOf: (session: Session) => Transaction<S>;
+  readonly #queues: ReadonlySet<string>;
+  readonly #boss: PgBoss;
+  readonly #time: DatabaseTime;
+  readonly #nowSql: string;
+  readonly #lanes: Lanes;
+  readonly #work: WorkQueue;
+  readonly #changes: Changes<S>;
+  /** Of this process, while it runs. */
+  readonly #instance = randomUUID();
+  readonly #listeners = new Set<WorkListener>();
+  readonly #usedQueues = new Set<string>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #news: { changed: boolean; queues: Set<string>; lanes: Placed[] } | null = null;
+  #outage: string | null = null;
+  #stopListening: (() => Promise<void>) | null = null;
+  #closed: Promise<void> | null = null;
+
+  private constructor(schema: S, database: Database, options: PostgresOptions, tables: ReadonlyMap<string, Table>, boss: PgBoss, time: DatabaseTime) {
+    this.database = database;
+    this.schemaName = options.schema;
+    this.#options = { ...DEFAULTS, ...options };
+    this.#tables = tables;
+    this.#transactionOf = transactionsOf(schema);
+    this.#queues = new Set(options.queues);
+    this.#boss = boss;
+    this.#time = time;
+    const workSchema = workSchemaOf(options.schema);
+    this.#nowSql = nowSql(workSchema);
+    const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
+    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])) });
+    this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance });
+    this.#changes = new Changes(database, options.schema, this.#options.keptChanges);
+  }
+
+  static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
+    const { works = true, log = silent } = options;
+    await migrate(database, options.schema, options.migrations);
+    const tables = await readTables(database, options.schema, schema);
+    const time = new DatabaseTime(options.databaseNow);
+    const boss = new PgBoss({
+      db: bossDatabase(database),
+      schema: workSchemaOf(options.schema),
+      backend: database.kind,
+      schedule: false,
+      supervise: works,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_SECONDS,
+      ...(time.testClock && { clock: time.testClock }),
+    });
+    let store: PostgresStore<S> | undefined;
+    // It says so at each of its rounds; the store says once that the database cannot be reached.
+    boss.on('error', (error) => {
+      if (store?.fault === null && !isOutage(error)) log.warn(`the queues' maintenance failed: ${inWords(error)}`);
+    });
+    await boss.start();
+    store = new PostgresStore(schema, database, options, tables, boss, time);
+    try {
+      await store.#start(works);
+      return store;
+    } catch (error) {
+      await boss.stop({ graceful: false, close: false }).catch(() => {});
+      throw error;
+    }
+  }
+
+  get fault(): string | null {
+    return this.#closed === null ? this.#outage : 'the store is closed';
+  }
+
+  async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
+    return this.#tracked(async () => {
+      await this.#time.sync();
+      const { value, jobs, xid, there } = await this.#run(fn);
+      this.#publish(jobs, xid, there);
+      return value;
+    });
+  }
+
+  async claim(request: ClaimRequest): Promise<readonly Job[]> {
+    if (!this.#queues.has(request.queue)) return this.#refuseWhenUnavailable(), [];
+    return this.#tracked(async () => {
+      await this.#time.sync();
+      return this.#watched(() => this.#work.claim(request));
+    });
+  }
+
+  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
+    if (!this.#queues.has(queue)) return this.#refuseWhenUnavailable(), null;
+    return this.#tracked(async () => {
+      await this.#time.sync();
+      return this.#watched(() => this.#work.msUntilDue(queue, skip));
+    });
+  }
+
+  changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
+    return this.#changes.read(options);
+  }
+
+  onWork(call: () => void, queue?: string): () => void {
+    // An object of its own, so that the same function can be added twice.
+    const listener = { call, queue };
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Nothing while the database cannot be reached. */
+  async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
+    if (this.fault !== null) return { queues: {}, files: null };
+    await this.#time.sync();
+    return { queues: await this.#watched(() => this.#work.stats(skip)), files: null };
+  }
+
+  async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
+    const { rewriteAll } = await import('./rewrite.ts');
+    await this.#tracked(() => this.#watched(() => rewriteAll(this.database, this.schemaName, this.#tables, change)));
+    this.#changes.look();
+  }
+
+  async forgetHistory(): Promise<void> {
+    const { vacuumAll } = await import('./rewrite.ts');
+    await this.#tracked(() => this.#watched(() => vacuumAll(this.database, this.schemaName)));
+  }
+
+  // eslint-disable-next-line require-yield -- to come
+  async *dump(): AsyncGenerator<DumpedRecord> {
+    throw new Error('not yet');
+  }
+
+  async restore(_records: AsyncIterable<DumpedRecord>): Promise<void> {
+    throw new Error('not yet');
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown();
+    return this.#closed;
+  }
+
+  async #start(works: boolean): Promise<void> {
+    await this.#lanes.createQueues(this.#options.queues);
+    await this.#changes.start();
+    this.#stopListening = await this.database.listen(channelOf(this.schemaName), (payload) => this.#hear(payload), () => this.#catchUp());
+    if (!works) return;
+    this.#lanes.start();
+    this.#every(SWEEP_MS, () => this.#work.offerStranded());
+    this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
+  }
+
+  /** Runs a transaction until it has met nobody else. */
+  async #run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
+    for (let runs = 1, violations = 0; ; runs += 1) {
+      try {
+        return await this.#watched(() => this.#runOnce(fn));
+      } catch (error) {
+        if (isUniqueViolation(error)) {
+          violations += 1;
+          if (violations >= MOST_VIOLATIONS) throw uniqueViolation(error);
+        } else if (!isToBeRunAgain(error)) throw error;
+        if (runs >= MOST_RUNS) throw unavailable('the same documents are changed by too many at once', error);
+        if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
+      }
+    }
+  }
+
+  async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
+    const connection = await this.database.connect();
+    const session = new Session(connection, this.#tables, this.#queues);
+    let broken: Error | undefined;
+    try {
+      await connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+      const value = await fn(this.#transactionOf(session));
+      session.end();
+      return { value, ...(await this.#commit(connection, session)) };
+    } catch (error) {
+      session.end();
+      if (isOutage(error)) broken = error as Error;
+      else await connection.query({ text: 'ROLLBACK' }).catch((late: Error) => (broken = late));
+      throw error;
+    } finally {
+      connection.release(broken);
+    }
+  }
+
+  async #commit(connection: Connection, session: Session): Promise<Omit<Committed<unknown>, 'value'>> {
+    if (!session.wrote) {
+      await connection.query({ text: 'COMMIT' });
+      return { jobs: NO_JOBS, xid: null, there: [] };
+    }
+    await session.flush();
+    const jobs = session.jobs.any ? await session.jobs.flush(connection, this.schemaName, this.#options.clock.now().getTime(), this.#nowSql) : NO_JOBS;
+    await this.#noteQueues(connection, jobs);
+    const there = jobs.placed.length === 0 ? [] : await this.#lanes.offer(jobs.placed, dbOf(connection));
+    const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
+    const xid = String(rows[0]!.xid);
+    try {
+      const { command } = await connection.query({ text: 'COMMIT' });
+      if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
+    } catch (error) {
+      if (!isOutage(error) || !(await this.#wasCommitted(xid))) throw error;
+    }
+    return { jobs, xid, there };
+  }
+
+  /** The answer to a commit was lost with its connection; the server knows what became of it. */
+  async #wasCommitted(xid: string): Promise<boolean> {
+    const giveUpAt = performance.now() + DOUBT_MS;
+    for (;;) {
+      try {
+        const { rows } = await runOn(this.database, { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [xid] });
+        const { status } = rows[0]!;
+        if (status !== 'in progress') return status === 'committed';
+      } catch (error) {
+        if ((error as { code?: string }).code === '22023') return false; // a number that a crash has taken back
+      }
+      if (performance.now() > giveUpAt) throw new StoreUnavailable('the connection was lost in a commit, and the database does not say whether it holds; look before doing it again');
+      await sleep(100);
+    }
+  }
+
+  /** So that a queue that holds nothing now is still counted. */
+  async #noteQueues(connection: Connection, { placed }: WrittenJobs): Promise<void> {
+    const fresh = [...new Set(placed.map(({ queue }) => queue))].filter((queue) => !this.#usedQueues.has(queue)).sort();
+    if (fresh.length === 0) return;
+    await connection.query({ text: `INSERT INTO ${quoted(this.schemaName)}.queues (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [fresh] });
+  }
+
+  /** What is durable is shown to others: to those who work, to the readers of the feed, to other processes. */
+  #publish(jobs: WrittenJobs, xid: string | null, there: readonly Placed[]): void {
+    this.#lanes.forget(jobs.ids);
+    const queues = new Set(jobs.placed.map(({ queue }) => queue));
+    for (const queue of queues) {
+      this.#usedQueues.add(queue);
+      this.#lanes.hint(queue);
+    }
+    if (xid !== null) {
+      this.#changes.committed(xid);
+      this.#tell(queues, there);
+    }
+    if (queues.size > 0) this.#callListeners(queues);
+  }
+
+  #tell(queues: ReadonlySet<string>, lanes: readonly Placed[]): void {
+    if (this.#news === null) {
+      this.#news = { changed: true, queues: new Set(), lanes: [] };
+      setTimeout(() => void this.#sendNews(), GATHER_MS);
+    }
+    for (const queue of queues) this.#news.queues.add(queue);
+    this.#news.lanes.push(...lanes);
+  }
+
+  /** Missed news do no harm: everybody looks for themselves every now and then. */
+  async #sendNews(): Promise<void> {
+    const news = this.#news;
+    this.#news = null;
+    if (news === null) return;
+    try {
+      await this.#lanes.offer(news.lanes);
+      const payload = JSON.stringify({ from: this.#instance, changed: news.changed, queues: [...news.queues] });
+      await runOn(this.database, { text: 'SELECT pg_notify($1, $2)', values: [channelOf(this.schemaName), payload], name: 'cs_notify' });
+    } catch (error) {
+      if (this.fault === null && !isOutage(error)) this.#options.log.warn(`other processes could not be told of a change: ${inWords(error)}`);
+    }
+  }
+
+  #hear(payload: string): void {
+    const { from, changed, queues } = JSON.parse(payload) as { from: string; changed: boolean; queues: string[] };
+    if (from === this.#instance || this.#closed !== null) return;
+    if (changed) this.#changes.look();
+    for (const queue of queues) this.#lanes.hint(queue);
+    if (queues.length > 0) this.#callListeners(new Set(queues));
+  }
+
+  /** After an absence: everything may have changed. */
+  #catchUp(): void {
+    if (this.#closed !== null) return;
+    this.#changes.look();
+    for (const queue of this.#queues) this.#lanes.hint(queue);
+    this.#callListeners(this.#queues);
+  }
+
+  #callListeners(queues: ReadonlySet<string>): void {
+    for (const { call, queue } of this.#listeners) {
+      try {
+        if (queue === undefined || queues.has(queue)) call();
+      } catch (error) {
+        this.#options.log.error(`a work listener failed: ${inWords(error)}`);
+      }
+    }
+  }
+
+  /** @throws StoreUnavailable in place of what the driver says when the server cannot be reached */
+  async #watched<T>(fn: () => Promise<T>): Promise<T> {
+    for (let runs = 1; ; runs += 1) {
+      try {
+        return await fn();
+      } catch (error) {
+        if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
+        if (!isOutage(error)) throw error;
+        // One connection was cut, and nothing of it was committed: another one may do.
+        if (runs < MOST_CUT && this.#outage === null && (await this.#isReachable()) === null) continue;
+        this.#beginOutage(inWords(error));
+        throw unavailable(this.#outage!, error);
+      }
+    }
+  }
+
+  #beginOutage(reason: string): void {
+    if (this.#outage !== null || this.#closed !== null) {
+      this.#outage ??= reason;
+      return;
+    }
+    this.#outage = `the database cannot be reached or written to: ${reason}`;
+    this.#options.log.error(`${this.#outage}; nothing can be written until this works again`);
+    void this.#heal();
+  }
+
+  async #heal(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+      const reason = await this.#isReachable();
+      if (reason !== null) this.#outage = `the database cannot be reached or written to: ${reason}`;
+      else {
+        this.#outage = null;
+        this.#options.log.info('the database can be written to again');
+        this.#catchUp();
+        return;
+      }
+    }
+  }
+
+  /** @returns null when it is, else why not */
+  async #isReachable(): Promise<string | null> {
+    try {
+      const { rows } = await runOn(this.database, { text: 'SELECT pg_is_in_recovery() AS standby' });
+      return rows[0]!.standby === true ? 'it is a standby, which cannot be written to' : null;
+    } catch (error) {
+      return inWords(error);
+    }
+  }
+
+  async #tracked<T>(fn: () => Promise<T>): Promise<T> {
+    this.#refuseWhenUnavailable();
+    const running = fn();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  #refuseWhenUnavailable(): void {
+    if (this.fault !== null) throw new StoreUnavailable(this.fault);
+  }
+
+  #every(ms: number, call: () => Promise<void>): void {
+    const timer = setInterval(() => {
+      if (this.fault !== null) return;
+      call().catch((error: unknown) => {
+        if (!isOutage(error)) this.#options.log.warn(`maintenance of the store failed: ${inWords(error)}`);
+      });
+    }, ms).unref();
+    this.#closing.signal.addEventListener('abort', () => clearInterval(timer));
+  }
+
+  async #shutDown(): Promise<void> {
+    await Promise.allSettled(this.#running);
+    this.#closing.abort();
+    if (this.#outage === null) {
+      await this.#sendNews();
+      await this.#lanes.stop();
+    }
+    await this.#changes.close();
+    await this.#stopListening?.();
+    await this.#boss.stop({ graceful: false, close: false });
+    await this.database.close();
+  }
+}
+
+const NO_JOBS: WrittenJobs = { placed: [], ids: [], xid: null };
+
+/** The schema of pg-boss. */
+export const workSchemaOf = (schema: string): string => `${schema}_work`;
+
+const channelOf = (schema: string): string => `${schema}_news`;
+
+const bossDatabase = (database: Database): Db => ({
+  executeSql: async (text, values) => (await runOn(database, { text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },
+  setSessionStatements: async (statements) => database.setSessionStatements(statements),
+});

@@ -1,0 +1,67 @@
+import { toJson } from '../lowdb/document.ts';
+import type { Document } from '../store.ts';
+import { runOn, type Connection, type Database } from './database.ts';
+import { quoted, tableName, toText } from './sql.ts';
+import type { Row, Table } from './tables.ts';
+
+const PAGE = 200;
+
+/** Every table of documents, also of collections that the schema names no more. */
+async function documentTables(connection: Connection, schemaName: string): Promise<readonly string[]> {
+  const { rows } = await connection.query({
+    text: `SELECT table_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'document' AND table_name <> 'changes' ORDER BY table_name`,
+    values: [schemaName],
+  });
+  return rows.map(({ table_name }) => String(table_name));
+}
+
+/** Gives every document to `change` and puts what it makes of it in its place, in one transaction; all others wait. */
+export async function rewriteAll(database: Database, schemaName: string, tables: ReadonlyMap<string, Table>, change: (document: Document, collection: string) => Document): Promise<void> {
+  const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
+  const connection = await database.connect();
+  try {
+    await connection.query({ text: 'BEGIN' });
+    await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
+    const names = await documentTables(connection, schemaName);
+    for (const name of names) await connection.query({ text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE` });
+    for (const name of names) {
+      const full = `${quoted(schemaName)}.${quoted(name)}`;
+      const table = byTable.get(full);
+      for (let after = ''; ; ) {
+        const { rows } = await connection.query({ text: `SELECT id, document FROM ${full} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`, values: [after] });
+        for (const { id, document } of rows as readonly { id: string; document: Document }[]) {
+          const changed = change(document, table?.collection ?? name);
+          if (changed === document) continue;
+          const json = toJson(name, changed);
+          const row: Row = { id: changed.id, json, document: changed };
+          if (table !== undefined) await connection.query(table.upsert([row]));
+          else await connection.query({ text: `UPDATE ${full} SET document = $2 WHERE id = $1`, values: [toText(id), json] });
+        }
+        if (rows.length < PAGE) break;
+        after = String(rows.at(-1)!.id);
+      }
+    }
+    await connection.query({ text: 'COMMIT' });
+    connection.release();
+  } catch (error) {
+    await connection.query({ text: 'ROLLBACK' }).catch(() => {});
+    connection.release(error as Error);
+    throw error;
+  }
+}
+
+/** Leaves nothing of former documents in the tables' files. What the server's own log and backups hold is its operator's. */
+export async function vacuumAll(database: Database, schemaName: string): Promise<void> {
+  await runOn(database, { text: `TRUNCATE ${tableName(schemaName, 'changes')}` });
+  const connection = await database.connect();
+  try {
+    const names = await documentTables(connection, schemaName);
+    await connection.query({ text: 'SET statement_timeout = 0' });
+    for (const name of names) await connection.query({ text: `VACUUM FULL ${quoted(schemaName)}.${quoted(name)}` });
+    await connection.query({ text: 'RESET statement_timeout' });
+    connection.release();
+  } catch (error) {
+    connection.release(error as Error);
+    throw error;
+  }
+}

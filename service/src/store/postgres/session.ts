@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import { toJson } from '../lowdb/document.ts';
+import type { Collection, Document, Query, Schema, Transaction } from '../store.ts';
+import type { Connection } from './database.ts';
+import { Conflict } from './errors.ts';
+import { JobWrites } from './jobWrites.ts';
+import { MOST_ROWS, type AnyQuery, type Row, type Table } from './tables.ts';
+
+/** A version of a row that this transaction wrote itself. */
+const OWN = Symbol('own');
+
+interface Pending {
+  readonly table: Table;
+  /** By id; null: removed. */
+  readonly rows: Map<string, Row | null>;
+}
+
+/**
+ * One transaction on one connection. What it writes waits until something reads that collection, or it
+ * ends. What it has read must not have changed when it is written: else it is to be run again.
+ */
+export class Session {
+  readonly jobs: JobWrites;
+  readonly #connection: Connection;
+  readonly #tables: ReadonlyMap<string, Table>;
+  /** Rows' versions as they were read, by collection and id. */
+  readonly #versions = new Map<string, string | typeof OWN>();
+  /** Documents that nobody else can change before the end: locked, or written. Null: there is none. */
+  readonly #known = new Map<string, Document | null>();
+  readonly #pending = new Map<string, Pending>();
+  #wrote = false;
+  #ended = false;
+
+  constructor(connection: Connection, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>) {
+    this.#connection = connection;
+    this.#tables = tables;
+    this.jobs = new JobWrites(queues);
+  }
+
+  get wrote(): boolean {
+    return this.#wrote || this.jobs.any;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  table(collection: string): Table {
+    if (this.#ended) throw new Error('The transaction has ended; await everything inside its function');
+    return this.#tables.get(collection)!;
+  }
+
+  async read(table: Table, id: string, lock: boolean): Promise<Document | null> {
+    const key = keyOf(table, id);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    let document = await this.#select(table, id, lock);
+    if (lock && document === null) {
+      // Nobody has this id: whoever wants it too waits here, and then finds what the first one made.
+      await this.#connection.query({ text: 'SELECT pg_advisory_xact_lock($1::bigint)', values: [lockNumber(key)], name: 'cs_lock' });
+      document = await this.#select(table, id, lock);
+    }
+    if (lock) this.#known.set(key, document);
+    return document;
+  }
+
+  async find(table: Table, query: AnyQuery): Promise<readonly Document[]> {
+    const statement = table.find(query);
+    if (query.limit <= 0) return [];
+    await this.#flush(table.collection);
+    const { rows } = await this.#connection.query(statement);
+    return rows.map(({ document, version }) => this.#note(table, document as Document, String(version)));
+  }
+
+  put(table: Table, document: Document): void {
+    const json = toJson(table.collection, document);
+    this.#write(table, document.id, { id: document.id, json, document });
+  }
+
+  async remove(table: Table, id: string): Promise<boolean> {
+    const found = this.#versions.has(keyOf(table, id)) && this.#known.get(keyOf(table, id)) !== null;
+    if (!found && (await this.read(table, id, true)) === null) return false;
+    this.#write(table, id, null);
+    return true;
+  }
+
+  /** Sends what has been written of documents so far. @throws Conflict */
+  async flush(): Promise<void> {
+    for (const collection of [...this.#pending.keys()]) await this.#flush(collection);
+  }
+
+  #write(table: Table, id: string, row: Row | null): void {
+    this.#wrote = true;
+    let pending = this.#pending.get(table.collection);
+    if (pending === undefined) this.#pending.set(table.collection, (pending = { table, rows: new Map() }));
+    pending.rows.set(id, row);
+    this.#known.set(keyOf(table, id), row?.document ?? null);
+  }
+
+  async #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
+    const { rows } = await this.#connection.query(table.get(id, lock));
+    const row = rows[0];
+    return row === undefined ? null : this.#note(table, row.document as Document, String(row.version));
+  }
+
+  /** @throws Conflict when it is not the version that was read before */
+  #note(table: Table, document: Document, version: string): Document {
+    const key = keyOf(table, document.id);
+    const earlier = this.#versions.get(key);
+    if (earlier === undefined) this.#versions.set(key, version);
+    else if (earlier !== OWN && earlier !== version) throw new Conflict(`${key} was changed meanwhile`);
+    return document;
+  }
+
+  async #flush(collection: string): Promise<void> {
+    const pending = this.#pending.get(collection);
+    if (pending === undefined) return;
+    this.#pending.delete(collection);
+    const { table, rows } = pending;
+    const removed: string[] = [];
+    let certain = 0;
+    const known: (Row & { version: string })[] = [];
+    const fresh: Row[] = [];
+    for (const [id, row] of rows) {
+      const version = this.#versions.get(keyOf(table, id));
+      if (row === null) {
+        removed.push(id);
+        if (typeof version === 'string') certain += 1;
+      } else if (typeof version === 'string') known.push({ ...row, version });
+      else fresh.push(row);
+      this.#versions.set(keyOf(table, id), OWN);
+    }
+    if (removed.length > 0) {
+      const { rowCount } = await this.#connection.query(table.delete(removed));
+      if (rowCount! < certain) throw new Conflict(`documents of ${collection} were removed meanwhile`);
+    }
+    for (const part of partsOf(known)) {
+      const { rowCount } = await this.#connection.query(table.update(part));
+      if (rowCount !== part.length) throw new Conflict(`documents of ${collection} were changed meanwhile`);
+    }
+    for (const part of partsOf(fresh)) await this.#connection.query(table.upsert(part));
+  }
+}
+
+const keyOf = (table: Table, id: string): string => `${table.collection} ${id}`;
+
+/** 63 bits of a hash: two ids that share them wait for each other, no more. */
+const lockNumber = (key: string): string => createHash('sha256').update(key).digest().readBigInt64BE().toString();
+
+function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; at += MOST_ROWS) yield rows.slice(at, at + MOST_ROWS);
+}
+
+class SessionCollection implements Collection<Document> {
+  readonly #session: Session;
+  readonly #collection: string;
+
+  constructor(session: Session, collection: string) {
+    this.#session = session;
+    this.#collection = collection;
+  }
+
+  async get(id: string): Promise<Document | null> {
+    return this.#session.read(this.#session.table(this.#collection), id, true);
+  }
+
+  async peek(id: string): Promise<Document | null> {
+    return this.#session.read(this.#session.table(this.#collection), id, false);
+  }
+
+  async find(query: Query<Document>): Promise<readonly Document[]> {
+    return this.#session.find(this.#session.table(this.#collection), query as AnyQuery);
+  }
+
+  async put(document: Document): Promise<void> {
+    this.#session.put(this.#session.table(this.#collection), document);
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return this.#session.remove(this.#session.table(this.#collection), id);
+  }
+}
+
+/** Makes the `tx` objects of a schema. */
+export const transactionsOf = <S extends Schema>(schema: S) => {
+  const names = Object.keys(schema);
+  return (session: Session): Transaction<S> => {
+    const tx: Record<string, unknown> = { jobs: session.jobs };
+    for (const name of names) tx[name] = new SessionCollection(session, name);
+    return tx as unknown as Transaction<S>;
+  };
+};

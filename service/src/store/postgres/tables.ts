@@ -1,0 +1,140 @@
+import type { Document, Query, Schema } from '../store.ts';
+import { runOn, type Database } from './database.ts';
+import { columnName, searchedFields, snakeCase, tableName, toColumn, toText } from './sql.ts';
+
+/** A query with its types erased: tables do not know their documents' fields. */
+export interface AnyQuery {
+  readonly where: Readonly<Record<string, unknown>>;
+  readonly orderBy?: string;
+  readonly direction?: 'asc' | 'desc';
+  readonly after?: Query<Document>['after'];
+  readonly limit: number;
+}
+
+/** A collection's table: its columns, and the statements on it. */
+export class Table {
+  readonly collection: string;
+  readonly name: string;
+  /** The fields that have a column, in the order of the statements. */
+  readonly fields: readonly string[];
+  readonly #types: readonly string[];
+  readonly #indexes: Schema[string]['indexes'];
+  readonly #columns: string;
+
+  constructor(schema: string, collection: string, indexes: Schema[string]['indexes'], types: ReadonlyMap<string, string>) {
+    this.collection = collection;
+    this.name = tableName(schema, collection);
+    this.fields = searchedFields(indexes);
+    this.#indexes = indexes;
+    this.#types = this.fields.map((field) => {
+      const type = types.get(snakeCase(field));
+      if (type === undefined) throw new Error(`The table of ${collection} has no column for ${field}: a migration is missing`);
+      return type;
+    });
+    this.#columns = ['id', 'document', ...this.fields.map(columnName)].join(', ');
+  }
+
+  /** @throws Error when no index of the schema fits, as in the embedded store */
+  find({ where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery): { readonly text: string; readonly values: readonly unknown[]; readonly name: string } {
+    this.#assertIndexed(where, orderBy);
+    const values: unknown[] = [];
+    const parameter = (value: unknown) => `$${values.push(toColumn(value))}`;
+    const conditions = Object.entries(where).map(([field, value]) => (value === null ? `${this.#column(field)} IS NULL` : `${this.#column(field)} = ${parameter(value)}`));
+    const order = orderBy === 'id' ? 'id' : columnName(orderBy);
+    const beyond = direction === 'asc' ? '>' : '<';
+    if (after !== undefined) {
+      if (orderBy === 'id' || after.id === undefined) conditions.push(`${order} ${beyond} ${parameter(after.value)}`);
+      else conditions.push(`(${order}, id) ${beyond} (${parameter(after.value)}, ${parameter(after.id)})`);
+    }
+    const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    const sorting = direction === 'asc' ? (orderBy === 'id' ? 'id' : `${order} NULLS FIRST, id`) : orderBy === 'id' ? 'id DESC' : `${order} DESC NULLS LAST, id DESC`;
+    const text = `SELECT document, id, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
+    return { text, values, name: text.length < 63 ? text : nameOf(text) };
+  }
+
+  get(id: string, lock: boolean) {
+    const text = `SELECT document, xmin::text AS version FROM ${this.name} WHERE id = $1${lock ? ' FOR UPDATE' : ''}`;
+    return { text, values: [toText(id)], name: nameOf(text) };
+  }
+
+  /** Inserts, or replaces whatever is there. */
+  upsert(rows: readonly Row[]) {
+    const { list, values } = this.#values(rows);
+    const set = ['document', ...this.fields.map(columnName)].map((column) => `${column} = excluded.${column}`).join(', ');
+    const text = `INSERT INTO ${this.name} (${this.#columns}) VALUES ${list} ON CONFLICT (id) DO UPDATE SET ${set}`;
+    return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
+  }
+
+  /** Replaces rows that are still as they were read; the others are left out of its row count. */
+  update(rows: readonly (Row & { readonly version: string })[]) {
+    const { list, values } = this.#values(rows, true);
+    const set = ['document', ...this.fields.map(columnName)].map((column) => `${column} = v.${column}`).join(', ');
+    const text = `UPDATE ${this.name} t SET ${set} FROM (VALUES ${list}) v (${this.#columns}, version) WHERE t.id = v.id AND t.xmin::text = v.version`;
+    return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
+  }
+
+  delete(ids: readonly string[]) {
+    const text = `DELETE FROM ${this.name} WHERE id = ANY($1::text[])`;
+    return { text, values: [ids.map(toText)], name: nameOf(text) };
+  }
+
+  #values(rows: readonly (Row & { readonly version?: string })[], versioned = false) {
+    const types = ['text', 'json', ...this.#types, ...(versioned ? ['text'] : [])];
+    const values: unknown[] = [];
+    const list = rows
+      .map(({ id, json, document, version }) => {
+        const cells = [toText(id), json, ...this.fields.map((field) => toColumn((document as unknown as Record<string, unknown>)[field])), ...(versioned ? [version] : [])];
+        return `(${cells.map((cell, at) => `$${values.push(cell)}::${types[at]}`).join(', ')})`;
+      })
+      .join(', ');
+    return { list, values };
+  }
+
+  #column(field: string): string {
+    if (field === 'id') return 'id';
+    if (!this.fields.includes(field)) throw new Error(`find in ${this.collection}: ${field} has no column; declare an index with it`);
+    return columnName(field);
+  }
+
+  #assertIndexed(where: AnyQuery['where'], orderBy: string): void {
+    for (const [field, value] of Object.entries(where)) {
+      if (value === undefined) throw new Error(`find in ${this.collection}: where.${field} is undefined; use null or leave it out`);
+    }
+    if (this.#indexes.some((index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where))) return;
+    throw new Error(`find in ${this.collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`);
+  }
+}
+
+export interface Row {
+  readonly id: string;
+  readonly json: string;
+  readonly document: Document;
+}
+
+/** Rows that a statement takes at once: a statement has at most 65,535 values. */
+export const MOST_ROWS = 500;
+const MOST_PREPARED = 4;
+
+const names = new Map<string, string>();
+
+/** A short name for a prepared statement, the same for the same text. */
+function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `cs${names.size}`));
+  return name;
+}
+
+/** The tables of a schema's collections, with the types of their columns as they are. */
+export async function readTables(database: Database, schemaName: string, schema: Schema): Promise<ReadonlyMap<string, Table>> {
+  const { rows } = await runOn(database, {
+    text: `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = $1`,
+    values: [schemaName],
+  });
+  return new Map(
+    Object.entries(schema).map(([collection, { indexes }]) => {
+      const types = new Map(rows.filter(({ table_name }) => table_name === snakeCase(collection)).map(({ column_name, data_type }) => [String(column_name), String(data_type)]));
+      if (types.size === 0) throw new Error(`There is no table for ${collection}: a migration is missing`);
+      return [collection, new Table(schemaName, collection, indexes, types)];
+    }),
+  );
+}

@@ -1,0 +1,7 @@
+import type { Migrations } from '../migrations.ts';
+import { initial } from './0001_initial.ts';
+
+/** The service's schema from its first version to the present one. */
+export const serviceMigrations: Migrations = {
+  '0001_initial': initial,
+};

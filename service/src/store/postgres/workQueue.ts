@@ -1,0 +1,150 @@
+import type { ClaimRequest, Job, QueueStats } from '../store.ts';
+import { runOn, type Database } from './database.ts';
+import { quoted } from './sql.ts';
+import type { Lane, Lanes } from './lanes.ts';
+
+/** After so many fresh ones in a row a retry has its turn. */
+const FRESH_IN_A_ROW = 7;
+
+/** Claims jobs of the groups that this process serves. @see docs/decisions/0031 */
+export class WorkQueue {
+  readonly #database: Database;
+  readonly #lanes: Lanes;
+  readonly #jobs: string;
+  readonly #queues: string;
+  readonly #workSchema: string;
+  readonly #nowSql: string;
+  /** Of this process, while it runs. */
+  readonly #instance: string;
+  #served = 0;
+
+  constructor(options: { database: Database; lanes: Lanes; schema: string; workSchema: string; nowSql: string; instance: string }) {
+    this.#database = options.database;
+    this.#lanes = options.lanes;
+    this.#jobs = `${quoted(options.schema)}.jobs`;
+    this.#queues = `${quoted(options.schema)}.queues`;
+    this.#workSchema = options.workSchema;
+    this.#nowSql = options.nowSql;
+    this.#instance = options.instance;
+  }
+
+  async claim({ queue, limit, freeSlots, leaseMs }: ClaimRequest): Promise<readonly Job[]> {
+    await this.#lanes.fetch(queue);
+    const lanes = this.#lanes
+      .of(queue)
+      .map((lane) => ({ lane, slots: Math.min(limit, Math.floor(freeSlots(lane.group))) }))
+      .filter(({ slots }) => slots > 0)
+      .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
+    if (lanes.length === 0 || limit <= 0) return [];
+    const { rows } = await runOn(this.#database, {
+      text: this.#claimSql,
+      values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs],
+      name: 'cs_claim',
+    });
+    const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn) || Number(a.place) - Number(b.place));
+    const taken = new Map<string, number>();
+    for (const row of claimed) {
+      const { lane } = lanes[Number(row.place) - 1]!;
+      lane.claimed.add(String(row.id));
+      lane.servedAt = ++this.#served;
+      lane.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lane.sinceRetry + 1);
+      lane.emptySince = null;
+      taken.set(lane.group, (taken.get(lane.group) ?? 0) + 1);
+    }
+    if (claimed.length < limit) for (const { lane, slots } of lanes) settle(lane, (taken.get(lane.group) ?? 0) < slots);
+    return claimed.map(jobOf);
+  }
+
+  /** @see Store.msUntilDue */
+  async msUntilDue(queue: string, skip: (group: string) => boolean): Promise<number | null> {
+    await this.#lanes.fetch(queue);
+    const groups = this.#lanes.of(queue).flatMap(({ group }) => (skip(group) ? [] : [group]));
+    const { rows } = await runOn(this.#database, {
+      text: `SELECT (${this.#nowSql})::float8 AS now, min(least(
+          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry),
+          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry)))::float8 AS due_at
+        FROM unnest($2::text[]) g (group_key)`,
+      values: [queue, groups],
+      name: 'cs_due',
+    });
+    const now = Number(rows[0]!.now);
+    const timer = await this.#lanes.nextTimer(queue, this.#workSchema);
+    if (timer !== null) this.#lanes.hintIn(queue, timer - now);
+    const times = [rows[0]!.due_at === null ? null : Number(rows[0]!.due_at), timer].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
+  }
+
+  /** @see Store.stats; it counts all jobs, a few milliseconds for each hundred thousand */
+  async stats(skip: (queue: string, group: string) => boolean): Promise<Record<string, QueueStats>> {
+    const { rows } = await runOn(this.#database, {
+      text: `SELECT q.name AS queue, j.group_key, (${this.#nowSql})::float8 AS now, count(j.id)::int AS jobs,
+          (count(j.id) FILTER (WHERE j.claimed_by IS NOT NULL AND j.due_at > (${this.#nowSql})))::int AS claimed,
+          (min(j.due_at) FILTER (WHERE j.due_at <= (${this.#nowSql})))::float8 AS oldest
+        FROM ${this.#queues} q LEFT JOIN ${this.#jobs} j ON j.queue = q.name GROUP BY q.name, j.group_key`,
+    });
+    const stats: Record<string, { waiting: number; claimed: number; oldestDueMs: number | null }> = {};
+    for (const { queue, group_key, now, jobs, claimed, oldest } of rows) {
+      const of = (stats[String(queue)] ??= { waiting: 0, claimed: 0, oldestDueMs: null });
+      of.waiting += Number(jobs) - Number(claimed);
+      of.claimed += Number(claimed);
+      if (oldest !== null && !skip(String(queue), String(group_key))) of.oldestDueMs = Math.max(of.oldestDueMs ?? 0, Number(now) - Number(oldest));
+    }
+    return stats;
+  }
+
+  /** Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one. */
+  async offerStranded(): Promise<void> {
+    const { rows } = await runOn(this.#database, {
+      text: `WITH RECURSIVE g AS (
+          (SELECT queue, group_key FROM ${this.#jobs} ORDER BY queue, group_key LIMIT 1)
+          UNION ALL
+          SELECT n.queue, n.group_key FROM g CROSS JOIN LATERAL
+            (SELECT j.queue, j.group_key FROM ${this.#jobs} j WHERE (j.queue, j.group_key) > (g.queue, g.group_key) ORDER BY j.queue, j.group_key LIMIT 1) n)
+        SELECT queue, group_key, (${this.#nowSql})::float8 AS now, least(
+          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = g.queue AND j.group_key = g.group_key AND NOT j.is_retry),
+          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = g.queue AND j.group_key = g.group_key AND j.is_retry))::float8 AS due_at FROM g`,
+      name: 'cs_stranded',
+    });
+    await this.#lanes.offer(rows.map(({ queue, group_key, due_at, now }) => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) })));
+  }
+
+  /**
+   * One statement: of each group as many as it has slots, less what other processes still have of it;
+   * within it fresh ones first, every eighth a retry; the groups in turn, up to the limit.
+   */
+  get #claimSql(): string {
+    const of = (retry: boolean) => `SELECT d.id, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
+          SELECT j.id, j.due_at, j.seq FROM ${this.#jobs} j
+          WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
+          ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
+    return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
+      lanes AS (SELECT a.place, a.group_key, a.since_retry, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
+            AND o.claimed_by IS NOT NULL AND o.claimed_by <> $6 AND o.due_at > n.ms) AS slots
+          FROM unnest($2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, place), n),
+      candidates AS (SELECT l.place, c.id, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
+          FROM lanes l CROSS JOIN n CROSS JOIN LATERAL (
+            SELECT f.id, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
+            UNION ALL
+            SELECT r.id, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
+          WHERE l.slots > 0),
+      chosen AS (SELECT c.place, c.turn, c.id FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots ORDER BY c.turn, c.place LIMIT $5)
+      UPDATE ${this.#jobs} j SET claimed_by = $6, due_at = n.ms + $7::bigint FROM chosen c, n
+      WHERE j.id = c.id AND j.due_at <= n.ms
+      RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place`;
+  }
+}
+
+/** Notes whether a lane has more that is due. */
+function settle(lane: Lane, isEmpty: boolean): void {
+  if (!isEmpty) lane.emptySince = null;
+  else lane.emptySince ??= performance.now();
+}
+
+const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({
+  id: String(id),
+  queue: String(queue),
+  group: String(group_key),
+  runAt: Number(run_at),
+  rank: Number(rank),
+  data: data as Job['data'],
+});

@@ -1,0 +1,62 @@
+import { PGlite } from '@electric-sql/pglite';
+import { baseTables, createTable, openPostgresStore, type Database, type Migrations } from '../../service/src/store/postgres/index.ts';
+import { TestClock } from '../helpers/testClock.ts';
+import { PgliteDatabase } from './pgliteDatabase.ts';
+import { CONTRACT_NOW, contractSchema, type ContractStore } from './schema.ts';
+
+const migrations: Migrations = {
+  '0001_contract': (schema) =>
+    [
+      baseTables(schema),
+      createTable(schema, 'things', { group: 'text', kind: 'text', number: 'double precision', at: 'text', code: 'text' }, [
+        { on: ['group'] },
+        { on: ['group'], orderBy: 'at' },
+        { on: ['group', 'kind'], orderBy: 'at' },
+        { on: [], orderBy: 'number' },
+        { on: ['code'], unique: true },
+      ]),
+      createTable(schema, 'others', {}, []),
+    ].join('\n'),
+};
+
+/** A store on a schema of its own, and clocks that only the test moves: this process's, and the database's, which no restart touches. */
+export const openInFreshSchema = async (database: () => string | Database, drop: (schema: string) => Promise<void>, schema = `contract_${Math.random().toString(36).slice(2, 10)}`) => {
+  const clock = new TestClock(CONTRACT_NOW);
+  let databaseMs = CONTRACT_NOW;
+  const open = (): Promise<ContractStore> =>
+    openPostgresStore(contractSchema, { database: database(), schema, migrations, queues: ['deliveries', 'tools', 'elsewhere'], clock, databaseNow: () => databaseMs });
+  let store = await open();
+  return {
+    schema,
+    store,
+    clock: {
+      now: () => clock.now(),
+      jump: (ms: number) => clock.jump(ms),
+      advance(ms: number) {
+        clock.advance(ms);
+        databaseMs += ms;
+      },
+    },
+    async reopen() {
+      await store.close();
+      clock.restart();
+      store = await open();
+      return store;
+    },
+    async remove() {
+      await store.close();
+      await drop(schema);
+    },
+  };
+};
+
+let shared: Promise<PGlite> | undefined;
+
+/** In this process, on PGlite. */
+export const openInPglite = async () => {
+  const pglite = await (shared ??= PGlite.create());
+  return openInFreshSchema(
+    () => new PgliteDatabase(pglite),
+    async (schema) => void (await pglite.exec(`DROP SCHEMA "${schema}" CASCADE; DROP SCHEMA "${schema}_work" CASCADE`)),
+  );
+};

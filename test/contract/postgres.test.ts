@@ -1,0 +1,4 @@
+import { openInPglite } from './openInFreshSchema.ts';
+import { storeContract } from './storeContract.ts';
+
+storeContract('PostgreSQL, in this process', openInPglite);
