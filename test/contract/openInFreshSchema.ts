@@ -24,7 +24,7 @@ export const openInFreshSchema = async (database: () => string | Database, drop:
   const clock = new TestClock(CONTRACT_NOW);
   let databaseMs = CONTRACT_NOW;
   const open = (): Promise<ContractStore> =>
-    openPostgresStore(contractSchema, { database: database(), schema, migrations, queues: ['deliveries', 'tools', 'elsewhere'], clock, databaseNow: () => databaseMs });
+    openPostgresStore(contractSchema, { database: database(), schema, migrations, queues: ['deliveries', 'tools', 'elsewhere', 'q'], clock, databaseNow: () => databaseMs });
   let store = await open();
   return {
     schema,

@@ -1,4 +1,4 @@
-import { PGlite } from '@electric-sql/pglite';
+import type { PGlite } from '@electric-sql/pglite';
 import type { Connection, Database, Result } from '../../service/src/store/postgres/index.ts';
 
 /** PostgreSQL in this process, with one connection that everybody takes turns at. */

@@ -105,13 +105,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       monitorIntervalSeconds: SUPERVISE_SECONDS,
       ...(time.testClock && { clock: time.testClock }),
     });
-    let store: PostgresStore<S> | undefined;
+    const opened: { store: PostgresStore<S> | null } = { store: null };
     // It says so at each of its rounds; the store says once that the database cannot be reached.
     boss.on('error', (error) => {
-      if (store?.fault === null && !isOutage(error)) log.warn(`the queues' maintenance failed: ${inWords(error)}`);
+      if (opened.store?.fault === null && !isOutage(error)) log.warn(`the queues' maintenance failed: ${inWords(error)}`);
     });
     await boss.start();
-    store = new PostgresStore(schema, database, options, tables, boss, time);
+    const store = new PostgresStore(schema, database, options, tables, boss, time);
+    opened.store = store;
     try {
       await store.#start(works);
       return store;
@@ -179,7 +180,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#tracked(() => this.#watched(() => vacuumAll(this.database, this.schemaName)));
   }
 
-  // eslint-disable-next-line require-yield -- to come
   async *dump(): AsyncGenerator<DumpedRecord> {
     throw new Error('not yet');
   }

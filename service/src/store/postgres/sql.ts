@@ -19,7 +19,6 @@ export const searchedFields = (indexes: Schema[string]['indexes']): readonly str
  */
 export const toText = (text: string): string => (ESCAPED.test(text) ? text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001') : text);
 
-// eslint-disable-next-line no-control-regex -- those two are what it is about
 const ESCAPED = /[\u0000\u0001]/;
 
 /** A document's value for its column; a field that is left out is null. */
