@@ -1,0 +1,53 @@
+// Reads compose.yaml as Compose does: merges, and variables put in.
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface ComposeService {
+  readonly image: string;
+  readonly build?: string | { readonly context: string; readonly target?: string };
+  readonly restart?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly stop_grace_period?: string;
+  readonly mem_limit?: string;
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
+  readonly networks: readonly string[] | Readonly<Record<string, { readonly ipv4_address: string }>>;
+}
+
+export interface ComposeFile {
+  readonly name: string;
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, { readonly ipam: { readonly config: readonly { readonly subnet: string; readonly ip_range: string }[] } }>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+/** @throws Error as Compose words it, when a variable that is needed has no value */
+export function readCompose(path: string, env: Readonly<Record<string, string>>): ComposeFile {
+  return filled(parse(readFileSync(path, 'utf8'), { merge: true }), env) as ComposeFile;
+}
+
+function filled(value: unknown, env: Readonly<Record<string, string>>): unknown {
+  if (typeof value === 'string') return fill(value, env);
+  if (Array.isArray(value)) return value.map((each) => filled(each, env));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filled(each, env)]));
+}
+
+const fill = (text: string, env: Readonly<Record<string, string>>) =>
+  text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, kind: string | undefined, rest = '') => {
+    const value = env[name] ?? '';
+    if (value !== '' || kind === undefined) return value;
+    if (kind === '-') return rest;
+    throw new Error(`required variable ${name} is missing a value: ${rest}`);
+  });
+
+/** The names that a file refers to. */
+export const variablesOf = (text: string): string[] => [...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!))];
+
+/** NAME=value lines; the last one of a name counts. */
+export const readEnvFile = (text: string): Record<string, string> => Object.fromEntries(text.split('\n').flatMap((line) => (/^\w+=/.test(line) ? [line.split(/=(.*)/s).slice(0, 2) as [string, string]] : [])));

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { ignoredBy, readCopy, readDockerfile } from './dockerfile.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const stages = readDockerfile(read('Dockerfile'));
+const isIgnored = ignoredBy(read('.dockerignore'));
+
+/** What its lines do when they are run is in running/image.test.ts. */
+describe('Dockerfile', () => {
+  it('makes the service, as no root, with a health check, by its last stage', () => {
+    const service = stages.at(-1)!;
+    expect(service.name).toBe('service');
+    const of = (keyword: string) => service.instructions.filter((each) => each.keyword === keyword).map(({ text }) => text);
+    expect(of('USER')).toEqual(['1000:1000']);
+    expect(of('VOLUME')).toEqual(['/data']);
+    expect(of('ENTRYPOINT')).toEqual(['["node", "/app/service/dist/main.js"]']);
+    expect(of('HEALTHCHECK')[0]).toMatch(/CMD \["node", "\/app\/healthcheck\.mjs"\]$/);
+    expect(of('RUN')).toEqual(['mkdir ../data && chown 1000:1000 ../data']);
+  });
+
+  it('takes its dependencies without those of development, and nothing else of npm', () => {
+    const runs = (name: string) => stages.find((stage) => stage.name === name)!.instructions.filter(({ keyword }) => keyword === 'RUN').map(({ text }) => text);
+    expect(runs('dependencies')).toEqual(['npm ci --workspace service --omit=dev --no-audit --no-fund']);
+    expect(stages.at(-1)!.instructions.filter(({ text }) => text.includes('node_modules')).map(({ text }) => text)).toEqual(['--from=dependencies /app/node_modules ./node_modules']);
+  });
+
+  it('copies from the repository only what is there, and what .dockerignore lets through', () => {
+    const copies = stages.flatMap(({ instructions }) => instructions.filter(({ keyword }) => keyword === 'COPY').map(({ text }) => readCopy(text)));
+    const own = copies.filter(({ from }) => from === null).flatMap(({ sources }) => sources);
+    expect(own.length).toBeGreaterThan(8);
+    for (const path of own.filter((source) => source !== '.')) expect([path, existsSync(join(root, path)), isIgnored(path)]).toEqual([path, true, false]);
+    for (const { from } of copies) if (from !== null) expect(stages.map(({ name }) => name)).toContain(from);
+  });
+
+  it.each(['.env', '.git', '.git/config', 'data', 'data/encryption.key', 'node_modules', 'service/node_modules/x/index.js', 'service/dist/main.js', 'dist', 'test/jest.config.mjs', 'docs', 'service/.env', 'service/data/journal', 'conversations.export'])(
+    '%s stays out of the build',
+    (path) => expect(isIgnored(path)).toBe(true),
+  );
+
+  it.each(['package.json', 'service/src/main.ts', 'service/src/screens/assets/app.css', 'test/package.json', 'nodes/ConversationService/ConversationService.node.ts', '.npmrc', 'deploy/healthcheck.mjs'])('%s goes in', (path) =>
+    expect([existsSync(join(root, path)), isIgnored(path)]).toEqual([true, false]),
+  );
+
+  it('puts our package into the n8n that the nodes are tested with', () => {
+    const { dependencies } = JSON.parse(read('test/n8n/runtime/package.json')) as { dependencies: { n8n: string } };
+    expect(stages.find(({ name }) => name === 'n8n')!.base).toBe(`n8nio/n8n:${dependencies.n8n}`);
+  });
+});

@@ -1,0 +1,78 @@
+// Reads a Dockerfile as far as ours goes, so that tests run and check its very lines.
+
+export interface Instruction {
+  /** Upper case: COPY, RUN, … */
+  readonly keyword: string;
+  readonly text: string;
+}
+
+export interface Stage {
+  readonly name: string;
+  /** An image, or an earlier stage's name. */
+  readonly base: string;
+  readonly instructions: readonly Instruction[];
+}
+
+/** @param args values for its ARGs in place of their defaults */
+export function readDockerfile(text: string, args: Readonly<Record<string, string>> = {}): Stage[] {
+  const known: Record<string, string> = {};
+  const stages: (Stage & { instructions: Instruction[] })[] = [];
+  for (const line of logicalLines(text)) {
+    const [, keyword, rest] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+    if (keyword === undefined || rest === undefined) throw new Error(`not understood: ${line}`);
+    if (keyword === 'ARG') {
+      const [name = '', byDefault = ''] = rest.split(/=(.*)/);
+      known[name] = args[name] ?? byDefault;
+    } else if (keyword === 'FROM') {
+      const [, base, name] = /^(\S+) AS (\S+)$/.exec(rest.replace(/\$\{(\w+)\}/g, (_all, arg: string) => known[arg] ?? '')) ?? [];
+      if (base === undefined || name === undefined) throw new Error(`not understood: ${line}`);
+      stages.push({ name, base, instructions: [] });
+    } else stages.at(-1)!.instructions.push({ keyword, text: rest });
+  }
+  return stages;
+}
+
+const logicalLines = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => !/^\s*#/.test(line))
+    .join('\n')
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+export interface Copy {
+  /** A stage; null: the build's context. */
+  readonly from: string | null;
+  readonly sources: readonly string[];
+  readonly target: string;
+}
+
+export function readCopy(text: string): Copy {
+  const words = text.split(/\s+/);
+  const options = words.filter((word) => word.startsWith('--'));
+  const unknown = options.find((option) => !option.startsWith('--from='));
+  if (unknown !== undefined) throw new Error(`not understood: COPY ${unknown}`);
+  const paths = words.filter((word) => !word.startsWith('--'));
+  return { from: options[0]?.slice('--from='.length) ?? null, sources: paths.slice(0, -1), target: paths.at(-1)! };
+}
+
+/** Whether .dockerignore keeps a path of the context out: the last pattern that fits it, or a folder it is in, decides. */
+export function ignoredBy(dockerignore: string): (path: string) => boolean {
+  const rules = dockerignore
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => ({ keeps: line.startsWith('!'), fits: pattern(line.replace(/^!/, '')) }));
+  return (path) => {
+    const parts = path.split('/');
+    const prefixes = parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
+    return rules.reduce((ignored, { keeps, fits }) => (prefixes.some((prefix) => fits.test(prefix)) ? !keeps : ignored), false);
+  };
+}
+
+const pattern = (glob: string) => {
+  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*\*\/|\*/g, (star) => (star === '*' ? '[^/]*' : '(?:.*/)?'));
+  return new RegExp(`^${source}$`);
+};
