@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { headerOf } from '../../../service/src/moving/exportFormat.ts';
+import { makeNewFile } from '../../../service/src/moving/newFile.ts';
+import { ExportReader } from '../../../service/src/moving/readExport.ts';
+import { writeExport } from '../../../service/src/moving/writeExport.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+import { StoreUnavailable } from '../../../service/src/store/store.ts';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import { all, contractSchema, put, thing, type ContractStore } from '../../contract/schema.ts';
+import { BreakableFiles, diskError } from '../store/breakableFiles.ts';
+
+const CHILD = fileURLToPath(new URL('./importKilled.child.ts', import.meta.url));
+const THINGS = 900;
+/** A process for each step. */
+const TIMEOUT_MS = 120_000;
+
+describe('an import into a data folder', () => {
+  let folder: string;
+  /** So large that it is written in several pieces. */
+  let file: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    file = join(folder, 'export.ndjson');
+    const from = await openInTemporaryFolder();
+    await put(from.store, ...Array.from({ length: THINGS }, (_, n) => thing(`t${n}`, { code: `c${n}`, note: 'x'.repeat(500) })));
+    await from.store.transaction((tx) => tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 1, data: {} }));
+    await makeNewFile(file, async (write) => (await writeExport(from.store.dump(), headerOf(new Date(), null), write)) !== null);
+    await from.remove();
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** What is stored, when it is all or nothing. */
+  const stored = async (store: ContractStore): Promise<'everything' | 'nothing'> => {
+    let records = 0;
+    for await (const record of store.dump()) records += 'job' in record || record.document.id !== '' ? 1 : 0;
+    if (records === 0) return 'nothing';
+    expect(records).toBe(THINGS + 1);
+    expect(await all(store)).toHaveLength(THINGS);
+    expect(await store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 })).toHaveLength(1);
+    return 'everything';
+  };
+  const importInto = async (store: ContractStore) => store.restore((await ExportReader.open(createReadStream(file))).records());
+
+  it('that is killed at any moment leaves everything or nothing, and can be made again', async () => {
+    const killedAt = async (nth: number) => {
+      const into = join(folder, `killed-${nth}`);
+      const child = spawn(process.execPath, [CHILD, into, file, String(nth)], { stdio: ['ignore', 'pipe', 'inherit'] });
+      let out = '';
+      child.stdout.on('data', (chunk) => (out += String(chunk)));
+      await once(child, 'close');
+      if (child.signalCode !== 'SIGKILL' && out !== 'done') throw new Error(`it ended by itself, with ${child.exitCode}`);
+      const store = await openLowdbStore(contractSchema, { folder: into });
+      const what = await stored(store);
+      if (what === 'nothing') {
+        await importInto(store);
+        expect(await stored(store)).toBe('everything');
+      }
+      await store.close();
+      await rm(into, { recursive: true });
+      return { what, isDone: out === 'done' };
+    };
+    const found: string[] = [];
+    for (let nth = 1, isOver = false; !isOver; nth += 4) {
+      const round = await Promise.all([0, 1, 2, 3].map((more) => killedAt(nth + more)));
+      found.push(...round.map(({ what }) => what));
+      isOver = round.some(({ isDone }) => isDone);
+    }
+    expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
+    expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
+    // Published, and killed before anything came behind.
+    expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
+  }, TIMEOUT_MS);
+
+  it.each(['open', 'write', 'sync', 'rename'] as const)('on a disk that fails at %s leaves nothing, says so, and can be made again', async (failing) => {
+    const files = new BreakableFiles();
+    const into = await openInTemporaryFolder({ files, retryMs: 20 });
+    files.fail = (operation, path) => (operation === failing && path.includes('snapshot') ? diskError('ENOSPC') : null);
+    await expect(importInto(into.store)).rejects.toThrow('the data folder cannot be written: no space is left on the disk (ENOSPC)');
+    expect(await stored(into.store)).toBe('nothing');
+    expect(into.store.fault).toBeNull();
+    files.fail = () => null;
+    const again = await into.reopen();
+    expect(await stored(again)).toBe('nothing');
+    await importInto(again);
+    expect(await stored(await into.reopen())).toBe('everything');
+    await into.remove();
+  });
+
+  it('on a disk that fails before it begins is refused, and can be made when it works again', async () => {
+    const files = new BreakableFiles();
+    const into = await openInTemporaryFolder({ files, retryMs: 20 });
+    files.fail = (operation, path) => (operation === 'open' && path.includes('journal-2') ? diskError('EIO') : null);
+    await expect(importInto(into.store)).rejects.toThrow(StoreUnavailable);
+    files.fail = () => null;
+    const again = await into.reopen();
+    expect(await stored(again)).toBe('nothing');
+    await importInto(again);
+    expect(await stored(again)).toBe('everything');
+    await into.remove();
+  });
+
+  it('lets nobody else write before it ends, and goes on as any store does', async () => {
+    const into = await openInTemporaryFolder({ snapshotAfterBytes: 1 });
+    const reader = await ExportReader.open(createReadStream(file));
+    const importing = into.store.restore(reader.records());
+    const meanwhile = put(into.store, thing('late', { code: 'c0' })).catch((error: Error) => error.name);
+    await importing;
+    expect(await meanwhile).toBe('UniqueViolation');
+    await put(into.store, thing('more'));
+    await into.store.forgetHistory();
+    await put(into.store, thing('most'));
+    const again = await into.reopen();
+    expect(await all(again)).toHaveLength(THINGS + 2);
+    await into.remove();
+  });
+
+  it('keeps the file for its owner alone', async () => {
+    const into = await openInTemporaryFolder();
+    await importInto(into.store);
+    expect((await stat(join(into.folder, 'snapshot-2.ndjson'))).mode & 0o777).toBe(0o600);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).toContain('"jobs":1');
+    await into.remove();
+  });
+});
