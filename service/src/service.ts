@@ -1,38 +1,31 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino, type Logger } from 'pino';
-import { AgentLoop } from './agent/agentLoop.ts';
 import type { AgentModel } from './agent/agentModel.ts';
 import { createKeywordAgent } from './agent/keywordAgent.ts';
 import { createOpenAiModel } from './agent/openaiModel.ts';
 import { bootstrap, oneTimeSetup } from './bootstrap.ts';
 import { channelDirectory } from './channels/registry.ts';
-import { Sender } from './channels/sender.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
-import { Dispatcher } from './delivery/dispatcher.ts';
-import { Retirements } from './delivery/retirements.ts';
-import { tellOverdue } from './delivery/tellOverdue.ts';
 import { systemClock, type SteadyClock } from './domain/clock.ts';
 import { collections } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
-import { startHousekeeping, type Retention } from './housekeeping.ts';
+import type { Retention } from './housekeeping.ts';
 import { WORK_QUEUES } from './domain/workQueues.ts';
-import { createApp } from './http/app.ts';
+import { createApp, createWorkerApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
 import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
-import { PaymentLoop } from './payments/paymentLoop.ts';
 import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
 import { LogOutput } from './logOutput.ts';
 import type { LowdbOptions } from './store/lowdb/index.ts';
 import { openStore } from './store/openStore.ts';
-import { ToolRunner } from './tools/toolRunner.ts';
-import { openPrudentClock } from './work/prudentClock.ts';
+import { startWork, type StartedWork } from './startWork.ts';
 import { isDoneWithin, StopTogether } from './work/stopTogether.ts';
 
 export interface Service {
@@ -103,38 +96,31 @@ export async function startService(
   };
   const { setupToken } = await bootstrap(deps, config);
 
-  await tellOverdue(store, log);
   const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
   const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
-  const dispatcher = parts.add(
-    'deliveries',
-    new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer: metrics.deliveries }),
-  );
-  metrics.watchLoop(() => dispatcher.sinceLastTurnMs);
-  parts.add('removed subscriptions', new Retirements({ store, deps, log }));
-  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }));
-  parts.add('channels', new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
-  parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
   const model = await openModel(config, log);
-  parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
-  const prudent = await openPrudentClock({ clock, store, log });
-  parts.add('clean-up', startHousekeeping(store, prudent, retention, log, housekeepingEveryMs));
+  const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs }, parts);
+  metrics.watchLoop(work.sinceLastTurnMs);
 
   const stopping = new AbortController();
-  const app = createApp({
-    config,
-    deps,
-    log,
-    health: { storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs },
-    metrics,
-    chatFeed: followChatMessages(store, stopping.signal),
-    live: followWorkspaces(store, stopping.signal),
-    followToolCall: followToolCalls(store, deps, stopping.signal),
-    followPayment: followPayments(store, deps, stopping.signal),
-    model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
-    setup: oneTimeSetup(deps, setupToken),
-    stopping: stopping.signal,
-  });
+  const health = { storeFault: () => store.fault, sinceLastTurnMs: work.sinceLastTurnMs };
+  const app =
+    config.role === 'worker'
+      ? createWorkerApp({ config, log, health, metrics, stopping: stopping.signal })
+      : createApp({
+          config,
+          deps,
+          log,
+          health,
+          metrics,
+          chatFeed: followChatMessages(store, stopping.signal),
+          live: followWorkspaces(store, stopping.signal),
+          followToolCall: followToolCalls(store, deps, stopping.signal),
+          followPayment: followPayments(store, deps, stopping.signal),
+          model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
+          setup: oneTimeSetup(deps),
+          stopping: stopping.signal,
+        });
   const server = createServer(app);
   parts.add('requests', { stop: () => closeServer(server, stopping) });
   await listen(server, config);
@@ -149,6 +135,9 @@ export async function startService(
     stop: () => all.disposeAsync(),
   };
 }
+
+/** What a process that does no work says of its loops: they never stand still. */
+const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
 
 const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({ days: retentionDays, conversationDays: conversationRetentionDays });
 

@@ -47,8 +47,8 @@ export interface AppParts {
   readonly stopping: AbortSignal;
 }
 
-/** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
+/** What every process answers with, whatever its role. */
+function bareApp({ config, log, metrics }: Pick<AppParts, 'config' | 'log' | 'metrics'>): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -57,7 +57,21 @@ export function createApp({ config, deps, log, health, metrics, chatFeed, follow
   logRequests(app, log);
   app.use(metrics.requests);
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
+  return app;
+}
 
+/** A worker says how it is, and nothing else. */
+export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'>): Express {
+  const app = bareApp(parts);
+  app.use(healthRouter(parts.health, parts.stopping), metricsRouter(parts.metrics, parts.config.metricsToken));
+  app.use(refuseUnknown);
+  app.use(handleErrors);
+  return app;
+}
+
+/** The HTTP side of the service, in the order a request meets it. */
+export function createApp({ config, deps, log, health, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
+  const app = bareApp({ config, log, metrics });
   const chatRate = config.chatRateLimitPerMinute;
   const chat = Router();
   chat.use('/chat/sessions', limitRate(chatRate, byAddress));

@@ -1,0 +1,52 @@
+import type { Logger } from 'pino';
+import { AgentLoop } from './agent/agentLoop.ts';
+import type { AgentModel } from './agent/agentModel.ts';
+import { Sender } from './channels/sender.ts';
+import type { Config } from './config.ts';
+import type { DeliveryObserver } from './delivery/deliveryObserver.ts';
+import { Dispatcher } from './delivery/dispatcher.ts';
+import { Retirements } from './delivery/retirements.ts';
+import { tellOverdue } from './delivery/tellOverdue.ts';
+import type { SteadyClock } from './domain/clock.ts';
+import type { ServiceStore } from './domain/collections.ts';
+import type { Deps } from './domain/deps.ts';
+import type { Retention } from './housekeeping.ts';
+import { startHousekeeping } from './housekeepingLoop.ts';
+import type { OutboundClient } from './outbound/outboundClient.ts';
+import { PaymentLoop } from './payments/paymentLoop.ts';
+import { ToolRunner } from './tools/toolRunner.ts';
+import { openPrudentClock } from './work/prudentClock.ts';
+import type { StopTogether } from './work/stopTogether.ts';
+
+export interface WorkParts {
+  readonly store: ServiceStore;
+  readonly deps: Deps;
+  readonly outbound: OutboundClient;
+  readonly log: Logger;
+  readonly config: Config;
+  readonly clock: SteadyClock;
+  readonly model: AgentModel;
+  readonly observer: DeliveryObserver;
+  readonly retention: Retention;
+  /** Between two clean-ups. */
+  readonly housekeepingEveryMs: number | undefined;
+}
+
+export interface StartedWork {
+  /** Milliseconds since the delivery loop last turned. */
+  sinceLastTurnMs(): number;
+}
+
+/** Starts everything that does what is queued: in each process but those that only answer requests. */
+export async function startWork({ store, deps, outbound, log, config, clock, model, observer, retention, housekeepingEveryMs }: WorkParts, parts: StopTogether): Promise<StartedWork> {
+  await tellOverdue(store, log);
+  const dispatcher = parts.add('deliveries', new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer }));
+  parts.add('removed subscriptions', new Retirements({ store, deps, log }));
+  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }));
+  parts.add('channels', new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
+  parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
+  parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
+  const prudent = await openPrudentClock({ clock, store, log });
+  parts.add('clean-up', await startHousekeeping({ store, clock, ageClock: prudent, retention, log, everyMs: housekeepingEveryMs }));
+  return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
+}
