@@ -100,15 +100,19 @@ export class Session {
   async #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
     const { rows } = await this.#connection.query(table.get(id, lock));
     const row = rows[0];
-    return row === undefined ? null : this.#note(table, row.document as Document, String(row.version));
+    return row === undefined ? null : this.#note(table, row.document as Document, String(row.version), lock);
   }
 
-  /** @throws Conflict when it is not the version that was read before */
-  #note(table: Table, document: Document, version: string): Document {
+  /**
+   * A newer version than was read before is shown to whoever only looks: a put is held against the first
+   * one, so that nothing is built on both. A list that others change while it is read costs no second run.
+   * @throws Conflict when a lock finds another version than was read before
+   */
+  #note(table: Table, document: Document, version: string, lock = false): Document {
     const key = keyOf(table, document.id);
     const earlier = this.#versions.get(key);
     if (earlier === undefined) this.#versions.set(key, version);
-    else if (earlier !== OWN && earlier !== version) throw new Conflict(`${key} was changed meanwhile`);
+    else if (lock && earlier !== OWN && earlier !== version) throw new Conflict(`${key} was changed meanwhile`);
     return document;
   }
 
