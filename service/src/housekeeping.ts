@@ -1,5 +1,4 @@
-import type { Logger } from 'pino';
-import { timestamp, type Clock } from './domain/clock.ts';
+import { timestamp } from './domain/clock.ts';
 import type { IdempotentAnswer, ServiceStore, Tx } from './domain/collections.ts';
 import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
@@ -8,7 +7,7 @@ import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.t
 import type { Sending } from './domain/sending.ts';
 import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
-import type { Collection, Query } from './store/store.ts';
+import type { Collection, Document, Query } from './store/store.ts';
 
 /** How long things are kept. */
 export interface Retention {
@@ -18,38 +17,16 @@ export interface Retention {
   readonly conversationDays: number;
 }
 
-const EVERY_MS = 10 * 60 * 1000;
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Whoever comes back later begins anew. */
 const SILENT_VISITOR_DAYS = 1;
 
 /**
- * Removes what has had its time: kept answers after a day, visitors who never wrote after a day, sessions
- * when they have expired, events, deliveries, tool calls and sendings after RETENTION_DAYS, conversations
- * after CONVERSATION_RETENTION_DAYS.
- */
-export function startHousekeeping(store: ServiceStore, clock: Clock, retention: Retention, log: Logger, everyMs = EVERY_MS): { stop(): Promise<void> } {
-  const sweep = async () => {
-    try {
-      const { givenUp } = await sweepAll(store, clock.now(), retention);
-      if (givenUp > 0) log.warn({ deliveries: givenUp }, `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were given up and removed`);
-    } catch (error) {
-      log.warn({ err: error }, 'clean-up could not finish; it is tried again later');
-    }
-  };
-  let running = sweep();
-  const timer = setInterval(() => (running = running.then(sweep)), everyMs);
-  return {
-    stop() {
-      clearInterval(timer);
-      return running;
-    },
-  };
-}
-
-/**
- * One whole sweep, in small transactions.
+ * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a day,
+ * visitors who never wrote after a day, sessions when they have expired, events, deliveries, tool calls
+ * and sendings after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS. Two at once do no
+ * harm: what one of them has found is looked at again, locked, before it goes.
  * @returns how many deliveries were given up although they had not been sent
  */
 export async function sweepAll(store: ServiceStore, now: Date, retention: Retention): Promise<{ givenUp: number }> {
@@ -76,7 +53,8 @@ async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, na
       const collection = tx[name] as Collection<Expiring[Name]>;
       const oldest = await collection.find({ where: { kind }, orderBy: 'expiresAt', limit: BATCH } as unknown as Query<Expiring[Name]>);
       const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
-      for (const { id } of past) await collection.delete(id);
+      // Locked: an answer that has expired may be replaced by a new one at this moment.
+      for (const { id } of past) if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
       return past;
     });
   } while (expired.length === BATCH);
@@ -120,8 +98,14 @@ async function sweepOlder<Name extends keyof Aging>(
       const collection = tx[name] as Collection<Aging[Name]>;
       const oldest = await collection.find({ where: {}, limit: BATCH, ...(after ? { after } : {}) } as Query<Aging[Name]>);
       const old = oldest.filter(({ createdAt }) => createdAt < before);
-      for (const document of old) if (await mayGo(document, tx)) await collection.delete(document.id);
+      for (const { id } of old) await removeOld(tx, collection, id, mayGo);
       return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
     });
   } while (after);
+}
+
+/** Looks at it again, locked: it may have been queued anew since it was found. */
+async function removeOld<Doc extends Document>(tx: Tx, collection: Collection<Doc>, id: string, mayGo: (document: Doc, tx: Tx) => boolean | Promise<boolean>): Promise<void> {
+  const document = await collection.get(id);
+  if (document && (await mayGo(document, tx))) await collection.delete(id);
 }

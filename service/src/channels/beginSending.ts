@@ -3,6 +3,7 @@ import type { Tx } from '../domain/collections.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findChannelOf } from '../domain/operations/findChannelOf.ts';
+import { lockSendings } from '../domain/operations/lockSendings.ts';
 import { showDelivery } from '../domain/operations/showDelivery.ts';
 import { beginTry, failSending, recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
@@ -38,6 +39,7 @@ export function beginSending(deps: Deps, { id: contactId, runAt }: Pick<Job, 'id
   const random = Math.random();
   return deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
+    await lockSendings(tx, contactId);
     for (let sending = await findOldest(tx, contactId); sending; sending = await findOldest(tx, contactId)) {
       const looked = sending.isUnderWay ? recordTry(sending, INTERRUPTED, policy, now, random) : sending;
       const dueBy = looked === sending ? Math.max(now.getTime(), runAt) : now.getTime();

@@ -1,5 +1,6 @@
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
+import { lockSendings } from '../domain/operations/lockSendings.ts';
 import { showDelivery } from '../domain/operations/showDelivery.ts';
 import { recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
 import { scheduleSendings } from './scheduleSendings.ts';
@@ -13,6 +14,7 @@ export function recordSendResult(deps: Deps, { id, contactId }: Pick<Sending, 'i
   const random = Math.random();
   return deps.store.transaction(async (tx): Promise<Sending | null> => {
     const now = deps.clock.now();
+    await lockSendings(tx, contactId);
     const before = await tx.sendings.get(id);
     if (before) {
       const known = result.type === 'sent' ? { ...result, channelMessageId: await freeId(tx, before, result.channelMessageId) } : result;
@@ -21,7 +23,7 @@ export function recordSendResult(deps: Deps, { id, contactId }: Pick<Sending, 'i
       if (sending.status !== before.status) await showDelivery(tx, before.messageId);
     }
     await scheduleSendings(tx, contactId, now);
-    return before && tx.sendings.get(id);
+    return before && tx.sendings.peek(id);
   });
 }
 

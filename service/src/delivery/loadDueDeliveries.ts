@@ -2,7 +2,7 @@ import type { Tx } from '../domain/collections.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Event } from '../domain/event.ts';
-import { findLineageHolder } from '../domain/operations/findLineageHolder.ts';
+import { LineageHolders } from '../domain/operations/findLineageHolder.ts';
 import { signingSecrets, type Subscription } from '../domain/subscription.ts';
 import type { Job } from '../store/store.ts';
 
@@ -31,9 +31,10 @@ export interface LoadedDeliveries {
 export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: readonly Job[]): Promise<LoadedDeliveries> => {
   const now = clock.now();
   const { due, cancelled, waiting } = await store.transaction(async (tx) => {
+    const holders = new LineageHolders(tx);
     const found = { due: [] as Omit<DueDelivery, 'secrets'>[], cancelled: [] as Delivery[], waiting: new Set<string>() };
     for (const job of jobs) {
-      const each = await load(tx, job);
+      const each = await load(tx, holders, job);
       if (each?.type === 'due') found.due.push(each);
       else if (each?.type === 'waiting') found.waiting.add(job.group);
       else if (each) found.cancelled.push(each.delivery);
@@ -53,21 +54,27 @@ type Loaded =
   | { readonly type: 'cancelled'; readonly delivery: Delivery };
 
 /** @returns null when it has been dealt with already */
-async function load(tx: Tx, job: Job): Promise<Loaded | null> {
-  const delivery = await tx.deliveries.get(job.id);
-  if (delivery?.status !== 'pending') {
-    await tx.jobs.complete(job.id);
-    return null;
+async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded | null> {
+  const delivery = await tx.deliveries.peek(job.id);
+  if (delivery?.status === 'pending') {
+    const { subscription, retired } = await holders.of(delivery.subscriptionId);
+    const event = await tx.events.peek(delivery.eventId);
+    if (subscription && event) return { type: 'due', delivery, subscription, event };
+    if (retired && event) {
+      await tx.jobs.release(job.id, job);
+      return { type: 'waiting' };
+    }
   }
-  const { subscription, retired } = await findLineageHolder(tx, delivery.subscriptionId);
-  const event = await tx.events.peek(delivery.eventId);
-  if (subscription && event) return { type: 'due', delivery, subscription, event };
-  if (retired && event) {
-    await tx.jobs.release(job.id, job);
-    return { type: 'waiting' };
-  }
+  return giveUp(tx, job, delivery);
+}
+
+/** Locked: nobody may ask for it to be sent again before its job is gone. @param before as it was looked at */
+async function giveUp(tx: Tx, { id }: Job, before: Delivery | null): Promise<Loaded | null> {
+  const delivery = await tx.deliveries.get(id);
+  if (delivery?.status === 'pending' && before?.status !== 'pending') return null; // asked for again at this moment: it has a new job
+  await tx.jobs.complete(id);
+  if (delivery?.status !== 'pending') return null;
   const cancelled: Delivery = { ...delivery, status: 'cancelled', nextAttemptAt: null };
   await tx.deliveries.put(cancelled);
-  await tx.jobs.complete(job.id);
   return { type: 'cancelled', delivery: cancelled };
 }

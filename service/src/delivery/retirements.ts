@@ -3,7 +3,7 @@ import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { recallDeliveries } from '../domain/operations/recallDeliveries.ts';
 import { endRetirement } from '../domain/operations/retireSubscription.ts';
-import { RETIREMENT_QUEUE } from '../domain/retiredSubscription.ts';
+import { isVacant, RETIREMENT_QUEUE } from '../domain/retiredSubscription.ts';
 import type { Job } from '../store/store.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 
@@ -50,6 +50,8 @@ async function workOn(deps: Deps, { id, group, data }: Job): Promise<void> {
   }
   await deps.store.transaction(async (tx) => {
     const retired = await tx.retiredSubscriptions.get(String(data.subscriptionId));
+    // Its place was handed on when this job had been claimed already: the job has another time by now.
+    if (retired && !isVacant(retired) && data.isHandedOn !== true) return;
     if (retired) await endRetirement(tx, retired);
     await tx.jobs.complete(id);
   });

@@ -14,10 +14,21 @@ export interface RetiredSubscription extends Document {
   readonly source: string;
   readonly lineageId: string;
   readonly removedAt: string;
+  /** Who has taken its place; it stays beside that one for a minute. Left out or null: nobody has. */
+  readonly successorId?: string | null;
 }
+
+/** Whether somebody can still take its place. */
+export const isVacant = ({ successorId }: RetiredSubscription): boolean => (successorId ?? null) === null;
 
 /** How long a removed subscription waits for its successor. */
 export const RETIREMENT_MS = 10 * 60 * 1000;
+/**
+ * How long it stays beside its successor. Whoever looks for a lineage reads the subscriptions first and
+ * then the retired ones, both without a lock: this long the two reads may lie apart.
+ * @see docs/decisions/0033
+ */
+export const HANDED_ON_MS = 60 * 1000;
 /** A workspace's retired subscriptions at most: each one costs every event of its name a delivery. */
 export const RETIRED_LIMIT = 100;
 /** A 404 this long before the removal came from a receiver that was being taken down. */

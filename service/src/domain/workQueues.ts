@@ -1,9 +1,10 @@
 import { AGENT_QUEUE } from './agentTurn.ts';
 import { DELIVERY_QUEUE } from './delivery.ts';
+import { HOUSEKEEPING_QUEUE } from './housekeepingJob.ts';
 import { PAYMENT_QUEUE } from './payment.ts';
 import { RETIREMENT_QUEUE } from './retiredSubscription.ts';
 import { SENDING_QUEUE } from './sending.ts';
 import { TOOL_CALL_QUEUE } from './toolCall.ts';
 
 /** Every queue that work is put into. */
-export const WORK_QUEUES: readonly string[] = [DELIVERY_QUEUE, RETIREMENT_QUEUE, TOOL_CALL_QUEUE, SENDING_QUEUE, PAYMENT_QUEUE, AGENT_QUEUE];
+export const WORK_QUEUES: readonly string[] = [DELIVERY_QUEUE, RETIREMENT_QUEUE, TOOL_CALL_QUEUE, SENDING_QUEUE, PAYMENT_QUEUE, AGENT_QUEUE, HOUSEKEEPING_QUEUE];

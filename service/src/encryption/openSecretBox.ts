@@ -31,8 +31,12 @@ async function beginSealing(store: ServiceStore, { encryptionKey, dataDir }: Key
   const key = found ?? makeEncryptionKey();
   if (found === null) await keepKey(dataDir, key);
   const box = createSecretBox(key);
-  await store.transaction((tx) => tx.settings.put({ id: FINGERPRINT, value: box.fingerprint, sealingVersion: SEALING_VERSION }));
-  return box;
+  const first = await store.transaction(async (tx) => {
+    const known = await tx.settings.get(FINGERPRINT); // locked: of several processes that start at once, one says which key it is
+    if (known === null) await tx.settings.put({ id: FINGERPRINT, value: box.fingerprint, sealingVersion: SEALING_VERSION });
+    return known;
+  });
+  return first === null ? box : fitting(box, first.value);
 }
 
 /** @param fingerprint of the key that the data was written with */

@@ -2,6 +2,7 @@ import type { Tx } from '../domain/collections.ts';
 import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { loadConversation } from '../domain/operations/loadConversation.ts';
+import { lockPaymentWithConversation } from '../domain/operations/loadPayment.ts';
 import { putPayment } from '../domain/operations/schedulePayment.ts';
 import { putStageForward } from '../domain/operations/setFunnelStage.ts';
 import { putExpired, putPaid } from '../domain/operations/settlePayment.ts';
@@ -20,7 +21,7 @@ import { paymentAdapterOf } from './registry.ts';
 export const recordAnswer = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { payment: asked }: BegunWork, answer: CreateResult | CheckResult) =>
   store.transaction(async (tx): Promise<void> => {
     const now = clock.now();
-    const payment = await tx.payments.get(asked.id);
+    const payment = await lockPaymentWithConversation(tx, asked.id);
     const workspace = await tx.workspaces.peek(asked.workspaceId);
     if (!payment || !workspace) return;
     if (answer.type === 'paid') {

@@ -8,7 +8,7 @@ import { setSessionCookie } from './session.ts';
 
 /** The one-time link of the first start. */
 export interface Setup {
-  isValid(token: string): boolean;
+  isValid(token: string): Promise<boolean>;
   /** The workspace that a key made on the command line has made already; null on an empty store. */
   workspaceName(): Promise<string | null>;
   /** @returns the first API key and the first member's session, or null when the link was used already */
@@ -40,14 +40,14 @@ export function setupRouter(setup: Setup, publicUrl: () => string): Router {
 
   router.get('/setup', async (request, response) => {
     const token = typeof request.query.token === 'string' ? request.query.token : '';
-    if (setup.isValid(token)) response.type('html').send(renderDocument(formPage(token, await setup.workspaceName())));
+    if (await setup.isValid(token)) response.type('html').send(renderDocument(formPage(token, await setup.workspaceName())));
     else response.status(404).type('html').send(renderDocument(usedUp));
   });
 
   router.post('/setup', readFormBody, async (request, response) => {
     const values = formValues(request.body);
     const token = values.token ?? '';
-    if (!setup.isValid(token)) return void response.status(404).type('html').send(renderDocument(usedUp));
+    if (!(await setup.isValid(token))) return void response.status(404).type('html').send(renderDocument(usedUp));
     const existing = await setup.workspaceName();
     const form = parseForm(newMemberSchema.extend({ workspace: existing === null ? textSchema(100) : z.string().optional() }), values);
     if (!form.ok) return void response.status(400).type('html').send(renderDocument(formPage(token, existing, values, form.problems)));
@@ -65,7 +65,7 @@ const usedUp = plainPage(
   'This link does not work',
   html`
     <h1>This link does not work</h1>
-    <p>The set-up link works once, and only the one that the latest start printed. If the service has not been set up yet, start it again and use the link that it prints.</p>
+    <p>The set-up link works once, for the first person of the team. If the service has not been set up yet, start it again and use the link that it prints.</p>
     <p><a href="/sign-in">Sign in</a></p>
   `,
 );

@@ -54,13 +54,16 @@ async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Pro
 /**
  * Rechecks control right before the first attempt: a call that nobody approved is dropped when the
  * customer has written since, or somebody took over; one that a person approved runs in any case.
- * No call is made by another definition than the one it was asked for.
+ * No call is made by another definition than the one it was asked for, or of a tool that is paused: the
+ * tool may have been changed at the moment when the call was put on record, or approved.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;
-  if (call.purpose !== 'agent' || call.attempts > 0 || call.decision !== null) return true;
+  if (call.purpose !== 'agent' || call.attempts > 0) return true;
+  if (tool.status !== 'live') return false;
+  if (call.decision !== null) return true;
   const conversation = call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
-  return tool.status === 'live' && conversation?.status === 'ai_active' && conversation.controlEpoch === call.controlEpoch;
+  return conversation?.status === 'ai_active' && conversation.controlEpoch === call.controlEpoch;
 }
 
 function addressOf({ secrets }: Deps, tool: Tool): ToolAddress {

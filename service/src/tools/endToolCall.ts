@@ -1,7 +1,6 @@
 import { timestamp } from '../domain/clock.ts';
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { boundResults } from '../domain/operations/boundResults.ts';
 import { putLive } from '../domain/operations/goLiveWithTool.ts';
 import { settleToolCall } from '../domain/operations/settleToolCall.ts';
 import { recordTest } from '../domain/tool.ts';
@@ -14,7 +13,6 @@ import type { ToolCall } from '../domain/toolCall.ts';
  */
 export async function endToolCall(tx: Tx, deps: Pick<Deps, 'agent'>, before: ToolCall, ended: ToolCall, now: Date): Promise<void> {
   await settleToolCall(tx, deps, before, ended, now);
-  if (ended.hasLargeResult) await boundResults(tx);
   if (ended.purpose !== 'agent') await followTest(tx, ended, now);
 }
 

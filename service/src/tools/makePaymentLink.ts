@@ -38,6 +38,6 @@ async function findView(tx: Tx, { workspaceId, conversationId }: ToolCall): Prom
   return workspace && conversationId !== null ? loadConversation(tx, workspace, conversationId) : null;
 }
 
-/** One that a person approved is made in any case; another one only while the agent may, is in control, and the customer has written nothing since. */
+/** While the team lets the agent make links at all, one that a person approved is made in any case; another one only while the agent may, is in control, and the customer has written nothing since. */
 const isStillWanted = (call: ToolCall, { status, controlEpoch }: Conversation, settings: AgentSettings): boolean =>
-  call.decision?.approved === true || (paymentLinkPolicyOf(settings) === 'allow' && status === 'ai_active' && controlEpoch === call.controlEpoch);
+  paymentLinkPolicyOf(settings) !== 'off' && (call.decision?.approved === true || (paymentLinkPolicyOf(settings) === 'allow' && status === 'ai_active' && controlEpoch === call.controlEpoch));

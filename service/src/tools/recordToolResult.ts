@@ -1,20 +1,31 @@
+import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
+import { boundResults } from '../domain/operations/boundResults.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
-import { recordToolAttempt, type ToolAttemptResult } from '../domain/toolCall.ts';
+import { recordToolAttempt, type ToolAttemptResult, type ToolCall } from '../domain/toolCall.ts';
 import { endToolCall } from './endToolCall.ts';
 
 /**
  * Writes what an attempt came to, in one transaction: the next attempt's time, or the end of the call
  * and what follows from it.
  */
-export const recordToolResult = (deps: Deps, id: string, result: ToolAttemptResult, retryDelaysMs: readonly number[]) =>
-  deps.store.transaction(async (tx): Promise<void> => {
-    const now = deps.clock.now();
-    const before = await lockToolCall(tx, id);
-    if (!before?.isUnderWay) return;
-    const { call, nextAttemptAt } = recordToolAttempt(before, result, retryDelaysMs, now);
-    if (nextAttemptAt === null) return endToolCall(tx, deps, before, call, now);
-    await tx.toolCalls.put(call);
-    await enqueueToolCall(tx, call, nextAttemptAt);
-  });
+export async function recordToolResult(deps: Deps, id: string, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<void> {
+  const recorded = await deps.store.transaction((tx) => record(tx, deps, id, result, retryDelaysMs));
+  // By itself: calls of other conversations make room, and none of them is waited for above.
+  if (recorded?.hasLargeResult) await deps.store.transaction(boundResults);
+}
+
+async function record(tx: Tx, deps: Deps, id: string, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<ToolCall | null> {
+  const now = deps.clock.now();
+  const before = await lockToolCall(tx, id);
+  if (!before?.isUnderWay) return null;
+  const { call, nextAttemptAt } = recordToolAttempt(before, result, retryDelaysMs, now);
+  if (nextAttemptAt === null) {
+    await endToolCall(tx, deps, before, call, now);
+    return call;
+  }
+  await tx.toolCalls.put(call);
+  await enqueueToolCall(tx, call, nextAttemptAt);
+  return call;
+}

@@ -1,7 +1,6 @@
 import { hashPassword } from '../../security/passwords.ts';
 import { hashToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
-import type { Tx } from '../collections.ts';
 import { normalizeEmail } from '../contact.ts';
 import type { Deps } from '../deps.ts';
 import { AppError } from '../errorCatalogue.ts';
@@ -11,12 +10,9 @@ import type { Member } from '../workspace.ts';
 
 /** The invitation of a link's token; null when it was used, revoked or has expired. */
 export const findInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string) =>
-  store.transaction((tx) => usableInvite(tx, token, clock.now()));
+  store.transaction(async (tx) => usable(await tx.invites.peek(hashToken(token)), clock.now()));
 
-async function usableInvite(tx: Tx, token: string, now: Date): Promise<Invite | null> {
-  const invite = await tx.invites.get(hashToken(token));
-  return invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null;
-}
+const usable = (invite: Invite | null, now: Date): Invite | null => (invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null);
 
 /**
  * Joins the team by an invitation, which is then used up.
@@ -31,7 +27,7 @@ export async function acceptInvite(
   const passwordHash = await hashPassword(password);
   return store.transaction(async (tx) => {
     const now = clock.now();
-    const invite = await usableInvite(tx, token, now);
+    const invite = usable(await tx.invites.get(hashToken(token)), now); // locked: it lets one person in
     if (!invite) return null;
     const [twin] = await tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 });
     if (twin) throw new AppError('invalid_request', 'A member with this e-mail is there already. Sign in, or use another address.', { param: 'email' });

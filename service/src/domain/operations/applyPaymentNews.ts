@@ -2,6 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import type { Payment, PaymentAccount, PaymentNews } from '../payment.ts';
+import { lockPaymentWithConversation } from './loadPayment.ts';
 import { putConfirming, putExpired, putPaid, putRefusedByBank } from './settlePayment.ts';
 
 /**
@@ -26,7 +27,7 @@ export const applyPaymentNews = ({ store, clock }: Pick<Deps, 'store' | 'clock'>
 
 /** News can come before the answer that names the page: then the payment has no reference yet. */
 async function findPayment(tx: Tx, { workspaceId, provider }: PaymentAccount, { paymentId, reference }: PaymentNews): Promise<Payment | null> {
-  const payment = await tx.payments.get(paymentId);
+  const payment = await lockPaymentWithConversation(tx, paymentId);
   if (payment?.workspaceId !== workspaceId || payment.provider !== provider) return null;
   return payment.providerReference === null || payment.providerReference === reference ? payment : null;
 }

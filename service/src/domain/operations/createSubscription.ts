@@ -6,7 +6,7 @@ import type { EventName } from '../event.ts';
 import { newId } from '../ids.ts';
 import { isSameAddress, SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { endRetirement, findRetired } from './retireSubscription.ts';
+import { handOn, lockRetired } from './retireSubscription.ts';
 
 /**
  * Subscribes an address to an event. One that was removed within the last ten minutes and agrees in
@@ -37,8 +37,8 @@ export async function createSubscription(
     const all = await tx.subscriptions.find({ where: { workspaceId: workspace.id }, limit: SUBSCRIPTION_LIMIT + 1 });
     assertNew(all, wanted);
     assertRoom(all);
-    const predecessor = await findRetired(tx, workspace, wanted);
-    if (predecessor) await endRetirement(tx, predecessor);
+    const predecessor = await lockRetired(tx, workspace, wanted);
+    if (predecessor) await handOn(tx, predecessor, subscription.id, clock.now());
     const successor = predecessor ? { ...subscription, lineageId: predecessor.lineageId } : subscription;
     await tx.subscriptions.put(successor);
     return successor;

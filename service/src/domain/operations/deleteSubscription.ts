@@ -15,6 +15,7 @@ export type PendingChoice = (typeof PENDING_CHOICES)[number];
  */
 export const deleteSubscription = ({ store, clock }: Deps, workspace: Workspace, id: string, pending: PendingChoice = 'keep') =>
   store.transaction(async (tx): Promise<void> => {
+    await tx.workspaces.get(workspace.id); // locks the workspace: nobody looks for its place before it is there
     const subscription = await loadSubscription(tx, workspace, id);
     if (pending === 'keep') await retireSubscription(tx, subscription, clock.now());
     else await tx.subscriptions.delete(id);

@@ -1,15 +1,39 @@
 import type { Tx } from '../collections.ts';
-import type { RetiredSubscription } from '../retiredSubscription.ts';
+import { RETIRED_LIMIT, isVacant, type RetiredSubscription } from '../retiredSubscription.ts';
 import type { Subscription } from '../subscription.ts';
 
-/** Who gets a lineage's deliveries now: its living subscription, or the retired one that waits for a successor; both null when nobody does any more. */
+/** Who gets a lineage's deliveries now: its living subscription, or a retired one beside it; both null when nobody does any more. */
 export interface LineageHolder {
   readonly subscription: Subscription | null;
+  /** The one that waits for a successor. One that has a successor stands here when that was not there yet a moment ago. */
   readonly retired: RetiredSubscription | null;
 }
 
+/** Locks nothing. In this order, so that a lineage that is handed on meanwhile is not taken for dead. @see docs/decisions/0033 */
 export async function findLineageHolder(tx: Tx, lineageId: string): Promise<LineageHolder> {
   const subscription = (await tx.subscriptions.peek(lineageId)) ?? (await tx.subscriptions.find({ where: { lineageId }, limit: 1 }))[0] ?? null;
-  const [retired = null] = subscription === null ? await tx.retiredSubscriptions.find({ where: { lineageId }, limit: 1 }) : [];
-  return { subscription, retired };
+  if (subscription) return { subscription, retired: null };
+  const retired = await tx.retiredSubscriptions.find({ where: { lineageId }, limit: RETIRED_LIMIT });
+  return { subscription: null, retired: retired.find(isVacant) ?? retired[0] ?? null };
+}
+
+/** The holders of lineages as a transaction has found them: each is looked for once. */
+export class LineageHolders {
+  readonly #tx: Tx;
+  readonly #byLineage = new Map<string, LineageHolder>();
+
+  constructor(tx: Tx) {
+    this.#tx = tx;
+  }
+
+  async of(lineageId: string): Promise<LineageHolder> {
+    const known = this.#byLineage.get(lineageId) ?? (await findLineageHolder(this.#tx, lineageId));
+    this.#byLineage.set(lineageId, known);
+    return known;
+  }
+
+  /** The transaction has changed it. */
+  changed(lineageId: string, holder: LineageHolder): void {
+    this.#byLineage.set(lineageId, holder);
+  }
 }

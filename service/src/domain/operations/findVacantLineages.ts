@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts';
+import { isVacant } from '../retiredSubscription.ts';
 
 const BATCH = 500;
 
@@ -13,7 +14,7 @@ export async function findVacantLineages({ store }: Pick<Deps, 'store'>): Promis
   do {
     const from = after ? { after } : {};
     const retired = await store.transaction((tx) => tx.retiredSubscriptions.find({ where: {}, limit: BATCH, ...from }));
-    for (const { lineageId } of retired) vacant.add(lineageId);
+    for (const each of retired.filter(isVacant)) vacant.add(each.lineageId);
     after = retired.length === BATCH ? { value: retired.at(-1)!.id } : undefined;
   } while (after);
   return vacant;

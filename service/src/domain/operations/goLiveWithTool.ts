@@ -4,7 +4,7 @@ import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import type { JsonObject } from '../json.ts';
 import { goLive, type Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
-import { findAgentSettings } from './findAgentSettings.ts';
+import { loadAgentSettings } from './findAgentSettings.ts';
 import { loadTool } from './loadTool.ts';
 import { putTestCall } from './startTestCall.ts';
 
@@ -29,7 +29,7 @@ export const goLiveWithTool = ({ store, clock }: Deps, workspace: Workspace, id:
 /** Saves a tool that is live now. The first one of a workspace switches the agent on, unless someone has decided about it. */
 export async function putLive(tx: Tx, tool: Tool): Promise<Tool> {
   await tx.tools.put(tool);
-  const settings = await findAgentSettings(tx, tool.workspaceId);
+  const settings = await loadAgentSettings(tx, tool.workspaceId);
   if (settings.enabled === null) await tx.agentSettings.put({ ...settings, enabled: true, updatedAt: tool.updatedAt });
   return tool;
 }

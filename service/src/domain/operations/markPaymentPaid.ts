@@ -2,7 +2,7 @@ import type { Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
 import { notOpen } from './cancelPaymentLink.ts';
-import { loadPayment, type PaymentView } from './loadPayment.ts';
+import { loadPayment, lockPaymentWithConversation, type PaymentView } from './loadPayment.ts';
 import { putPaid } from './settlePayment.ts';
 
 /**
@@ -13,6 +13,7 @@ import { putPaid } from './settlePayment.ts';
  */
 export const markPaymentPaid = ({ store, clock, payments }: Deps, workspace: Workspace, id: string, { reference, actor }: { reference: string | null; actor: Actor }) =>
   store.transaction(async (tx): Promise<PaymentView> => {
+    await lockPaymentWithConversation(tx, id);
     const view = await loadPayment(tx, workspace, id);
     const { payment } = view;
     if (payments.rulesOf(payment.provider).isRemote) throw notOpen(payment, `Whether it was paid is told by ${payment.provider}; only manual links are marked.`);

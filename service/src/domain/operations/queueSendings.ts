@@ -7,6 +7,7 @@ import { SENDING_QUEUE, accountGroup, newSending } from '../sending.ts';
 import { splitText } from '../splitText.ts';
 import { findObstacle } from './assertReachable.ts';
 import type { ConversationView } from './loadConversation.ts';
+import { lockSendings } from './lockSendings.ts';
 
 /**
  * Owes a message to its channel, in pieces that the channel takes. When the channel would not take it
@@ -21,6 +22,7 @@ export async function queueSendings(tx: Tx, deps: Pick<Deps, 'channels'>, sent: 
     await tx.messages.put(failed);
     return failed;
   }
+  await lockSendings(tx, contact.id);
   // A job that is there already has its time, which may be that of a retry.
   const [waiting] = await tx.sendings.find({ where: { contactId: contact.id, status: 'pending' }, limit: 1 });
   const pieces = splitText(message.text, deps.channels.capabilitiesOf(contact.channel).textMax);

@@ -78,7 +78,9 @@ const receiveGroup = (deps: Deps, workspace: Workspace, channel: Channel, items:
   deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     let spokenIn: Conversation | null = null;
-    for (const item of items) {
+    // Receipts at the end: what they lock comes after contact and conversation. See docs/decisions/0033.
+    const receiptsLast = [...items].sort((a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'));
+    for (const item of receiptsLast) {
       if (item.type === 'receipt') await recordReceipt(tx, channel, item, now);
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
       else spokenIn = (await storeInbound(tx, workspace, channel, item, now)) ?? spokenIn;

@@ -6,23 +6,30 @@ import { newId } from '../ids.ts';
 import type { InboundSender } from '../inbound.ts';
 
 /**
- * The contact of an account that a channel tells of, with all that is known of them now; nothing is
+ * The contact of an account that a channel tells of, locked, with all that is known of them now; nothing is
  * stored yet. By the channel's own id of the person first, else by phone number; each completes the
  * other. When they name two contacts, the one with the id it is, and the number stays where it was.
- * @returns null when it is somebody new
+ * @returns null when it is somebody new; when two processes find that at once, the unique indexes let one through
  */
-export async function recogniseContact(tx: Tx, channel: Channel, { phone, userId, name }: InboundSender): Promise<Contact | null> {
-  const byUserId = userId === null ? null : await findContact(tx, channel, { channelUserId: userId });
-  const byPhone = phone === null ? null : await findContact(tx, channel, { phone });
-  const found = byUserId ?? byPhone;
-  if (!found) return null;
-  return {
-    ...found,
-    phone: byPhone === null ? (phone ?? found.phone) : found.phone,
-    channelUserId: userId ?? found.channelUserId ?? null,
-    name: name ?? found.name,
-  };
+export async function recogniseContact(tx: Tx, channel: Channel, sender: InboundSender): Promise<Contact | null> {
+  const { phone, userId, name } = sender;
+  for (;;) {
+    const byUserId = userId === null ? null : await findContact(tx, channel, { channelUserId: userId });
+    const byPhone = phone === null ? null : await findContact(tx, channel, { phone });
+    const found = byUserId ?? byPhone;
+    if (!found) return null;
+    const locked = await tx.contacts.get(found.id);
+    if (locked === null || !isKnownAlike(locked, found)) continue; // renumbered or removed before it was locked: look again
+    return {
+      ...locked,
+      phone: byPhone === null ? (phone ?? locked.phone) : locked.phone,
+      channelUserId: userId ?? locked.channelUserId ?? null,
+      name: name ?? locked.name,
+    };
+  }
 }
+
+const isKnownAlike = (a: Contact, b: Contact): boolean => a.phone === b.phone && (a.channelUserId ?? null) === (b.channelUserId ?? null);
 
 /** Somebody who writes for the first time. The channel vouches for who they are. */
 export const newContact = ({ workspaceId, type, account }: Channel, { phone, userId, name }: InboundSender, now: Date): Contact => ({

@@ -3,6 +3,7 @@ import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { InboundReceipt } from '../inbound.ts';
 import { SENDING_QUEUE, accountGroup, isForwardState, type Sending } from '../sending.ts';
+import { lockSendings } from './lockSendings.ts';
 import { showDelivery } from './showDelivery.ts';
 
 /**
@@ -12,9 +13,12 @@ import { showDelivery } from './showDelivery.ts';
  * @see sending.ts, isForwardState
  */
 export async function recordReceipt(tx: Tx, channel: Channel, receipt: InboundReceipt, now: Date): Promise<void> {
-  const found = await findSending(tx, channel, receipt);
-  if (!found) return;
-  const { sending, contact } = found;
+  const contact = await findReceiver(tx, channel, receipt);
+  if (!contact) return;
+  await lockSendings(tx, contact.id);
+  const named = await findSending(tx, channel, receipt);
+  const sending = named && (await tx.sendings.get(named.id));
+  if (!sending) return;
   const isOtherTry = sending.channelMessageId !== null && sending.channelMessageId !== receipt.channelMessageId;
   // Sent twice after a time-out: that one of them was not delivered says nothing about the other.
   if (isOtherTry && receipt.state === 'failed') return;
@@ -31,13 +35,18 @@ export async function recordReceipt(tx: Tx, channel: Channel, receipt: InboundRe
   if (sending.status === 'pending') await sendNext(tx, contact, now);
 }
 
-/** By what was sent along with it, else by the channel's id; of this account only. */
-async function findSending(tx: Tx, { workspaceId, type, account }: Channel, { sendingId, channelMessageId }: InboundReceipt): Promise<{ sending: Sending; contact: Contact } | null> {
-  const named = sendingId === null ? null : await tx.sendings.get(sendingId);
+/** Whom the text was for, when that is a contact of this account. */
+async function findReceiver(tx: Tx, channel: Channel, receipt: InboundReceipt): Promise<Contact | null> {
+  const sending = await findSending(tx, channel, receipt);
+  const contact = sending && (await tx.contacts.peek(sending.contactId));
+  return contact?.channel === channel.type && contact.channelAccount === channel.account ? contact : null;
+}
+
+/** By what was sent along with it, else by the channel's id. */
+async function findSending(tx: Tx, { workspaceId }: Channel, { sendingId, channelMessageId }: InboundReceipt): Promise<Sending | null> {
+  const named = sendingId === null ? null : await tx.sendings.peek(sendingId);
   const [sending] = named ? [named] : await tx.sendings.find({ where: { workspaceId, channelMessageId }, limit: 1 });
-  if (sending?.workspaceId !== workspaceId) return null;
-  const contact = await tx.contacts.peek(sending.contactId);
-  return contact?.channel === type && contact.channelAccount === account ? { sending, contact } : null;
+  return sending?.workspaceId === workspaceId ? sending : null;
 }
 
 async function freeId(tx: Tx, { workspaceId }: Sending, channelMessageId: string): Promise<string | null> {

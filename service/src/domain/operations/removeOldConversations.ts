@@ -59,7 +59,7 @@ async function removeBatch(tx: Tx, workspaceId: string, before: string, from: In
   let left = BATCH;
   for (const conversation of oldest) {
     if (conversation.updatedAt >= before) return { removed, next, isLast: true };
-    if (await isAtRest(tx, conversation)) {
+    if ((await isAtRest(tx, conversation)) && (await lockOld(tx, conversation, before))) {
       left -= (await removeParts(tx, conversation, left)) + members.length;
       // A long one goes in several batches, the conversation itself with the last.
       if (left <= 0) return { removed, next, isLast: false };
@@ -70,6 +70,16 @@ async function removeBatch(tx: Tx, workspaceId: string, before: string, from: In
     next = positionOf(conversation);
   }
   return { removed, next, isLast: oldest.length < CONVERSATIONS_AT_ONCE };
+}
+
+/**
+ * Locks the contact, then the conversation, as whoever stores a customer's message.
+ * @returns whether it is still one to remove: nothing was written to it, and nothing has begun, since it was found
+ */
+async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string): Promise<boolean> {
+  await tx.contacts.get(contactId);
+  const conversation = await tx.conversations.get(id);
+  return conversation !== null && conversation.updatedAt < before && isAtRest(tx, conversation);
 }
 
 /** Nothing is under way that would look for the conversation when it ends. */

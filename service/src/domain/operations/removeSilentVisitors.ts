@@ -34,6 +34,7 @@ async function removeBatch(tx: Tx, before: string): Promise<{ seen: number; remo
 }
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
+  await tx.contacts.get(contactId); // locked: whoever writes at this moment has a conversation when it is looked for
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;
   await tx.chatSessions.delete(id);

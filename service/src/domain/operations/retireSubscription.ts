@@ -1,9 +1,11 @@
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import {
+  HANDED_ON_MS,
   RETIRED_LIMIT,
   RETIREMENT_MS,
   RETIREMENT_QUEUE,
+  isVacant,
   retirementJobId,
   type RetiredSubscription,
   type RetirementTask,
@@ -11,7 +13,7 @@ import {
 import { isSameAddress, lineageOf, type Subscription } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Removes a subscription and keeps its place for ten minutes. Costs the same whatever is pending. */
+/** Removes a subscription and keeps its place for ten minutes. Costs the same whatever is pending. The caller has locked its workspace. */
 export async function retireSubscription(tx: Tx, subscription: Subscription, now: Date): Promise<void> {
   const { id, workspaceId, event, targetUrl, source } = subscription;
   await tx.subscriptions.delete(id);
@@ -22,26 +24,47 @@ export async function retireSubscription(tx: Tx, subscription: Subscription, now
   await schedule(tx, retired, 'end', now.getTime() + RETIREMENT_MS);
 }
 
-/** Gives up a retired subscription's place. Unless a successor has it now, its deliveries are cancelled as their turn comes. */
+/**
+ * Gives a retired subscription's place to its successor. It is kept for a minute: whoever has looked for
+ * the successor a moment too early still finds that the lineage has a holder.
+ */
+export async function handOn(tx: Tx, retired: RetiredSubscription, successorId: string, now: Date): Promise<void> {
+  const handedOn = { ...retired, successorId };
+  await tx.retiredSubscriptions.put(handedOn);
+  await schedule(tx, handedOn, 'end', now.getTime() + HANDED_ON_MS);
+}
+
+/**
+ * Gives up a retired subscription's place. Unless a successor has it now, its deliveries are cancelled as their turn comes.
+ * @param retired locked by the caller
+ */
 export async function endRetirement(tx: Tx, { id }: RetiredSubscription): Promise<void> {
   await tx.retiredSubscriptions.delete(id);
   await tx.jobs.complete(retirementJobId(id, 'end'));
 }
 
-/** The retired subscription whose place a new one takes: the same event, address and source. */
-export async function findRetired(
+/** The retired subscription whose place a new one takes, locked: the same event, address and source. */
+export async function lockRetired(
   tx: Tx,
   workspace: Workspace,
   { event, targetUrl, source }: Pick<Subscription, 'event' | 'targetUrl' | 'source'>,
 ): Promise<RetiredSubscription | null> {
   const retired = await tx.retiredSubscriptions.find({ where: { workspaceId: workspace.id, event }, limit: RETIRED_LIMIT });
-  return retired.find((each) => each.source === source && isSameAddress(each.targetUrl, targetUrl)) ?? null;
+  const wanted = retired.find((each) => isVacant(each) && each.source === source && isSameAddress(each.targetUrl, targetUrl));
+  const locked = wanted ? await tx.retiredSubscriptions.get(wanted.id) : null;
+  return locked && isVacant(locked) ? locked : null;
 }
 
+/** One that has a successor goes first: it has done its service. */
 async function makeRoom(tx: Tx, workspaceId: string): Promise<void> {
-  const oldest = await tx.retiredSubscriptions.find({ where: { workspaceId }, orderBy: 'removedAt', limit: RETIRED_LIMIT });
-  if (oldest.length === RETIRED_LIMIT) await endRetirement(tx, oldest[0]!);
+  const all = await tx.retiredSubscriptions.find({ where: { workspaceId }, orderBy: 'removedAt', limit: RETIRED_LIMIT });
+  if (all.length < RETIRED_LIMIT) return;
+  const leaving = await tx.retiredSubscriptions.get((all.find((each) => !isVacant(each)) ?? all[0]!).id);
+  if (leaving) await endRetirement(tx, leaving);
 }
 
-const schedule = (tx: Tx, { id, lineageId, removedAt }: RetiredSubscription, task: RetirementTask, runAt: number): Promise<void> =>
-  tx.jobs.enqueue({ id: retirementJobId(id, task), queue: RETIREMENT_QUEUE, group: lineageId, runAt, rank: 0, data: { task, subscriptionId: id, removedAt } });
+const schedule = (tx: Tx, retired: RetiredSubscription, task: RetirementTask, runAt: number): Promise<void> => {
+  const { id, lineageId, removedAt } = retired;
+  const data = { task, subscriptionId: id, removedAt, isHandedOn: !isVacant(retired) };
+  return tx.jobs.enqueue({ id: retirementJobId(id, task), queue: RETIREMENT_QUEUE, group: lineageId, runAt, rank: 0, data });
+};

@@ -2,6 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { TOOL_CALL_QUEUE, finish, type ToolCall } from '../toolCall.ts';
+import { lockToolCall } from './loadToolCall.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /** What waits is decided or expires within days. */
@@ -49,13 +50,19 @@ export async function cancelApprovalsOf(tx: Tx, conversation: Conversation, now:
 /** Cancels what waits for approval of something built in that the agent may not do any more; the agent tells the customers. */
 export async function cancelApprovalsOfBuiltIn(tx: Tx, deps: Pick<Deps, 'agent'>, workspaceId: string, tool: string, now: Date): Promise<void> {
   const waiting = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_WAITING });
-  for (const call of waiting) if (call.tool === tool) await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
+  await cancelAll(tx, deps, waiting.filter((call) => call.tool === tool), now);
 }
 
 /** Cancels what waits for approval of a tool that was edited, paused or removed; the agent tells the customers. */
 export async function cancelApprovalsOfTool(tx: Tx, deps: Pick<Deps, 'agent'>, toolId: string, now: Date): Promise<void> {
-  const next = () => tx.toolCalls.find({ where: { toolId, status: 'pending_approval' }, limit: 100 });
-  for (let waiting = await next(); waiting.length > 0; waiting = await next()) {
-    for (const call of waiting) await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
+  await cancelAll(tx, deps, await tx.toolCalls.find({ where: { toolId, status: 'pending_approval' }, limit: MOST_WAITING }), now);
+}
+
+/** In the order of the conversations' ids: of two that cancel at once, neither waits for the other in turn. */
+async function cancelAll(tx: Tx, deps: Pick<Deps, 'agent'>, waiting: readonly ToolCall[], now: Date): Promise<void> {
+  const inOrder = waiting.toSorted((a, b) => ((a.conversationId ?? '') < (b.conversationId ?? '') ? -1 : 1));
+  for (const { id } of inOrder) {
+    const call = await lockToolCall(tx, id);
+    if (call?.status === 'pending_approval') await settleToolCall(tx, deps, call, finish(call, 'cancelled', now), now);
   }
 }

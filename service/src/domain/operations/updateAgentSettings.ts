@@ -3,7 +3,7 @@ import { CREATE_PAYMENT_LINK } from '../builtInTools.ts';
 import { timestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
-import { findAgentSettings } from './findAgentSettings.ts';
+import { loadAgentSettings } from './findAgentSettings.ts';
 import { cancelApprovalsOfBuiltIn } from './settleToolCall.ts';
 
 export type AgentChanges = Partial<Pick<AgentSettings, 'name' | 'greeting' | 'instructions' | 'languages' | 'enabled' | 'paymentLinks'>>;
@@ -11,9 +11,8 @@ export type AgentChanges = Partial<Pick<AgentSettings, 'name' | 'greeting' | 'in
 /** Changes what is given of the agent's settings, and leaves the rest. What it may not do any more waits for no approval. */
 export const updateAgentSettings = ({ store, clock, agent }: Deps, workspace: Workspace, changes: AgentChanges) =>
   store.transaction(async (tx): Promise<AgentSettings> => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: of two changes none is lost
     const now = clock.now();
-    const settings = { ...(await findAgentSettings(tx, workspace.id)), ...changes, updatedAt: timestamp(now) };
+    const settings = { ...(await loadAgentSettings(tx, workspace.id)), ...changes, updatedAt: timestamp(now) };
     await tx.agentSettings.put(settings);
     if (paymentLinkPolicyOf(settings) === 'off') await cancelApprovalsOfBuiltIn(tx, { agent }, workspace.id, CREATE_PAYMENT_LINK, now);
     return settings;
