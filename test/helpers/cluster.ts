@@ -1,0 +1,188 @@
+// Several real processes of the built service that share one fresh schema of a PostgreSQL server.
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Role } from '../../service/src/config.ts';
+import { dropSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
+import { startPostgres } from '../postgres/server.ts';
+import { apiClient, type ApiClient } from './apiClient.ts';
+import { failuresSoFar } from './failures.ts';
+import { freePort, startProgram, type Program } from './program.ts';
+import { testDatabaseUrl } from './storage.ts';
+
+const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomApiKey = () => `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
+
+const START_MS = 120_000;
+
+export interface ClusterOptions {
+  /** The database that they share. Default: DATABASE_URL's, else a server that is started for this cluster. */
+  readonly databaseUrl?: string;
+  /** The authority that its targets' certificates come from. */
+  readonly caFile?: string;
+  /** Beside the settings a test wants anyway: local targets, short retries, no rate limits. Undefined leaves a variable out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Another build of the service than service/dist. */
+  readonly script?: string;
+}
+
+/** One process of the service. It keeps its port and log over restarts. */
+export interface ClusterProcess {
+  readonly role: Role;
+  /** `http://127.0.0.1:<port>`; also before it has started, and after its end. */
+  readonly url: string;
+  readonly pid: number;
+  readonly isRunning: boolean;
+  readonly logFile: string;
+  /** Calls at this process with the workspace's key; every answer is held against the contract. */
+  readonly api: ApiClient;
+  /** What its connections call themselves at the server. */
+  readonly applicationName: string;
+}
+
+export interface Cluster {
+  readonly processes: readonly ClusterProcess[];
+  readonly apiKey: string;
+  readonly databaseUrl: string;
+  readonly schema: string;
+  /** With their logs; kept when a test failed. */
+  readonly folder: string;
+  /** SIGKILL; gone when this resolves. */
+  kill(index: number): Promise<void>;
+  /** SIGTERM; gone when this resolves. */
+  terminate(index: number): Promise<void>;
+  /** Starts a process that is gone, or SIGTERM and a new one; on the same port. Ready when this resolves. */
+  restart(index: number): Promise<void>;
+  /** Runs a statement of SQL at the shared database. */
+  query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Ends the connections of a process in the middle of whatever they do. @param which those that listen for notifications alone, or all. @returns how many */
+  cutConnections(index: number, which?: 'all' | 'listening'): Promise<number>;
+  /** Stops all and removes what they stored; after a failure schema and logs stay, and their names are printed. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a process for each of the roles, all at the same moment, on an empty schema.
+ * All are ready when this resolves.
+ */
+export async function startCluster(roles: readonly Role[], { databaseUrl, caFile, env = {}, script = mainFile }: ClusterOptions = {}): Promise<Cluster> {
+  const given = databaseUrl ?? testDatabaseUrl();
+  const server = given === null ? await startPostgres() : null;
+  const url = given ?? server!.url;
+  const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
+  const folder = await mkdtemp(join(tmpdir(), 'cluster-'));
+  const failures = failuresSoFar();
+  const apiKey = randomApiKey();
+  const ports = await Promise.all(roles.map(() => freePort()));
+  const encryptionKey = randomBytes(32).toString('base64');
+
+  const settingsOf = (index: number, applicationName: string): NodeJS.ProcessEnv => ({
+    HOST: '127.0.0.1',
+    PORT: String(ports[index]),
+    ROLE: roles[index],
+    DATA_DIR: join(folder, 'data'), // nothing is written there
+    DATABASE_URL: named(url, applicationName),
+    DATABASE_SCHEMA: schema,
+    DATABASE_CONNECTIONS: '4',
+    ENCRYPTION_KEY: encryptionKey,
+    ALLOWED_NETWORKS: '127.0.0.0/8',
+    BOOTSTRAP_API_KEY: apiKey,
+    BOOTSTRAP_WORKSPACE: 'demo',
+    DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
+    ...env,
+  });
+
+  const members = roles.map((role, index) => {
+    const name = `${role}-${index}`;
+    const logFile = join(folder, `${name}.log`);
+    const processUrl = `http://127.0.0.1:${ports[index]}`;
+    const isReady = () => fetch(`${processUrl}/readyz`).then((answer) => answer.ok);
+    let program: Program | null = null;
+    const start = async () => {
+      program = await startProgram({ name: `The service's process ${name}`, script, cwd: folder, env: settingsOf(index, `${schema}-${name}`), logFile });
+      await program.ready(isReady, { timeoutMs: START_MS });
+    };
+    const stop = async () => program?.stop();
+    const process: ClusterProcess = {
+      role,
+      url: processUrl,
+      get pid() {
+        return program!.pid;
+      },
+      get isRunning() {
+        return program !== null && !program.exited;
+      },
+      logFile,
+      api: apiClient(processUrl, apiKey),
+      applicationName: `${schema}-${name}`,
+    };
+    return { process, start, stop, kill: async () => program?.kill() };
+  });
+
+  const query = async <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {}); // cut while idle; a query says so itself
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  const stop = async () => {
+    await Promise.all(members.map((member) => member.stop()));
+    if (failuresSoFar() > failures) {
+      process.stderr.write(`A test failed; the logs of its processes are kept in ${folder}${server ? '' : `, what they stored in the schema ${schema}`}.\n`);
+    } else {
+      await rm(folder, { recursive: true, force: true });
+      if (!server) await dropSchema(url, schema);
+    }
+    await server?.stop();
+  };
+
+  const started = await Promise.allSettled(members.map((member) => member.start()));
+  const failed = started.find((each) => each.status === 'rejected');
+  if (failed) {
+    await Promise.all(members.map((member) => member.kill()));
+    await dropSchema(url, schema).catch(() => {});
+    await server?.stop();
+    throw failed.reason;
+  }
+  return {
+    processes: members.map(({ process }) => process),
+    apiKey,
+    databaseUrl: url,
+    schema,
+    folder,
+    kill: (index) => members[index]!.kill(),
+    terminate: (index) => members[index]!.stop(),
+    async restart(index) {
+      await members[index]!.stop();
+      await members[index]!.start();
+    },
+    query,
+    async cutConnections(index, which = 'all') {
+      const rows = await query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
+        [members[index]!.process.applicationName, which],
+      );
+      return rows.length;
+    },
+    stop,
+  };
+}
+
+/** The same database, with a name that tells one process's connections from another's. */
+function named(url: string, applicationName: string): string {
+  const address = new URL(url);
+  address.searchParams.set('application_name', applicationName);
+  return address.href;
+}
