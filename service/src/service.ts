@@ -18,6 +18,7 @@ import { createApp, createWorkerApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
+import { openLimiters } from './limits/openLimiters.ts';
 import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
 import { paymentDirectory } from './payments/registry.ts';
@@ -112,6 +113,7 @@ export async function startService(
           deps,
           log,
           health,
+          limiters: openLimiters(store),
           metrics,
           chatFeed: followChatMessages(store, stopping.signal),
           live: followWorkspaces(store, stopping.signal),

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
+import { memoryLimiters } from '../../service/src/limits/openLimiters.ts';
 import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
@@ -117,6 +118,7 @@ describe('what must not get out', () => {
       deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
       log: pino({ level: 'silent' }),
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
+      limiters: memoryLimiters,
       metrics: { requests: (_request, _response, next) => next(), read: async () => ({ contentType: 'text/plain', text: '' }) },
       chatFeed: { listen: () => () => {} },
       followToolCall: () => Promise.reject(new Error('not here')),

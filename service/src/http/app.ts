@@ -6,7 +6,7 @@ import type { Deps } from '../domain/deps.ts';
 import { requireApiKey, requireChatToken } from './authentication.ts';
 import { byFirstPart } from './byFirstPart.ts';
 import type { ChatFeed } from './chatFeed.ts';
-import { handleErrors, refuseUnknown } from './errors.ts';
+import { handleErrors, refuseOnWorker, refuseUnknown } from './errors.ts';
 import { logRequests } from './logRequests.ts';
 import { byAddress, byCaller, limitRate } from './rateLimit.ts';
 import type { FollowPayment } from './paymentFeed.ts';
@@ -25,6 +25,7 @@ import { paymentsRouter } from './routes/payments.ts';
 import { paymentWebhooksRouter } from './routes/paymentWebhooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
+import type { Limiters } from '../limits/limiter.ts';
 import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
 import type { LiveFeed } from '../screens/liveFeed.ts';
@@ -36,6 +37,8 @@ export interface AppParts {
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
+  /** Count requests and attempts. */
+  readonly limiters: Limiters;
   readonly metrics: Pick<ServiceMetrics, 'requests' | 'read'>;
   readonly chatFeed: ChatFeed;
   readonly followToolCall: FollowToolCall;
@@ -64,23 +67,23 @@ function bareApp({ config, log, metrics }: Pick<AppParts, 'config' | 'log' | 'me
 export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'>): Express {
   const app = bareApp(parts);
   app.use(healthRouter(parts.health, parts.stopping), metricsRouter(parts.metrics, parts.config.metricsToken));
-  app.use(refuseUnknown);
+  app.use(refuseOnWorker);
   app.use(handleErrors);
   return app;
 }
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
+export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
   const app = bareApp({ config, log, metrics });
-  const chatRate = config.chatRateLimitPerMinute;
+  const chatRate = (name: string) => ({ name, perMinute: config.chatRateLimitPerMinute });
   const chat = Router();
-  chat.use('/chat/sessions', limitRate(chatRate, byAddress));
+  chat.use('/chat/sessions', limitRate(limiters, chatRate('chat_sessions'), byAddress));
   chat.use(chatSessionsRouter(deps));
-  chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps), limitRate(chatRate, byCaller));
+  chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps), limitRate(limiters, chatRate('chat'), byCaller));
   chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
 
   const docs = docsRouter(deps.publicUrl);
-  const withKey = [requireApiKey(deps), limitRate(config.apiRateLimitPerMinute, byCaller)];
+  const withKey = [requireApiKey(deps), limitRate(limiters, { name: 'api', perMinute: config.apiRateLimitPerMinute }, byCaller)];
   const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
   app.use(
     '/api',
@@ -103,7 +106,7 @@ export function createApp({ config, deps, log, health, metrics, chatFeed, follow
   );
 
   app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
-  app.use(screensRouter({ deps, config, live, setup, model, followToolCall, followPayment, stopping }));
+  app.use(screensRouter({ deps, config, limiters, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -46,6 +46,11 @@ export const handleErrors: ErrorRequestHandler = (error: unknown, request, respo
   response.status(known.status).json(errorJson(known, request.id));
 };
 
+/** What a worker says to whoever takes it for another process. */
+export const refuseOnWorker: RequestHandler = (request) => {
+  throw new AppError('not_found', `There is nothing at ${request.method} ${request.path.slice(0, 200)}: this process has ROLE=worker, and beside /healthz, /readyz and /metrics it answers nothing. Send requests to a process with ROLE=api or all.`);
+};
+
 /** What no route took: a known address with another method is 405, the rest 404. */
 export const refuseUnknown: RequestHandler = (request, response) => {
   const methods = operationsAt(request.path).map(({ method }) => method.toUpperCase());

@@ -1,23 +1,22 @@
 import type { Request, RequestHandler, Response } from 'express';
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
+import type { Limiters } from '../limits/limiter.ts';
 import type { Caller } from './authentication.ts';
 
 /**
- * At most so many requests a minute for each caller; 0 lets everything through.
+ * At most so many requests a minute for each caller, over all processes; 0 lets everything through.
+ * @param limit.name requests under the same name are counted together
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
-export function limitRate(perMinute: number, keyOf: (request: Request, response: Response) => string): RequestHandler {
+export function limitRate(limiters: Limiters, { name, perMinute }: { name: string; perMinute: number }, keyOf: (request: Request, response: Response) => string): RequestHandler {
   if (perMinute === 0) return (_request, _response, next) => next();
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 });
+  const limiter = limiters({ name, most: perMinute, seconds: 60 });
   return async (request, response, next) => {
-    try {
-      await limiter.consume(keyOf(request, response));
-    } catch (refusal) {
-      if (!(refusal instanceof RateLimiterRes)) throw refusal;
-      const retryAfterSeconds = Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
+    const waitMs = await limiter.count(keyOf(request, response));
+    if (waitMs !== null) {
+      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
       throw new AppError('rate_limited', `More than ${perMinute} requests in a minute. ${ERROR_CATALOGUE.rate_limited.fix}`, { retryAfterSeconds });
     }
     next();

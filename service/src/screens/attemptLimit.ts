@@ -1,4 +1,4 @@
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import type { Limiters } from '../limits/limiter.ts';
 
 /** How often a password may be tried, until one has to wait. */
 export interface AttemptLimit {
@@ -13,16 +13,16 @@ export interface AttemptLimit {
 
 export const LOCKED_SECONDS = 15 * 60;
 
-/** @param most attempts for each of the keys, in their order */
-export function limitAttempts(...most: readonly number[]): AttemptLimit {
-  const limiters = most.map((points) => new RateLimiterMemory({ points, duration: LOCKED_SECONDS }));
+/** @param most attempts for each of the keys, in their order, over all processes */
+export function limitAttempts(limiters: Limiters, name: string, ...most: readonly number[]): AttemptLimit {
+  const limits = most.map((points, index) => limiters({ name: `${name}_${index}`, most: points, seconds: LOCKED_SECONDS, forgives: true }));
   return {
     async admit(...keys) {
-      const counted = await Promise.allSettled(keys.map((key, index) => limiters[index]!.consume(key)));
-      return counted.every(({ status }) => status === 'fulfilled');
+      const waits = await Promise.all(keys.map((key, index) => limits[index]!.count(key)));
+      return waits.every((waitMs) => waitMs === null);
     },
     async forgive(...keys) {
-      await Promise.all(keys.map((key, index) => (index === 0 ? limiters[index]!.delete(key) : limiters[index]!.reward(key))));
+      await Promise.all(keys.map((key, index) => (index === 0 ? limits[index]!.clear(key) : limits[index]!.takeBack(key))));
     },
   };
 }

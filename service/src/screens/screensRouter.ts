@@ -11,6 +11,7 @@ import { conversationsRouter } from './conversations/conversationsRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
 import { readFormBody } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
+import type { Limiters } from '../limits/limiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
@@ -25,6 +26,7 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 export interface ScreenParts {
   readonly deps: Deps;
   readonly config: Pick<Config, 'chatFrameOrigins' | 'chatRateLimitPerMinute' | 'channels' | 'payments'>;
+  readonly limiters: Limiters;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly model: ScreenModel;
@@ -39,22 +41,22 @@ const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payme
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, config, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const { deps, config, limiters, live, setup, model, followToolCall, followPayment, stopping } = parts;
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
   router.use(assetsRouter());
-  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, config.chatRateLimitPerMinute));
+  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, limiters, config.chatRateLimitPerMinute));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
-  router.use(setupRouter(setup, publicUrl), signInRouter(deps, isHttps), joinRouter(deps, isHttps));
+  router.use(setupRouter(setup, publicUrl), signInRouter(deps, limiters, isHttps), joinRouter(deps, isHttps));
 
   router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
   router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments));
-  router.use(teamRouter(deps, publicUrl));
+  router.use(teamRouter(deps, limiters, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 
   router.use(handleScreenErrors);

@@ -6,6 +6,7 @@ import { endAllSessions, endSession } from '../domain/operations/endSessions.ts'
 import { findSession } from '../domain/operations/findSession.ts';
 import { signIn } from '../domain/operations/signIn.ts';
 import { byAddress } from '../http/rateLimit.ts';
+import type { Limiters } from '../limits/limiter.ts';
 import { limitAttempts } from './attemptLimit.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
@@ -21,9 +22,9 @@ const schema = z.object({ email: z.string().trim().min(1, 'is missing').max(254)
 const safeTarget = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations');
 
 /** Signing in and out. @param isHttps whether the public address is https:// */
-export function signInRouter(deps: Deps, isHttps: () => boolean): Router {
+export function signInRouter(deps: Deps, limiters: Limiters, isHttps: () => boolean): Router {
   const router = Router();
-  const attempts = limitAttempts(...FAILURES);
+  const attempts = limitAttempts(limiters, 'sign_in', ...FAILURES);
   const keysOf = (email: string, request: Request) => [`${email} ${byAddress(request)}`, byAddress(request), email] as const;
 
   router.get('/sign-in', async (request, response) => {

@@ -11,6 +11,7 @@ import { removeMember } from '../domain/operations/removeMember.ts';
 import { startSession } from '../domain/operations/signIn.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
 import { textSchema } from '../http/contract/shared.ts';
+import type { Limiters } from '../limits/limiter.ts';
 import { limitAttempts } from './attemptLimit.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues, type Problems } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
@@ -25,9 +26,9 @@ const WRONG_PASSWORDS = 5;
 const inviteSchema = z.object({ note: textSchema(100) });
 
 /** The members: who is there, who is invited. */
-export function teamRouter(deps: Deps, publicUrl: () => string): Router {
+export function teamRouter(deps: Deps, limiters: Limiters, publicUrl: () => string): Router {
   const router = Router();
-  const attempts = limitAttempts(WRONG_PASSWORDS);
+  const attempts = limitAttempts(limiters, 'password', WRONG_PASSWORDS);
   const show = async (signedIn: SignedIn, more: { notice?: unknown; link?: string; values?: FormValues; problems?: Problems } = {}) =>
     renderDocument(teamScreen(signedIn, { ...(await listTeam(deps, signedIn.workspace)), now: deps.clock.now(), ...more }));
 

@@ -5,6 +5,7 @@ import { findPaymentPage } from '../../domain/operations/findPaymentPage.ts';
 import type { Payment } from '../../domain/payment.ts';
 import { isOver } from '../../domain/paymentWork.ts';
 import { byAddress, limitRate } from '../../http/rateLimit.ts';
+import type { Limiters } from '../../limits/limiter.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { renderDocument, type View } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';
@@ -20,10 +21,10 @@ const RELOADS = 20;
  * straight there until they have finished; `?from=provider`, where the provider leads back to, shows how the payment stands.
  * @param ratePerMinute for each visitor; 0 is off
  */
-export function payRouter(deps: Deps, ratePerMinute: number): Router {
+export function payRouter(deps: Deps, limiters: Limiters, ratePerMinute: number): Router {
   const router = Router();
 
-  router.get('/pay/:token', securityHeaders(), noIndex, limitRate(ratePerMinute, byAddress), async (request, response) => {
+  router.get('/pay/:token', securityHeaders(), noIndex, limitRate(limiters, { name: 'pay', perMinute: ratePerMinute }, byAddress), async (request, response) => {
     const { token } = request.params as { token: string };
     const isBack = request.query.from === 'provider';
     const shown = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;

@@ -40,10 +40,10 @@ export function createTable(schema: string, collection: string, columns: Columns
 }
 
 /**
- * What every schema has beside its collections: jobs, and the last changes.
+ * What every schema has beside its collections: jobs, the last changes, and what requests are counted by.
  *
  * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or while
- * it is claimed the end of its lease. `changes` is unlogged: after a crash of the server it is empty.
+ * it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of the server they are empty.
  */
 export const baseTables: Migration = (schema) => {
   const s = quoted(schema);
@@ -73,6 +73,8 @@ CREATE UNLOGGED TABLE ${s}.changes (
   document json
 );
 CREATE INDEX changes_in_order ON ${s}.changes (xid, position);
+-- By rate-limiter-flexible, which names these columns; what has expired is swept.
+CREATE UNLOGGED TABLE ${s}.counts (key text COLLATE "C" PRIMARY KEY, points integer NOT NULL, expire bigint NOT NULL) WITH (fillfactor = 50);
 CREATE UNLOGGED TABLE ${s}.change_life (id boolean PRIMARY KEY DEFAULT true CHECK (id), life text NOT NULL);
 
 CREATE FUNCTION ${s}.note_change() RETURNS trigger LANGUAGE plpgsql AS $note$

@@ -5,7 +5,7 @@ import { silent, systemTime } from '../lowdb/options.ts';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
-import { runOn, type Connection, type Database } from './database.ts';
+import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
@@ -25,6 +25,8 @@ const MOST_VIOLATIONS = 3;
 const RETRY_MS = 500;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
+const SWEEP_COUNTS_MS = 300_000;
+const COUNTS_KEPT_SECONDS = 300;
 /** News of several transactions are told together. */
 const GATHER_MS = 5;
 /** A statement whose connection was cut is tried so often on another one. */
@@ -188,6 +190,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     throw new Error('not yet');
   }
 
+  /** Runs one statement by itself, for what else is kept in the schema; again when its connection was cut. @throws StoreUnavailable */
+  runStatement(statement: Statement): Promise<Result> {
+    return this.#tracked(() => this.#watched(() => runOn(this.database, statement)));
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#shutDown();
     return this.#closed;
@@ -201,6 +208,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#lanes.start();
     this.#every(SWEEP_MS, () => this.#work.offerStranded());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
+    this.#every(SWEEP_COUNTS_MS, () => this.#sweepCounts());
+  }
+
+  /** Those whose time has been over for a while, whatever the clock of the process that counted. */
+  async #sweepCounts(): Promise<void> {
+    await runOn(this.database, { text: `DELETE FROM ${quoted(this.schemaName)}.counts WHERE expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000` });
   }
 
   /** Runs a transaction until it has met nobody else. */
