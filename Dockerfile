@@ -30,8 +30,9 @@ ENTRYPOINT ["tini", "--", "sh", "/opt/n8n-start.sh"]
 FROM ${NODE_IMAGE} AS service
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
+# With what npm could not share, in a node_modules of its own.
+COPY --from=dependencies /app/service ./service
 COPY --from=build /app/service/dist ./service/dist
-COPY service/package.json service/
 COPY LICENSE deploy/healthcheck.mjs ./
 # The program belongs to root and cannot change itself; 1000 is the image's user `node`.
 RUN mkdir ../data && chown 1000:1000 ../data

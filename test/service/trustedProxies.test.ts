@@ -1,37 +1,11 @@
-import { once } from 'node:events';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { postFrom } from '../helpers/postFrom.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 
 /** Every address of 127.0.0.0/8 is this machine's: a peer may have any. */
 const PROXY = '127.0.0.2';
 const SECOND_PROXY = '127.0.0.3';
 const STRANGER = '127.0.0.9';
-
-interface Call {
-  readonly forwardedFor?: string;
-  readonly form?: Record<string, string>;
-}
-
-/** A POST that comes from an address of this machine. @returns its status */
-async function postFrom(peer: string, url: string, { forwardedFor, form }: Call): Promise<number> {
-  const body = form === undefined ? '{}' : new URLSearchParams(form).toString();
-  const outgoing = request(url, {
-    method: 'POST',
-    localAddress: peer,
-    agent: false,
-    headers: {
-      'content-type': form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
-      ...(forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }),
-    },
-  });
-  outgoing.end(body);
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-  await text(answer);
-  return answer.statusCode!;
-}
 
 describe('the visitor’s address, with a limit of 3 requests a minute for each', () => {
   let service: TestService;

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { readChatStream } from '../../helpers/chatStreamReader.ts';
+import { postFrom } from '../../helpers/postFrom.ts';
+import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { findProgram, startCaddy, startNginx, type Proxy, type StartProxy } from './proxies.ts';
+
+const PROXIES: readonly (readonly [string, StartProxy])[] = [
+  ['caddy', startCaddy],
+  ['nginx', startNginx],
+];
+
+// Each process has a store of its own here: who serves a request can be told by its key.
+describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) => {
+  const program = findProgram(name);
+  const test = program === null ? it.skip : it;
+  let one: ServiceProcess;
+  let two: ServiceProcess;
+  let proxy: Proxy;
+  beforeAll(async () => {
+    if (program === null) return void process.stderr.write(`${name} is not installed (apt-get install ${name}): its file is not tried.\n`);
+    const env = { CHAT_RATE_LIMIT_PER_MINUTE: '5', TRUSTED_PROXIES: '127.0.0.1/32' };
+    [one, two] = await Promise.all([startServiceProcess({ env }), startServiceProcess({ env })]);
+    proxy = await startProxy(program, [new URL(one.url).host, new URL(two.url).host]);
+  });
+  afterAll(async () => {
+    await proxy?.stop();
+    await Promise.all([one?.close(), two?.close()]);
+  });
+
+  const statuses = async (count: number) => {
+    const api = apiClient(proxy.url, one.apiKey);
+    const all: number[] = [];
+    for (let n = 0; n < count; n++) all.push((await api.get('/api/hooks')).status);
+    return all;
+  };
+
+  test('shares requests out', async () => {
+    expect(new Set(await statuses(20))).toEqual(new Set([200, 401]));
+  });
+
+  test('tells nobody the metrics', async () => expect((await fetch(`${proxy.url}/metrics`)).status).toBe(404));
+
+  test('has no request fail when one of them dies', async () => {
+    process.kill(two.pid, 'SIGKILL');
+    expect(new Set(await statuses(20))).toEqual(new Set([200]));
+  });
+
+  test('passes events of a stream on at once, while it stays open', async () => {
+    const customer = await chatCustomer(proxy.url);
+    const stream = await readChatStream(proxy.url, customer.token);
+    expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
+    await waitFor('the stream’s first line', () => stream.retries.length === 1);
+    for (const text of ['one', 'two']) {
+      await customer.write(text);
+      await waitFor(text, () => stream.seen.at(-1)?.text === text, { timeoutMs: 5000 });
+    }
+    stream.close();
+  });
+
+  test('tells the visitor’s own address, whatever the visitor says', async () => {
+    const arrive = (peer: string, forwardedFor: string) => postFrom(peer, `${proxy.url}/api/chat/sessions`, { forwardedFor });
+    const ofOne: number[] = [];
+    for (let n = 1; n <= 6; n++) ofOne.push(await arrive('127.0.0.5', `198.51.100.${n}`));
+    expect(ofOne).toEqual([201, 201, 201, 201, 201, 429]);
+    expect(await arrive('127.0.0.6', '127.0.0.5')).toBe(201);
+  });
+
+  test('lets the service refuse a body above its limit, refuses one far above itself, and goes on serving', async () => {
+    const send = (body: BodyInit) =>
+      fetch(`${proxy.url}/api/hooks`, { method: 'POST', duplex: 'half', headers: { authorization: `Bearer ${one.apiKey}`, 'content-type': 'application/json' }, body } as RequestInit).catch(() => null); // it may hang up while much is sent
+    const ofSize = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes) });
+    const above = (await send(ofSize(300 * 1024)))!;
+    expect([above.status, ((await above.json()) as { error: { code: string } }).error.code]).toEqual([413, 'body_too_large']);
+    for (let n = 0; n < 3; n++) {
+      expect((await send(ofSize(3_000_000)))?.status ?? 413).toBe(413);
+      // One that does not say beforehand how much comes. How it is refused is the proxy's affair.
+      expect((await send(new Blob([ofSize(3_000_000)]).stream()))?.status ?? 413).toBeGreaterThanOrEqual(400);
+      expect(await statuses(3)).toEqual([200, 200, 200]);
+    }
+  });
+
+  test('ends streams in order with the process, then says that nothing is there, and goes on when it is back', async () => {
+    const customer = await chatCustomer(proxy.url);
+    const stream = await readChatStream(proxy.url, customer.token);
+    process.kill(one.pid, 'SIGTERM');
+    expect(await stream.ended).toBe(true);
+    const down = await waitFor('nobody to be there', async () => {
+      const answer = await fetch(`${proxy.url}/api/hooks`);
+      return answer.status >= 502 && answer;
+    });
+    if (name === 'caddy') {
+      expect([down.status, down.headers.get('retry-after'), ((await down.json()) as { error: { code: string } }).error.code]).toEqual([503, '2', 'unavailable']);
+    }
+    await one.restart();
+    await waitFor('the service behind the proxy', async () => (await fetch(`${proxy.url}/readyz`)).ok);
+    expect(await statuses(5)).toEqual([200, 200, 200, 200, 200]);
+    const again = await readChatStream(proxy.url, customer.token);
+    expect(again.response.status).toBe(200);
+    again.close();
+  });
+});

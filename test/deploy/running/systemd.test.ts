@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../../service/src/config.ts';
+import { findProgram } from './proxies.ts';
+
+const deploy = fileURLToPath(new URL('../../../deploy/systemd', import.meta.url));
+const analyze = findProgram('systemd-analyze');
+const test = analyze === null ? it.skip : it;
+
+describe('the units of systemd', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    await cp(deploy, folder, { recursive: true });
+    await rename(join(folder, 'conversation-service-api@.service'), join(folder, 'conversation-service-api@3001.service'));
+    await rename(join(folder, 'conversation-service-worker@.service'), join(folder, 'conversation-service-worker@3101.service'));
+    // Where Node is here.
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), (await readFile(join(folder, name), 'utf8')).replaceAll('/usr/bin/node', process.execPath));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const verify = (name: string) =>
+    new Promise<{ code: number; said: string }>((resolve) => {
+      execFile(analyze!, ['verify', '--man=no', join(folder, name)], (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), said: out + err }));
+    });
+
+  test.each(['conversation-service.service', 'conversation-service-api@3001.service', 'conversation-service-worker@3101.service', 'conversation-service.target'])('systemd finds nothing wrong with %s', async (name) => {
+    expect(await verify(name)).toEqual({ code: 0, said: '' });
+  });
+
+  test('would say what is wrong', async () => {
+    const text = await readFile(join(folder, 'conversation-service.service'), 'utf8');
+    await writeFile(join(folder, 'wrong.service'), text.replace('StateDirectory=', 'StateFolder='));
+    expect((await verify('wrong.service')).said).toContain('StateFolder');
+  });
+
+  it.each([
+    ['conversation-service-api@3001.service', 'api', 3001],
+    ['conversation-service-worker@3101.service', 'worker', 3101],
+  ])('%s gives the process its role and port, over whatever the file of settings says', async (name, role, port) => {
+    const command = /^ExecStart=\/usr\/bin\/env (.*?) \//m.exec(await readFile(join(folder, name), 'utf8'))![1]!.replaceAll('%i', name.match(/@(\d+)/)![1]!);
+    const given = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')));
+    expect(readConfig({ DATABASE_URL: 'postgres://localhost/x', ENCRYPTION_KEY: 'a'.repeat(64), PORT: '1', ...given })).toMatchObject({ role, port, host: '127.0.0.1' });
+  });
+});
