@@ -50,13 +50,21 @@ export const openInFreshSchema = async (database: () => string | Database, drop:
   };
 };
 
-let shared: Promise<PGlite> | undefined;
+/** Each serves one store at a time: they have one connection. */
+const idle: PGlite[] = [];
 
 /** In this process, on PGlite. */
 export const openInPglite = async () => {
-  const pglite = await (shared ??= PGlite.create());
-  return openInFreshSchema(
+  const pglite = idle.pop() ?? (await PGlite.create());
+  const opened = await openInFreshSchema(
     () => new PgliteDatabase(pglite),
     async (schema) => void (await pglite.exec(`DROP SCHEMA "${schema}" CASCADE; DROP SCHEMA "${schema}_work" CASCADE`)),
   );
+  return {
+    ...opened,
+    async remove() {
+      await opened.remove();
+      idle.push(pglite);
+    },
+  };
 };

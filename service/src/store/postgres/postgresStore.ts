@@ -9,6 +9,7 @@ import { runOn, type Connection, type Database, type Result, type Statement } fr
 import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
+import { LostCommit, wasCommitted } from './lostCommit.ts';
 import { migrate } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
 import { Session, transactionsOf } from './session.ts';
@@ -31,8 +32,6 @@ const COUNTS_KEPT_SECONDS = 300;
 const GATHER_MS = 5;
 /** A statement whose connection was cut is tried so often on another one. */
 const MOST_CUT = 3;
-/** How long it is asked what became of a commit whose answer was lost. */
-const DOUBT_MS = 10_000;
 
 interface WorkListener {
   readonly call: () => void;
@@ -183,11 +182,34 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
-    throw new Error('not yet');
+    this.#refuseWhenUnavailable();
+    await this.#time.sync();
+    const { dumpAll } = await import('./dump.ts');
+    yield* dumpAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, nowSql: this.#nowSql, now: () => this.#options.clock.now() });
   }
 
-  async restore(_records: AsyncIterable<DumpedRecord>): Promise<void> {
-    throw new Error('not yet');
+  async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
+    const { restoreAll } = await import('./restore.ts');
+    await this.#tracked(async () => {
+      await this.#time.sync();
+      const { queues, there } = await restoreAll(
+        {
+          database: this.database,
+          schemaName: this.schemaName,
+          tables: this.#tables,
+          queues: this.#queues,
+          nowSql: this.#nowSql,
+          now: () => this.#options.clock.now(),
+          offer: (placed, connection) => this.#lanes.offer(placed, dbOf(connection)),
+          wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, life: this.#changes.life, written: null }),
+        },
+        records,
+      );
+      for (const queue of queues) this.#lanes.hint(queue);
+      this.#tell(queues, there);
+      this.#changes.look();
+      this.#callListeners(queues);
+    });
   }
 
   /** Runs one statement by itself, for what else is kept in the schema; again when its connection was cut. @throws StoreUnavailable */
@@ -220,7 +242,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
-        return await this.#watched(() => this.#runOnce(fn));
+        return await this.#watched(() => this.#settled(() => this.#runOnce(fn)));
       } catch (error) {
         if (isUniqueViolation(error)) {
           violations += 1;
@@ -232,18 +254,32 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
   }
 
+  /** When the answer to a commit was lost with its connection, the server says what became of it. */
+  async #settled<T>(run: () => Promise<Committed<T>>): Promise<Committed<T>> {
+    try {
+      return await run();
+    } catch (error) {
+      if (!(error instanceof LostCommit)) throw error;
+      const { marks, result, cause } = error as LostCommit<Committed<T>>;
+      if (await wasCommitted(this.database, this.schemaName, marks)) return result;
+      throw cause;
+    }
+  }
+
   async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
     const connection = await this.database.connect();
     const session = new Session(connection, this.#tables, this.#queues);
     let broken: Error | undefined;
     try {
-      await connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+      const begun = connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+      begun.catch(() => {}); // not waited for before something is written
       const value = await fn(this.#transactionOf(session));
       session.end();
-      return { value, ...(await this.#commit(connection, session)) };
+      await begun;
+      return await this.#commit(connection, session, value);
     } catch (error) {
       session.end();
-      if (isOutage(error)) broken = error as Error;
+      if (error instanceof LostCommit) broken = error;
       else await connection.query({ text: 'ROLLBACK' }).catch((late: Error) => (broken = late));
       throw error;
     } finally {
@@ -251,44 +287,36 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
   }
 
-  async #commit(connection: Connection, session: Session): Promise<Omit<Committed<unknown>, 'value'>> {
+  async #commit<T>(connection: Connection, session: Session, value: T): Promise<Committed<T>> {
     if (!session.wrote) {
       await connection.query({ text: 'COMMIT' });
-      return { jobs: NO_JOBS, xid: null, there: [] };
+      return { value, jobs: NO_JOBS, xid: null, there: [] };
     }
-    await session.flush();
-    const jobs = session.jobs.any ? await session.jobs.flush(connection, this.schemaName, this.#options.clock.now().getTime(), this.#nowSql) : NO_JOBS;
-    await this.#noteQueues(connection, jobs);
-    const there = jobs.placed.length === 0 ? [] : await this.#lanes.offer(jobs.placed, dbOf(connection));
-    const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
+    const time = { wall: this.#options.clock.now().getTime(), database: this.#time.estimate, sql: this.#nowSql };
+    const added = session.jobs.added(time);
+    const [, released, , there, { rows }] = await Promise.all([
+      session.send(),
+      session.jobs.any ? session.jobs.send(connection, this.schemaName, time) : [],
+      this.#noteQueues(connection, added),
+      added.length === 0 ? [] : this.#lanes.offer(added, dbOf(connection)),
+      connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now', name: 'cs_xid' }),
+    ]);
+    const thereToo = released.length === 0 ? [] : await this.#lanes.offer(released, dbOf(connection));
     const xid = String(rows[0]!.xid);
+    this.#time.learn(Number(rows[0]!.now));
+    const marks = { xid, life: this.#changes.life, written: session.written };
+    const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo] };
     try {
       const { command } = await connection.query({ text: 'COMMIT' });
       if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
     } catch (error) {
-      if (!isOutage(error) || !(await this.#wasCommitted(xid))) throw error;
+      throw isOutage(error) ? new LostCommit(marks, committed, error) : error;
     }
-    return { jobs, xid, there };
-  }
-
-  /** The answer to a commit was lost with its connection; the server knows what became of it. */
-  async #wasCommitted(xid: string): Promise<boolean> {
-    const giveUpAt = performance.now() + DOUBT_MS;
-    for (;;) {
-      try {
-        const { rows } = await runOn(this.database, { text: 'SELECT pg_xact_status($1::xid8) AS status', values: [xid] });
-        const { status } = rows[0]!;
-        if (status !== 'in progress') return status === 'committed';
-      } catch (error) {
-        if ((error as { code?: string }).code === '22023') return false; // a number that a crash has taken back
-      }
-      if (performance.now() > giveUpAt) throw new StoreUnavailable('the connection was lost in a commit, and the database does not say whether it holds; look before doing it again');
-      await sleep(100);
-    }
+    return committed;
   }
 
   /** So that a queue that holds nothing now is still counted. */
-  async #noteQueues(connection: Connection, { placed }: WrittenJobs): Promise<void> {
+  async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<void> {
     const fresh = [...new Set(placed.map(({ queue }) => queue))].filter((queue) => !this.#usedQueues.has(queue)).sort();
     if (fresh.length === 0) return;
     await connection.query({ text: `INSERT INTO ${quoted(this.schemaName)}.queues (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [fresh] });
@@ -447,7 +475,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 }
 
-const NO_JOBS: WrittenJobs = { placed: [], ids: [], xid: null };
+const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
 
 /** The schema of pg-boss. */
 export const workSchemaOf = (schema: string): string => `${schema}_work`;

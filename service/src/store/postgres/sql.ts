@@ -19,6 +19,9 @@ export const searchedFields = (indexes: Schema[string]['indexes']): readonly str
  */
 export const toText = (text: string): string => (ESCAPED.test(text) ? text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001') : text);
 
+/** The text that `toText` made this of. */
+export const fromText = (text: string): string => (text.includes('\u0001') ? text.replace(/\u0001(.)/g, (_, second: string) => (second === '\u0001' ? '\u0000' : '\u0001')) : text);
+
 const ESCAPED = /[\u0000\u0001]/;
 
 /** A document's value for its column; a field that is left out is null. */

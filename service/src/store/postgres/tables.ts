@@ -65,6 +65,21 @@ export class Table {
     return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
+  /** Inserts new ones; one whose id is there already is a violation. */
+  insert(rows: readonly Row[]) {
+    const names = ['id', 'document', ...this.fields.map(columnName)];
+    const lists = ['text', 'text', ...this.#types].map((type, at) => `$${at + 1}::${type}[]`);
+    const cells = names.map((name) => (name === 'document' ? 'v.document::json' : `v.${name}`));
+    return {
+      text: `INSERT INTO ${this.name} (${this.#columns}) SELECT ${cells.join(', ')} FROM unnest(${lists.join(', ')}) v (${names.join(', ')})`,
+      values: [
+        rows.map(({ id }) => toText(id)),
+        rows.map(({ json }) => json),
+        ...this.fields.map((field) => rows.map(({ document }) => toColumn((document as unknown as Record<string, unknown>)[field]))),
+      ],
+    };
+  }
+
   /** Replaces rows that are still as they were read; the others are left out of its row count. */
   update(rows: readonly (Row & { readonly version: string })[]) {
     const { list, values } = this.#values(rows, true);

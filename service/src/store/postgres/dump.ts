@@ -1,0 +1,89 @@
+import type { Document, DumpedRecord, Job } from '../store.ts';
+import type { Connection, Database } from './database.ts';
+import { inWords, isOutage, unavailable } from './errors.ts';
+import { fromText, quoted } from './sql.ts';
+import type { Table } from './tables.ts';
+
+export interface DumpSource {
+  readonly database: Database;
+  readonly schemaName: string;
+  readonly tables: ReadonlyMap<string, Table>;
+  /** The database's clock in milliseconds. */
+  readonly nowSql: string;
+  /** The wall clock of this process. */
+  readonly now: () => Date;
+}
+
+/** A page is read at once; pages of large documents have fewer. */
+const PAGE_CHARACTERS = 2 << 20;
+const MOST_ROWS = 2_000;
+/** As many as are certain to be no burden, before it is known how large they are. */
+const FIRST_ROWS = 50;
+/** Clocks of two machines, and the moments of reading them, differ by less. */
+const TOLERANCE_MS = 1_000;
+
+/** Everything as one transaction sees it, in pages over one connection; nobody waits for it. */
+export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord> {
+  const { database } = source;
+  if (database.kind === 'postgres') return yield* recordsOf(source);
+  // Its one connection belongs to others while the reader is busy with what it got.
+  const gathered: DumpedRecord[] = [];
+  for await (const record of recordsOf(source)) gathered.push(record);
+  yield* gathered;
+}
+
+async function* recordsOf({ database, schemaName, tables, nowSql, now }: DumpSource): AsyncGenerator<DumpedRecord> {
+  const connection = await database.connect();
+  let broken: Error | undefined;
+  try {
+    await connection.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    // Whoever reads the dump takes the time it takes.
+    await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
+    const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
+    const clocks = { wall: now().getTime(), database: Number(rows[0]!.now) };
+    for (const collection of [...tables.keys()].sort()) {
+      for await (const { json } of rowsOf(connection, tables.get(collection)!.name, 'document::text AS json')) yield { collection, document: JSON.parse(String(json)) as Document };
+    }
+    const columns = 'queue, group_key, run_at, rank, due_at::float8 AS due_at, claimed_by, data::text AS json';
+    for await (const row of rowsOf(connection, `${quoted(schemaName)}.jobs`, columns)) yield { job: jobOf(row, clocks) };
+  } catch (error) {
+    broken = error as Error;
+    throw isOutage(error) ? unavailable(`the connection to the database was lost: ${inWords(error)}`, error) : error;
+  } finally {
+    await connection.query({ text: 'ROLLBACK' }).catch((error: Error) => (broken = error));
+    connection.release(broken);
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** All rows of a table by id. @param columns one of them is called `json`, and is what takes the room */
+async function* rowsOf(connection: Connection, name: string, columns: string): AsyncGenerator<Row> {
+  let after = '';
+  let limit = FIRST_ROWS;
+  for (;;) {
+    const { rows } = await connection.query({ text: `SELECT id, ${columns} FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${limit}`, values: [after] });
+    let characters = 0;
+    for (const row of rows) {
+      characters += String(row.json).length;
+      yield row;
+    }
+    if (rows.length < limit) return;
+    after = String(rows.at(-1)!.id);
+    limit = Math.max(1, Math.min(MOST_ROWS, Math.floor((limit * PAGE_CHARACTERS) / characters)));
+  }
+}
+
+/** Its time by the clock of this process: the one that set it may have been wrong, how long it waits is not. */
+function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
+  const runAt = Number(row.run_at);
+  const dueAt = row.claimed_by === null ? Math.round(clocks.wall + Number(row.due_at) - clocks.database) : Math.min(runAt, clocks.wall);
+  return {
+    id: fromText(String(row.id)),
+    queue: String(row.queue),
+    group: fromText(String(row.group_key)),
+    runAt: Math.abs(dueAt - runAt) > TOLERANCE_MS ? dueAt : runAt,
+    rank: Number(row.rank),
+    data: JSON.parse(String(row.json)) as Job['data'],
+  };
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import { toJson } from '../lowdb/document.ts';
+import type { DumpedRecord, Job } from '../store.ts';
+import { StoreNotEmpty } from '../store.ts';
+import type { Connection, Database } from './database.ts';
+import { inWords, isOutage, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
+import type { Placed } from './jobWrites.ts';
+import { quoted, tableName, toText } from './sql.ts';
+import { MOST_ROWS, type Row, type Table } from './tables.ts';
+
+export interface RestoreTarget {
+  readonly database: Database;
+  readonly schemaName: string;
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly queues: ReadonlySet<string>;
+  /** The database's clock in milliseconds. */
+  readonly nowSql: string;
+  /** The wall clock of this process, by which jobs name their time. */
+  readonly now: () => Date;
+  /** Makes lanes for placed jobs, within the transaction. @returns those that were there already */
+  readonly offer: (placed: readonly Placed[], connection: Connection) => Promise<readonly Placed[]>;
+  /** What became of a transaction whose commit was not answered. */
+  readonly wasCommitted: (xid: string) => Promise<boolean>;
+}
+
+export interface RestoredWork {
+  readonly queues: ReadonlySet<string>;
+  /** Lanes that were there before. */
+  readonly there: readonly Placed[];
+}
+
+const BATCH_CHARACTERS = 2 << 20;
+const GROUPS_AT_ONCE = 1_000;
+
+/**
+ * Takes a dump in one transaction. Writers wait for it, and so does a second one, which then finds the first one's.
+ * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds; what the source throws
+ */
+export async function restoreAll(target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
+  const connection = await target.database.connect();
+  let broken: Error | undefined;
+  try {
+    const work = await restoreOn(connection, target, told(records));
+    await commit(connection, target);
+    return work;
+  } catch (error) {
+    await connection.query({ text: 'ROLLBACK' }).catch((late: Error) => (broken = late));
+    throw asPromised(error);
+  } finally {
+    connection.release(broken);
+  }
+}
+
+async function restoreOn(connection: Connection, target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
+  const { schemaName, nowSql } = target;
+  await connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+  // The source takes the time it takes.
+  await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
+  const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
+  const jobs = `${quoted(schemaName)}.jobs`;
+  await connection.query({ text: `LOCK TABLE ${[...[...target.tables.values()].map(({ name }) => name), jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE` });
+  await refuseUnlessEmpty(connection, target, jobs);
+  const batch = new Batch(connection, target, jobs, Number(rows[0]!.now) - target.now().getTime());
+
+  // Nobody has to read each document as a change: everybody is told to read everything again.
+  for (const { name } of target.tables.values()) await connection.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER changes` });
+  for await (const record of records) await batch.add(record);
+  await batch.flush();
+  for (const { name } of target.tables.values()) await connection.query({ text: `ALTER TABLE ${name} ENABLE TRIGGER changes` });
+  await connection.query({ text: `UPDATE ${tableName(schemaName, 'change_life')} SET life = $1`, values: [randomUUID()] });
+  for (const name of [...[...target.tables.values()].map((table) => table.name), jobs]) await connection.query({ text: `ANALYZE ${name}` });
+  return offerAll(connection, target, jobs);
+}
+
+async function refuseUnlessEmpty(connection: Connection, { tables, schemaName }: RestoreTarget, jobs: string): Promise<void> {
+  for (const [collection, name] of [...[...tables].map(([key, table]) => [key, table.name] as const), ['jobs', jobs] as const]) {
+    const { rows } = await connection.query({ text: `SELECT 1 FROM ${name} LIMIT 1` });
+    if (rows.length > 0) throw new StoreNotEmpty(`The schema ${schemaName} of the database is not empty: it holds ${collection}.`);
+  }
+}
+
+/** A lane or a timer for each group, as if its first job had just been added. */
+async function offerAll(connection: Connection, { nowSql, schemaName, offer }: RestoreTarget, jobs: string): Promise<RestoredWork> {
+  const { rows } = await connection.query({ text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key` });
+  const placed = rows.map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) }));
+  const queues = new Set(placed.map(({ queue }) => queue));
+  await connection.query({ text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [[...queues]] });
+  const there: Placed[] = [];
+  for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE) there.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
+  return { queues, there };
+}
+
+async function commit(connection: Connection, { wasCommitted }: RestoreTarget): Promise<void> {
+  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid' });
+  try {
+    const { command } = await connection.query({ text: 'COMMIT' });
+    if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
+  } catch (error) {
+    if (!isOutage(error) || !(await wasCommitted(String(rows[0]!.xid)))) throw error;
+  }
+}
+
+/** Inserts records, many at once. */
+class Batch {
+  readonly #connection: Connection;
+  readonly #target: RestoreTarget;
+  readonly #jobsTable: string;
+  /** The database's clock less this process's. */
+  readonly #offset: number;
+  #table: Table | null = null;
+  #rows: Row[] = [];
+  #jobs: Job[] = [];
+  #characters = 0;
+
+  constructor(connection: Connection, target: RestoreTarget, jobsTable: string, offset: number) {
+    this.#connection = connection;
+    this.#target = target;
+    this.#jobsTable = jobsTable;
+    this.#offset = offset;
+  }
+
+  async add(record: DumpedRecord): Promise<void> {
+    if ('job' in record) this.#jobs.push(this.#checked(record.job));
+    else {
+      const table = this.#target.tables.get(record.collection);
+      if (table === undefined) throw new TypeError(`This version knows no collection ${record.collection}`);
+      if (table !== this.#table) await this.flush();
+      this.#table = table;
+      const json = toJson(record.collection, record.document);
+      this.#rows.push({ id: record.document.id, json, document: record.document });
+      this.#characters += json.length;
+    }
+    if (this.#rows.length >= MOST_ROWS || this.#jobs.length >= MOST_ROWS || this.#characters > BATCH_CHARACTERS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#rows.length > 0) await this.#connection.query(this.#table!.insert(this.#rows));
+    if (this.#jobs.length > 0) await this.#insertJobs();
+    this.#rows = [];
+    this.#jobs = [];
+    this.#characters = 0;
+  }
+
+  async #insertJobs(): Promise<void> {
+    await this.#connection.query({
+      text: `INSERT INTO ${this.#jobsTable} (id, queue, group_key, run_at, rank, data, due_at)
+        SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, v.due_at::bigint
+        FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, due_at)`,
+      values: [
+        this.#jobs.map(({ id }) => toText(id)),
+        this.#jobs.map(({ queue }) => queue),
+        this.#jobs.map(({ group }) => toText(group)),
+        this.#jobs.map(({ runAt }) => runAt),
+        this.#jobs.map(({ rank }) => rank),
+        this.#jobs.map(({ data }) => JSON.stringify(data)),
+        this.#jobs.map(({ runAt }) => Math.round(runAt + this.#offset)),
+      ],
+    });
+  }
+
+  #checked(job: Job): Job {
+    const { id, queue, group, runAt, rank, data } = job;
+    if (typeof group !== 'string' || !Number.isFinite(runAt) || !Number.isInteger(rank) || typeof data !== 'object') throw new TypeError(`job ${id} lacks its group, time, rank or data`);
+    if (!this.#target.queues.has(queue)) throw new TypeError(`This version knows no queue ${queue} (job ${id})`);
+    return job;
+  }
+}
+
+/** What the source throws, kept apart from what the database does. */
+class SourceFailed extends Error {}
+
+async function* told(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
+  try {
+    yield* records;
+  } catch (cause) {
+    throw new SourceFailed('the source failed', { cause });
+  }
+}
+
+function asPromised(error: unknown): unknown {
+  if (error instanceof SourceFailed) return error.cause;
+  if (isTooSlow(error)) return unavailable(`the database took too long: ${inWords(error)}`, error);
+  if (isOutage(error)) return unavailable(`the database cannot be reached or written to: ${inWords(error)}`, error);
+  if (!isUniqueViolation(error)) return error;
+  const { table, detail, constraint } = error as { table?: string; detail?: string; constraint?: string };
+  if (constraint?.endsWith('_pkey') !== true) return uniqueViolation(error);
+  return new TypeError(`${table} ${/\(id\)=\((.*)\) already/s.exec(detail ?? '')?.[1] ?? 'an id'} comes twice`, { cause: error });
+}
