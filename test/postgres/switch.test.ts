@@ -1,67 +1,64 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { openFreshStore } from '../helpers/openStore.ts';
+import { openStoreOf } from '../helpers/openStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
-import { keptSchemas } from './schemas.ts';
+import { freshStorage } from '../helpers/storage.ts';
+import { dropSchema, keptSchemas } from './schemas.ts';
 
 const url = process.env.DATABASE_URL!;
 
 describe('with DATABASE_URL', () => {
-  let service: TestService | ServiceProcess | undefined;
+  let inProcess: TestService | undefined;
+  let asProcess: ServiceProcess | undefined;
   afterEach(async () => {
-    if (service) await ('stop' in service ? service.stop() : service.close());
-    service = undefined;
+    await inProcess?.stop();
+    await asProcess?.close();
+    [inProcess, asProcess] = [undefined, undefined];
   });
 
-  it('a test’s service keeps its data in a schema of its own and nothing in its folder, and leaves nothing', async () => {
-    const before = await keptSchemas(url);
-    const here = await startTestService();
-    service = here;
-    const { message_id: id } = await (await chatCustomer(here.url)).write('hello');
-    expect(await keptSchemas(url)).toHaveLength(before.length + 2); // its tables' and its queues'
-    expect(await readdir(here.folder)).toEqual([]);
-    expect(await here.stored()).toContain(id);
-    const other = await here.addWorkspace('Other');
+  it("a test's service keeps everything in the database, over restarts, and nothing in its folder", async () => {
+    const service = (inProcess = await startTestService());
+    const customer = await chatCustomer(service.url);
+    const { message_id: id } = await customer.write('hello');
+    const other = await service.addWorkspace('Other');
     expect((await other.get('/api/conversations')).body.data).toEqual([]);
-    expect(await here.stored()).toContain(id);
-    await here.stop();
-    service = undefined;
-    expect(await keptSchemas(url)).toEqual(before);
+    expect((await service.api.get('/api/conversations')).body.data).toHaveLength(1);
+    expect(await service.stored()).toContain(id);
+    expect(await readdir(service.folder)).toEqual([]);
+  });
+
+  it('two of them share nothing', async () => {
+    const service = (inProcess = await startTestService());
+    await (await chatCustomer(service.url)).write('hello');
+    const other = await startTestService();
+    try {
+      expect((await other.api.get('/api/conversations')).body.data).toEqual([]);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('so does one that is a process, over kill -9', async () => {
-    const process = await startServiceProcess();
-    service = process;
-    const customer = await chatCustomer(process.url);
+    const service = (asProcess = await startServiceProcess());
+    const customer = await chatCustomer(service.url);
     const { message_id: id } = await customer.write('hello');
-    await process.crashAndRestart();
+    await service.crashAndRestart();
     expect((await customer.api.get('/api/chat/messages')).body.data).toMatchObject([{ id }]);
   });
 
-  it('so does a store without a service', async () => {
-    const { store, folder, remove } = await openFreshStore();
-    await store.transaction((tx) => tx.settings.put({ id: 'test' } as never));
-    expect(await readdir(folder)).toEqual([]);
-    await remove();
-  });
-
-  it('what a failed test stored is kept', async () => {
-    const counting = globalThis as { failuresSoFar?: number };
-    const kept = await startTestService();
-    counting.failuresSoFar! += 1;
-    await kept.stop();
-    counting.failuresSoFar! -= 1;
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ name: string }>(`SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, 'test_')`);
-      expect(rows).toHaveLength(2);
-      for (const { name } of rows) await client.query(`DROP SCHEMA ${client.escapeIdentifier(name)} CASCADE`);
-    } finally {
-      await client.end();
-    }
+  it.each([['leaves nothing of a test that passed', 0], ['keeps the schema of one that failed', 1]])('%s', async (_what, failures) => {
+    const storage = await freshStorage();
+    const schema = storage.env.DATABASE_SCHEMA!;
+    await (await openStoreOf(storage.env)).close();
+    expect(await keptSchemas(url)).toContain(schema);
+    const counted = globalThis as { failuresSoFar?: number };
+    counted.failuresSoFar! += failures;
+    await storage.remove();
+    counted.failuresSoFar! -= failures;
+    const kept = (await keptSchemas(url)).filter((name) => name.startsWith(schema));
+    expect(kept).toEqual(failures === 0 ? [] : [schema, `${schema}_work`]);
+    await dropSchema(url, schema);
   });
 });
