@@ -65,6 +65,11 @@ export class Changes<S extends Schema> {
     this.look();
   }
 
+  /** Another one after each crash of the server; null: to be found out. */
+  get life(): string | null {
+    return this.#life;
+  }
+
   /** Something may have changed. */
   look(): void {
     if (this.#closed) return;

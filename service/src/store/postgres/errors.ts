@@ -13,9 +13,11 @@ interface PgError extends Error {
 
 /** Errors of the system under the driver: the server cannot be reached. */
 const SYSTEM_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EADDRNOTAVAIL']);
-/** Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written to. */
-const SERVER_CODES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '57P05', '53000', '53100', '53200', '53300', '25006', '25P03', '58000', '58030', 'XX000']);
-const WORDS = /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|not queryable|server closed the connection/i;
+/** Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written to; a password or database that is no longer the one. */
+const SERVER_CODES: ReadonlySet<string> = new Set(
+  ['57P01', '57P02', '57P03', '57P04', '57P05', '53000', '53100', '53200', '53300', '53400', '25006', '25P03', '28000', '28P01', '3D000', '58000', '58030', 'XX000'],
+);
+const WORDS = /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|not queryable|server closed the connection/i;
 const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
 /** A lock or a statement was waited for too long; the connection is fine. */
 const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);

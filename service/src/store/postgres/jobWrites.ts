@@ -10,6 +10,7 @@ type Write =
 /** A job as it came to be due, in milliseconds by the database's clock. */
 export interface Placed {
   readonly queue: string;
+  /** As the table has it. */
   readonly group: string;
   readonly dueAt: number;
   readonly now: number;
@@ -20,8 +21,16 @@ export interface WrittenJobs {
   readonly placed: readonly Placed[];
   /** All that are claimed no more. */
   readonly ids: readonly string[];
-  /** The transaction's number; null when nothing was placed. */
-  readonly xid: string | null;
+}
+
+/** The clocks that a job's waiting is reckoned by, in milliseconds since the epoch. */
+export interface JobTime {
+  /** The caller's: how long a job waits is settled by it. */
+  readonly wall: number;
+  /** The database's, as well as it is known here. */
+  readonly database: number;
+  /** The database's, exactly, in SQL. */
+  readonly sql: string;
 }
 
 /** What a transaction does to jobs; written when it ends, the last word on each job. */
@@ -54,38 +63,35 @@ export class JobWrites implements TransactionJobs {
     this.#writes.set(id, earlier?.type === 'put' ? { type: 'put', job: { ...earlier.job, runAt, rank } } : { type: 'release', runAt, rank });
   }
 
-  /**
-   * @param now the caller's wall clock, in milliseconds: how long a job waits is settled by it, here
-   * @param nowSql the database's clock in milliseconds
-   */
-  async flush(connection: Connection, schema: string, now: number, nowSql: string): Promise<WrittenJobs> {
+  /** As the table has them. */
+  get ids(): readonly string[] {
+    return [...this.#writes.keys()].map(toText);
+  }
+
+  /** What was added, and when it will be due. */
+  added({ wall, database }: JobTime): readonly Placed[] {
+    return [...this.#writes.values()].flatMap((write) => (write.type === 'put' ? [{ queue: write.job.queue, group: toText(write.job.group), dueAt: database + write.job.runAt - wall, now: database }] : []));
+  }
+
+  /** Sends everything at once. @returns what was released; where it belongs only the database knows */
+  async send(connection: Connection, schema: string, { wall, sql }: JobTime): Promise<readonly Placed[]> {
     const jobs = `${quoted(schema)}.jobs`;
     const entries = [...this.#writes];
-    const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
-    if (removed.length > 0) await connection.query({ text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`, values: [removed], name: 'cs_jobs_remove' });
+    const waits = (many: readonly { readonly runAt: number }[]) => many.map(({ runAt }) => Math.round(runAt - wall));
+    const sent: Promise<Result>[] = [];
 
-    const returning = `RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${nowSql})::float8 AS now, pg_current_xact_id()::text AS xid`;
-    const results: Result[] = [];
-    const released = entries.flatMap(([id, write]) => (write.type === 'release' ? [{ id, ...write }] : []));
-    if (released.length > 0) {
-      results.push(
-        await connection.query({
-          text: `UPDATE ${jobs} j SET run_at = v.run_at, rank = v.rank, due_at = (${nowSql}) + v.wait::bigint, claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq'))
-            FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE j.id = v.id ${returning}`,
-          values: [released.map(({ id }) => toText(id)), released.map(({ runAt }) => runAt), released.map(({ rank }) => rank), released.map(({ runAt }) => Math.round(runAt - now))],
-          name: 'cs_jobs_release',
-        }),
-      );
-    }
+    const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
+    if (removed.length > 0) sent.push(connection.query({ text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`, values: [removed], name: 'cs_jobs_remove' }));
+
     const put = entries.flatMap(([, write]) => (write.type === 'put' ? [write.job] : []));
     if (put.length > 0) {
-      results.push(
-        await connection.query({
-          text: `INSERT INTO ${jobs} AS j (id, queue, group_key, run_at, rank, data, due_at)
-            SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${nowSql}) + v.wait::bigint
+      sent.push(
+        connection.query({
+          text: `INSERT INTO ${jobs} (id, queue, group_key, run_at, rank, data, due_at)
+            SELECT v.id, v.queue, v.group_key, v.run_at, v.rank, v.data::json, (${sql}) + v.wait::bigint
             FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::int[], $6::text[], $7::float8[]) v (id, queue, group_key, run_at, rank, data, wait)
             ON CONFLICT (id) DO UPDATE SET queue = excluded.queue, group_key = excluded.group_key, run_at = excluded.run_at, rank = excluded.rank,
-              data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL ${returning}`,
+              data = excluded.data, due_at = excluded.due_at, seq = excluded.seq, claimed_by = NULL`,
           values: [
             put.map(({ id }) => toText(id)),
             put.map(({ queue }) => queue),
@@ -93,17 +99,25 @@ export class JobWrites implements TransactionJobs {
             put.map(({ runAt }) => runAt),
             put.map(({ rank }) => rank),
             put.map(({ data }) => JSON.stringify(data)),
-            put.map(({ runAt }) => Math.round(runAt - now)),
+            waits(put),
           ],
           name: 'cs_jobs_put',
         }),
       );
     }
-    const rows = results.flatMap((result) => result.rows);
-    return {
-      placed: rows.map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) })),
-      ids: entries.map(([id]) => id),
-      xid: rows.length === 0 ? null : String(rows[0]!.xid),
-    };
+
+    const released = entries.flatMap(([id, write]) => (write.type === 'release' ? [{ id, ...write }] : []));
+    const answer =
+      released.length === 0
+        ? null
+        : connection.query({
+            text: `UPDATE ${jobs} j SET run_at = v.run_at, rank = v.rank, due_at = (${sql}) + v.wait::bigint, claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq'))
+              FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE j.id = v.id
+              RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
+            values: [released.map(({ id }) => toText(id)), released.map(({ runAt }) => runAt), released.map(({ rank }) => rank), waits(released)],
+            name: 'cs_jobs_release',
+          });
+    const [placed] = await Promise.all([answer, ...sent]);
+    return (placed?.rows ?? []).map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) }));
   }
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Db, PgBoss } from 'pg-boss';
 import type { Logger } from '../lowdb/options.ts';
-import { runOn, type Connection, type Database } from './database.ts';
+import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
 import { quoted } from './sql.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
 export interface Lane {
+  /** As the table has it. */
   readonly group: string;
   /** pg-boss's job, with the attempt that this process fetched. */
   readonly job: { readonly id: string; readonly retryCount: number };
@@ -131,17 +132,6 @@ export class Lanes {
       }
       if (jobs.length < BATCH) return;
     }
-  }
-
-  /** When the next timer of a queue fires, in milliseconds by the database's clock; null: none waits. */
-  async nextTimer(queue: string, workSchema: string): Promise<number | null> {
-    const { rows } = await runOn(this.#database, {
-      text: `SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 AS at FROM ${quoted(workSchema)}.job WHERE name = $1 AND state < 'active'`,
-      values: [timersOf(queue)],
-      name: 'cs_next_timer',
-    });
-    const at = rows[0]?.at ?? null;
-    return at === null ? null : Number(at);
   }
 
   /**

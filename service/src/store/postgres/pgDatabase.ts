@@ -1,6 +1,8 @@
 import pg from 'pg';
 import type { Logger } from '../lowdb/options.ts';
-import type { Connection, Database, Result, Statement } from './database.ts';
+import type { Connection, Database } from './database.ts';
+import { PooledConnection } from './pooledConnection.ts';
+import { destroy, Silence } from './silence.ts';
 
 export interface PgOptions {
   readonly url: string;
@@ -21,46 +23,41 @@ const LISTEN_CHECK_MS = 10_000;
 /** A server reached through the pg driver. */
 export class PgDatabase implements Database {
   readonly kind = 'postgres';
-  readonly #pool: pg.Pool;
   readonly #config: pg.ClientConfig;
+  readonly #connections: number;
   readonly #log: Logger;
+  readonly #silence: Silence;
+  #pool: pg.Pool;
   /** Each connection has to have run the last of these. */
   #sessionStatements: readonly string[] = [];
   readonly #prepared = new WeakMap<object, readonly string[]>();
 
   constructor({ url, connections, log }: PgOptions) {
     this.#log = log;
+    this.#connections = connections;
     this.#config = {
       connectionString: url,
       application_name: 'conversation-service',
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      // Statements that do not need one another's answers are sent without waiting for them.
+      pipeline: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     };
-    this.#pool = new pg.Pool({ ...this.#config, max: connections, allowExitOnIdle: true });
-    // An idle connection that breaks is thrown away by the pool; the next one is opened when it is needed.
-    this.#pool.on('error', () => {});
+    this.#silence = new Silence(this.#config, () => this.#renew());
+    this.#pool = this.#openPool();
   }
 
   async connect(): Promise<Connection> {
     const client = await this.#pool.connect();
-    const ignore = () => {}; // a connection that breaks between two statements fails the next one
-    client.on('error', ignore);
     if (this.#sessionStatements.length > 0 && this.#prepared.get(client) !== this.#sessionStatements) {
       this.#prepared.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
-    return {
-      query: ({ text, values, name }: Statement) =>
-        client.query({ text, ...(values && { values: [...values] }), ...(name === undefined ? {} : { name }) }) as unknown as Promise<Result>,
-      release: (error) => {
-        client.off('error', ignore);
-        client.release(error !== undefined && isBroken(error));
-      },
-    };
+    return new PooledConnection(client, this.#silence);
   }
 
   async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void): Promise<() => Promise<void>> {
@@ -71,39 +68,34 @@ export class PgDatabase implements Database {
       if (!stopped) timer = setTimeout(() => void open().catch(again), RECONNECT_MS);
     };
     const open = async () => {
-      const client = new pg.Client({ ...this.#config, idle_in_transaction_session_timeout: 0 });
-      let lost = false;
+      const client = new pg.Client({ ...this.#config, idle_in_transaction_session_timeout: 0, query_timeout: CONNECT_TIMEOUT_MS });
+      let check: NodeJS.Timeout | undefined;
+      let isOpen = false;
       const lose = () => {
-        if (lost) return;
-        lost = true;
+        if (!isOpen) return; // not yet, or not any more
+        isOpen = false;
         clearTimeout(check);
         current = null;
-        client.end().catch(() => {});
+        destroy(client);
         if (!stopped) this.#log.warn('the connection for notifications was lost; it is opened again');
         again();
       };
-      let check: NodeJS.Timeout | undefined;
       /** A peer that vanished without a word is found out. */
       const look = () => {
-        check = setTimeout(() => {
-          const late = setTimeout(lose, CONNECT_TIMEOUT_MS);
-          client.query('SELECT 1').then(() => (clearTimeout(late), look()), () => (clearTimeout(late), lose()));
-        }, LISTEN_CHECK_MS);
-        check.unref();
+        check = setTimeout(() => void client.query('SELECT 1').then(look, lose), LISTEN_CHECK_MS).unref();
       };
       client.on('error', lose);
+      client.on('end', lose);
       client.on('notification', ({ payload }) => onNotification(payload ?? ''));
       try {
         await client.connect();
         await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       } catch (error) {
-        client.off('error', lose);
-        client.on('error', () => {});
-        client.end().catch(() => {});
+        destroy(client);
         throw error;
       }
-      client.on('end', lose);
       if (stopped) return void client.end();
+      isOpen = true;
       current = client;
       look();
       onConnect();
@@ -125,10 +117,18 @@ export class PgDatabase implements Database {
   close(): Promise<void> {
     return this.#pool.end();
   }
-}
 
-/** An error of the server (it has a severity) that did not end the connection leaves it usable. */
-const isBroken = (error: Error): boolean => {
-  const { severity } = error as { severity?: string };
-  return severity === undefined || severity === 'FATAL' || severity === 'PANIC';
-};
+  #openPool(): pg.Pool {
+    const pool = new pg.Pool({ ...this.#config, max: this.#connections, allowExitOnIdle: true });
+    // An idle connection that breaks is thrown away by the pool; the next one is opened when it is needed.
+    pool.on('error', () => {});
+    return pool;
+  }
+
+  /** What was opened before a silence may be dead without a word: from now on other connections are used. */
+  #renew(): void {
+    const old = this.#pool;
+    this.#pool = this.#openPool();
+    old.end().catch(() => {});
+  }
+}

@@ -201,7 +201,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           nowSql: this.#nowSql,
           now: () => this.#options.clock.now(),
           offer: (placed, connection) => this.#lanes.offer(placed, dbOf(connection)),
-          wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, life: this.#changes.life, written: null }),
+          wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
       );

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toJson } from '../lowdb/document.ts';
 import type { Collection, Document, Query, Schema, Transaction } from '../store.ts';
-import type { Connection } from './database.ts';
+import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
 import { MOST_ROWS, type AnyQuery, type Row, type Table } from './tables.ts';
@@ -29,6 +29,7 @@ export class Session {
   readonly #known = new Map<string, Document | null>();
   readonly #pending = new Map<string, Pending>();
   #wrote = false;
+  #written: { readonly table: string; readonly id: string } | null = null;
   #ended = false;
 
   constructor(connection: Connection, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>) {
@@ -39,6 +40,11 @@ export class Session {
 
   get wrote(): boolean {
     return this.#wrote || this.jobs.any;
+  }
+
+  /** One of the documents that it put; null: none. */
+  get written(): { readonly table: string; readonly id: string } | null {
+    return this.#written;
   }
 
   end(): void {
@@ -84,9 +90,9 @@ export class Session {
     return true;
   }
 
-  /** Sends what has been written of documents so far. @throws Conflict */
-  async flush(): Promise<void> {
-    for (const collection of [...this.#pending.keys()]) await this.#flush(collection);
+  /** Sends all that is still unsent of what was written of documents, at once. @returns when all of it was taken; rejects with Conflict */
+  send(): Promise<unknown> {
+    return Promise.all([...this.#pending.keys()].map((collection) => this.#flush(collection)));
   }
 
   #write(table: Table, id: string, row: Row | null): void {
@@ -94,6 +100,8 @@ export class Session {
     let pending = this.#pending.get(table.collection);
     if (pending === undefined) this.#pending.set(table.collection, (pending = { table, rows: new Map() }));
     pending.rows.set(id, row);
+    if (row !== null) this.#written = { table: table.name, id };
+    else if (this.#written?.id === id) this.#written = null;
     this.#known.set(keyOf(table, id), row?.document ?? null);
   }
 
@@ -116,6 +124,7 @@ export class Session {
     return document;
   }
 
+  /** Removals, changes, additions: in this order values that are unique come free before they are taken. */
   async #flush(collection: string): Promise<void> {
     const pending = this.#pending.get(collection);
     if (pending === undefined) return;
@@ -134,15 +143,17 @@ export class Session {
       else fresh.push(row);
       this.#versions.set(keyOf(table, id), OWN);
     }
-    if (removed.length > 0) {
-      const { rowCount } = await this.#connection.query(table.delete(removed));
-      if (rowCount! < certain) throw new Conflict(`documents of ${collection} were removed meanwhile`);
-    }
-    for (const part of partsOf(known)) {
-      const { rowCount } = await this.#connection.query(table.update(part));
-      if (rowCount !== part.length) throw new Conflict(`documents of ${collection} were changed meanwhile`);
-    }
-    for (const part of partsOf(fresh)) await this.#connection.query(table.upsert(part));
+    const sent: Promise<void>[] = [];
+    const send = (statement: Statement, atLeast: number) => {
+      const answer = this.#connection.query(statement).then(({ rowCount }) => {
+        if (rowCount! < atLeast) throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
+      });
+      sent.push(answer);
+    };
+    if (removed.length > 0) send(table.delete(removed), certain);
+    for (const part of partsOf(known)) send(table.update(part), part.length);
+    for (const part of partsOf(fresh)) send(table.upsert(part), 0);
+    await Promise.all(sent);
   }
 }
 

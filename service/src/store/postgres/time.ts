@@ -10,11 +10,23 @@ export class DatabaseTime {
   readonly testClock: TestClock | undefined;
   readonly #now: (() => number) | undefined;
   #shown: number;
+  /** The real one's, less this machine's. */
+  #offset = 0;
 
   constructor(now?: () => number) {
     this.#now = now;
     this.#shown = now?.() ?? 0;
     this.testClock = now === undefined ? undefined : new TestClock(this.#shown);
+  }
+
+  /** What it says now, as well as this process knows, in milliseconds since the epoch. */
+  get estimate(): number {
+    return this.#now === undefined ? Date.now() + this.#offset : this.#shown;
+  }
+
+  /** What it said a moment ago. */
+  learn(now: number): void {
+    this.#offset = now - Date.now();
   }
 
   get isReal(): boolean {

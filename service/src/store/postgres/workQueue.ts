@@ -1,7 +1,7 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { quoted } from './sql.ts';
-import type { Lane, Lanes } from './lanes.ts';
+import { fromText, quoted } from './sql.ts';
+import { timersOf, type Lane, type Lanes } from './lanes.ts';
 
 /** After so many fresh ones in a row a retry has its turn. */
 const FRESH_IN_A_ROW = 7;
@@ -32,7 +32,7 @@ export class WorkQueue {
     await this.#lanes.fetch(queue);
     const lanes = this.#lanes
       .of(queue)
-      .map((lane) => ({ lane, slots: Math.min(limit, Math.floor(freeSlots(lane.group))) }))
+      .map((lane) => ({ lane, slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))) }))
       .filter(({ slots }) => slots > 0)
       .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
     if (lanes.length === 0 || limit <= 0) return [];
@@ -58,19 +58,20 @@ export class WorkQueue {
   /** @see Store.msUntilDue */
   async msUntilDue(queue: string, skip: (group: string) => boolean): Promise<number | null> {
     await this.#lanes.fetch(queue);
-    const groups = this.#lanes.of(queue).flatMap(({ group }) => (skip(group) ? [] : [group]));
+    const groups = this.#lanes.of(queue).flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
     const { rows } = await runOn(this.#database, {
-      text: `SELECT (${this.#nowSql})::float8 AS now, min(least(
+      text: `SELECT (${this.#nowSql})::float8 AS now,
+          (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer, min(least(
           (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry),
           (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry)))::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
-      values: [queue, groups],
+      values: [queue, groups, timersOf(queue)],
       name: 'cs_due',
     });
     const now = Number(rows[0]!.now);
-    const timer = await this.#lanes.nextTimer(queue, this.#workSchema);
+    const { timer, due_at: dueAt } = rows[0]! as { timer: number | null; due_at: number | null };
     if (timer !== null) this.#lanes.hintIn(queue, timer - now);
-    const times = [rows[0]!.due_at === null ? null : Number(rows[0]!.due_at), timer].filter((at) => at !== null);
+    const times = [dueAt, timer].filter((at) => at !== null);
     return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
   }
 
@@ -87,7 +88,7 @@ export class WorkQueue {
       const of = (stats[String(queue)] ??= { waiting: 0, claimed: 0, oldestDueMs: null });
       of.waiting += Number(jobs) - Number(claimed);
       of.claimed += Number(claimed);
-      if (oldest !== null && !skip(String(queue), String(group_key))) of.oldestDueMs = Math.max(of.oldestDueMs ?? 0, Number(now) - Number(oldest));
+      if (oldest !== null && !skip(String(queue), fromText(String(group_key)))) of.oldestDueMs = Math.max(of.oldestDueMs ?? 0, Number(now) - Number(oldest));
     }
     return stats;
   }
@@ -141,9 +142,9 @@ function settle(lane: Lane, isEmpty: boolean): void {
 }
 
 const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({
-  id: String(id),
+  id: fromText(String(id)),
   queue: String(queue),
-  group: String(group_key),
+  group: fromText(String(group_key)),
   runAt: Number(run_at),
   rank: Number(rank),
   data: data as Job['data'],

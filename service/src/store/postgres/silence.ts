@@ -1,0 +1,79 @@
+import pg from 'pg';
+
+/** A statement may take longer; then it is asked whether the server answers at all. */
+const SILENT_MS = 5_000;
+const LOOK_MS = 1_000;
+const PROBE_MS = 5_000;
+
+/** Statements under way on one connection. */
+export interface Asked {
+  pending: number;
+  /** When the server last said something, or was first asked; in steady milliseconds. */
+  heardAt: number;
+  /** Ends the connection: what was asked on it fails. */
+  readonly end: () => void;
+}
+
+/**
+ * Finds out a server that keeps its connections and answers nothing any more: stopped, swapping, cut off
+ * without a word. Nothing in TCP says so for a quarter of an hour. A statement that is only slow is left alone.
+ */
+export class Silence {
+  readonly #config: pg.ClientConfig;
+  readonly #onSilence: () => void;
+  readonly #asked = new Set<Asked>();
+  #timer: NodeJS.Timeout | null = null;
+  #probing = false;
+
+  /** @param onSilence called when the server does not answer, before the connections are ended that wait for it */
+  constructor(config: pg.ClientConfig, onSilence: () => void) {
+    this.#config = config;
+    this.#onSilence = onSilence;
+  }
+
+  watch(asked: Asked): void {
+    this.#asked.add(asked);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
+  }
+
+  forget(asked: Asked): void {
+    this.#asked.delete(asked);
+    if (this.#asked.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  async #look(): Promise<void> {
+    const silentSince = performance.now() - SILENT_MS;
+    if (this.#probing || ![...this.#asked].some((each) => isSilent(each, silentSince))) return;
+    this.#probing = true;
+    try {
+      if (await answers(this.#config)) return;
+      this.#onSilence();
+      for (const each of this.#asked) if (isSilent(each, silentSince)) each.end();
+    } finally {
+      this.#probing = false;
+    }
+  }
+}
+
+const isSilent = ({ pending, heardAt }: Asked, since: number): boolean => pending > 0 && heardAt < since;
+
+/** On a connection of its own. A server that refuses one has answered. */
+async function answers(config: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+    return true;
+  } catch (error) {
+    return (error as { severity?: string }).severity !== undefined;
+  } finally {
+    destroy(client);
+  }
+}
+
+/** Without a farewell, which would wait for what is under way. */
+export const destroy = (client: pg.ClientBase): void =>
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
