@@ -46,13 +46,18 @@ export async function answerOnce(
     expiresAt: timestamp(new Date(deps.clock.now().getTime() + KEPT_FOR_MS)),
   });
 
+  /** Of twins that ran beside each other, the answer of the first is everybody's. */
+  const firstOf = async (tx: Tx, answer: Answer): Promise<Answer> => {
+    const first = await firstAnswer(tx, deps, id, requestHash);
+    if (!first) await tx.idempotentAnswers.put(keep(answer));
+    return first ?? answer;
+  };
   try {
     if (operation.inSteps) {
       const first = await deps.store.transaction((tx) => firstAnswer(tx, deps, id, requestHash));
       if (first) return first;
       const answer = await run(deps);
-      await deps.store.transaction((tx) => tx.idempotentAnswers.put(keep(answer)));
-      return answer;
+      return await deps.store.transaction((tx) => firstOf(tx, answer));
     }
     return await inOneTransaction(deps, async (within, tx) => {
       const first = await firstAnswer(tx, deps, id, requestHash);
@@ -64,13 +69,7 @@ export async function answerOnce(
   } catch (error) {
     if (!isRemembered(error)) throw error;
     // The write was undone as a whole; what it was refused with is the first answer.
-    return deps.store.transaction(async (tx) => {
-      const first = await firstAnswer(tx, deps, id, requestHash);
-      if (first) return first;
-      const answer = { status: error.status, body: JSON.stringify(errorJson(error, request.id)) };
-      await tx.idempotentAnswers.put(keep(answer));
-      return answer;
-    });
+    return deps.store.transaction((tx) => firstOf(tx, { status: error.status, body: JSON.stringify(errorJson(error, request.id)) }));
   }
 }
 

@@ -9,13 +9,13 @@ import type { SignedIn } from './findSession.ts';
  * @throws invalid_request (400) when the present password is wrong
  */
 export async function changePassword({ store }: Pick<Deps, 'store'>, { member, session }: SignedIn, { current, next }: { current: string; next: string }): Promise<void> {
-  if (!(await isPassword(current, member.passwordHash))) {
-    throw new AppError('invalid_request', 'The present password is wrong.', { param: 'current' });
-  }
+  const wrong = new AppError('invalid_request', 'The present password is wrong.', { param: 'current' });
+  if (!(await isPassword(current, member.passwordHash))) throw wrong;
   const passwordHash = await hashPassword(next);
   await store.transaction(async (tx) => {
     const now = await tx.members.get(member.id);
-    if (now) await tx.members.put({ ...now, passwordHash });
+    if (now?.passwordHash !== member.passwordHash) throw wrong; // changed while this one was looked at
+    await tx.members.put({ ...now, passwordHash });
     await deleteSessionsOf(tx, member.id, session.id);
   });
 }

@@ -3,6 +3,7 @@ import { hashToken, newSessionToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import { normalizeEmail } from '../contact.ts';
 import type { Deps } from '../deps.ts';
+import { inOneTransaction } from '../inOneTransaction.ts';
 import { SESSION_IDLE_MS, type Session } from '../session.ts';
 import type { Member } from '../workspace.ts';
 
@@ -13,7 +14,12 @@ import type { Member } from '../workspace.ts';
 export async function signIn(deps: Pick<Deps, 'store' | 'clock'>, { email, password }: { email: string; password: string }): Promise<string | null> {
   const [member] = await deps.store.transaction((tx) => tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }));
   const isRight = await isPassword(password, member?.passwordHash ?? null);
-  return member && isRight ? startSession(deps, member) : null;
+  if (!member || !isRight) return null;
+  return inOneTransaction(deps, async (within, tx) => {
+    // Locked: whoever changes the password, or removes the member, at this moment ends this session too.
+    const now = await tx.members.get(member.id);
+    return now?.passwordHash === member.passwordHash ? startSession(within, member) : null;
+  });
 }
 
 /** Opens a session for a member who has proven to be one. @returns its token, of which only the hash is kept */

@@ -1,0 +1,60 @@
+// A service that is asked from several sides at once: on PostgreSQL two services that share a schema, as two
+// processes do; on the embedded store one, asked twice.
+import { afterAll, beforeAll } from '@jest/globals';
+import { readConfig } from '../../../service/src/config.ts';
+import { startService, type Service, type StartOptions } from '../../../service/src/service.ts';
+import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
+import { TEST_API_KEY } from '../../helpers/service.ts';
+import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
+
+export interface Sides {
+  /** Each in turn, so that what is begun one after the other goes to different services. */
+  readonly url: string;
+  readonly api: ApiClient;
+}
+
+/** Beside what every test's service is started with. */
+export type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & { readonly ca?: () => string; readonly env?: () => Record<string, string> };
+
+/** Started before the tests of a `describe` and stopped after them. */
+export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
+  const services: Service[] = [];
+  let storage: Storage;
+  let turn = 0;
+  beforeAll(async () => {
+    storage = await freshStorage();
+    const config = readConfig({
+      PORT: '0',
+      ...storage.env,
+      ALLOWED_NETWORKS: '127.0.0.0/8',
+      BOOTSTRAP_API_KEY: TEST_API_KEY,
+      BOOTSTRAP_WORKSPACE: 'Test',
+      API_RATE_LIMIT_PER_MINUTE: '0',
+      CHAT_RATE_LIMIT_PER_MINUTE: '0',
+      DELIVERY_RETRY_DELAYS_MS: '50,100,150',
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+      ...env?.(),
+    });
+    const start = () => startService(config, { ...options, ...(ca && { ca: ca() }) });
+    // At once: of two that start on an empty store, one makes the workspace.
+    services.push(...(await Promise.all(testDatabaseUrl() === null ? [start()] : [start(), start()])));
+  });
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.stop()));
+    await storage?.remove();
+  });
+  const next = () => services[turn++ % services.length]!.url;
+  return {
+    get url() {
+      return next();
+    },
+    get api() {
+      return apiClient(next(), TEST_API_KEY);
+    },
+  };
+}
+
+/** Does `what` so many times at once. */
+export const atOnce = <T>(times: number, what: (n: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: times }, (_, n) => what(n)));
+
+export const rounds = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
