@@ -162,10 +162,10 @@ describe('recover', () => {
         const ids = [...(await add(6)), ...(await add(2, 'delivered')), ...(await add(2, 'cancelled'))];
         const statusOf = async (id: string) => (await store.transaction((tx) => tx.deliveries.get(id)))!;
         const settle = async (nth: number, statusCode: number) => {
-          const { id, status } = await statusOf(ids[nth]!);
+          const { id, status, nextAttemptAt } = await statusOf(ids[nth]!);
           if (status !== 'pending') return;
           const verdict = statusCode === 200 ? 'success' : 'failure';
-          await recordResults(deps, [{ deliveryId: id, subscriptionId: subscription.id, result: { verdict, statusCode, durationMs: 1, error: null, errorKind: null, responseExcerpt: null }, at: new Date() }], []);
+          await recordResults(deps, [{ deliveryId: id, subscriptionId: subscription.id, nextAttemptAt, result: { verdict, statusCode, durationMs: 1, error: null, errorKind: null, responseExcerpt: null }, at: new Date() }], []);
         };
         const replace = async () => {
           await deleteSubscription(deps, workspace, subscription.id);

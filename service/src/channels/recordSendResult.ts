@@ -7,16 +7,19 @@ import { scheduleSendings } from './scheduleSendings.ts';
 
 /**
  * Writes what a try came to, in one transaction: how far the text and its message have come, and when
- * the contact's next text is due.
+ * the contact's next text is due. When the text has moved on since, because the process stood still for
+ * longer than its lease and another one has taken over, only that it was sent still counts.
+ * @param made the sending as it was tried, with the try's number
  * @returns the sending as it stands; null when it is gone
  */
-export function recordSendResult(deps: Deps, { id, contactId }: Pick<Sending, 'id' | 'contactId'>, result: SendResult, policy: SendingPolicy) {
+export function recordSendResult(deps: Deps, { id, contactId, attempts }: Pick<Sending, 'id' | 'contactId' | 'attempts'>, result: SendResult, policy: SendingPolicy) {
   const random = Math.random();
   return deps.store.transaction(async (tx): Promise<Sending | null> => {
     const now = deps.clock.now();
     await lockSendings(tx, contactId);
     const before = await tx.sendings.get(id);
-    if (before) {
+    const isLate = before !== null && !(before.isUnderWay && before.attempts === attempts);
+    if (before && (!isLate || result.type === 'sent')) {
       const known = result.type === 'sent' ? { ...result, channelMessageId: await freeId(tx, before, result.channelMessageId) } : result;
       const sending = recordTry(before, known, policy, now, random);
       await tx.sendings.put(sending);

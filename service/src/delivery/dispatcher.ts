@@ -132,7 +132,7 @@ export class Dispatcher {
   }
 
   async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
-    const recorded = await this.#results.do({ deliveryId: delivery.id, subscriptionId: subscription.id, result, at });
+    const recorded = await this.#results.do({ deliveryId: delivery.id, subscriptionId: subscription.id, nextAttemptAt: delivery.nextAttemptAt, result, at });
     if (recorded !== null && recorded.status !== 'pending') this.#observer.ended(recorded);
   }
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../domain/collections.ts';
 import { timestamp } from '../domain/clock.ts';
-import { keepForSuccessor, recordAttempt, type AttemptVerdict, type Delivery } from '../domain/delivery.ts';
+import { keepForSuccessor, recordAttempt, recordLateAttempt, type AttemptVerdict, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
 import { LineageHolders } from '../domain/operations/findLineageHolder.ts';
 import { endRetirement } from '../domain/operations/retireSubscription.ts';
@@ -19,13 +19,15 @@ export interface MadeAttempt {
   readonly deliveryId: string;
   /** Whom it was made for. */
   readonly subscriptionId: string;
+  /** The delivery's when the attempt began: another one since means that somebody else has made and recorded one. */
+  readonly nextAttemptAt: string | null;
   readonly result: AttemptResult;
   readonly at: Date;
 }
 
 /**
  * Writes what attempts came to, in one transaction.
- * @returns for each of them the delivery as it stands; null when it is gone
+ * @returns for each of them the delivery as it stands; null when it is gone, or had ended before
  */
 export const recordResults = (
   { store, clock }: Deps,
@@ -68,6 +70,7 @@ async function record(tx: Tx, holders: LineageHolders, made: MadeAttempt, retryD
   const before = await tx.deliveries.get(made.deliveryId);
   if (!before) return null;
   const attempt = { at: timestamp(at), statusCode, durationMs, error, responseExcerpt };
+  if (before.status !== 'pending' || before.nextAttemptAt !== made.nextAttemptAt) return recordLate(tx, before, attempt, verdict);
   const lineageId = before.subscriptionId;
   const { subscription, retired } = await holders.of(lineageId);
   const isRemoved = subscription?.id !== made.subscriptionId;
@@ -86,6 +89,15 @@ async function record(tx: Tx, holders: LineageHolders, made: MadeAttempt, retryD
   if (!subscription || isRemoved) return delivery;
   const isFinal = delivery.nextAttemptAt === null;
   holders.changed(lineageId, { subscription: await noteOn(tx, subscription, { verdict, at, isFinal }), retired: null });
+  return delivery;
+}
+
+/** @see recordLateAttempt; @returns null when it had ended before */
+async function recordLate(tx: Tx, before: Delivery, attempt: Parameters<typeof recordLateAttempt>[1], verdict: AttemptVerdict): Promise<Delivery | null> {
+  const delivery = recordLateAttempt(before, attempt, verdict);
+  await tx.deliveries.put(delivery);
+  if (before.status !== 'pending') return null;
+  if (delivery.status !== 'pending') await tx.jobs.complete(delivery.id);
   return delivery;
 }
 

@@ -89,6 +89,16 @@ export function recordAttempt(
   return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
 }
 
+/**
+ * The delivery after an attempt that came to its end when the delivery had moved on: its process stood still
+ * for longer than its lease, and another one has taken over. It is on record, takes no retry from the others,
+ * and changes nothing of what is to come, unless it was the success that all of them are for.
+ */
+export function recordLateAttempt(delivery: Delivery, attempt: AttemptMade, verdict: AttemptVerdict): Delivery {
+  const recorded = { ...delivery, attempts: withAttempt(delivery, attempt), roundStart: delivery.roundStart + 1 };
+  return verdict === 'success' ? { ...recorded, status: 'delivered', everDelivered: true, nextAttemptAt: null } : recorded;
+}
+
 /** Said of an attempt whose receiver was being replaced: what it came to is not held against the event. */
 const REMOVED_MEANWHILE = 'Its subscription was removed at that time; the event is kept for the one that takes its place.';
 

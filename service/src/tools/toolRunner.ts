@@ -80,7 +80,7 @@ export class ToolRunner {
     const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
-    await this.#loop.record(() => recordToolResult(deps, id, result, retryDelaysMs));
+    await this.#loop.record(() => recordToolResult(deps, call, result, retryDelaysMs));
   }
 
   #count(tool: string, by: 1 | -1): void {
