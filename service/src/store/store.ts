@@ -161,7 +161,10 @@ export interface Store<S extends Schema> {
 
   /** Every durable change after `since` (a position; from now on when left out), until `signal` aborts. */
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;
-  /** Calls back after each durable commit that added or released work in a queue (any queue when it is left out). Returns the way to stop. */
+  /**
+   * Calls back after each durable commit that added or released work in a queue (any queue when it is left out).
+   * Returns the way to stop: when nobody here listens to a queue any more, other processes take its work over at once.
+   */
   onWork(listener: () => void, queue?: string): () => void;
 
   /**

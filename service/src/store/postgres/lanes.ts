@@ -55,6 +55,8 @@ export class Lanes {
   readonly #held = new Map<string, Map<string, Lane>>();
   /** When a queue is to be fetched from again, in steady milliseconds; missing: at once. */
   readonly #fetchAt = new Map<string, number>();
+  /** Queues that are worked no more here. */
+  readonly #left = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #isRealTime: boolean;
   readonly #onFreed: (queue: string) => void;
@@ -97,6 +99,17 @@ export class Lanes {
     this.#held.clear();
   }
 
+  /** Nobody here takes more of this queue's work: others get its lanes at once, while what was claimed here comes to its end. */
+  async leave(queue: string): Promise<void> {
+    this.#left.add(queue);
+    await this.#giveBack(queue, this.of(queue), { offerAgain: true }).catch(() => {}); // at the stop once more
+  }
+
+  /** Somebody here takes this queue's work. */
+  join(queue: string): void {
+    this.#left.delete(queue);
+  }
+
   of(queue: string): Lane[] {
     return [...(this.#held.get(queue)?.values() ?? [])];
   }
@@ -119,6 +132,7 @@ export class Lanes {
 
   /** Takes all the lanes that nobody serves, when there may be any. */
   async fetch(queue: string): Promise<void> {
+    if (this.#left.has(queue)) return;
     const now = performance.now();
     if (this.#isRealTime && now < (this.#fetchAt.get(queue) ?? 0)) return;
     this.#fetchAt.set(queue, now + FETCH_MS);
@@ -130,6 +144,7 @@ export class Lanes {
       for (const { id, retryCount, data } of jobs as readonly { id: string; retryCount: number; data: { group: string } }[]) {
         held.set(data.group, { group: data.group, job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
       }
+      if (this.#left.has(queue)) return this.leave(queue);
       if (jobs.length < BATCH) return;
     }
   }

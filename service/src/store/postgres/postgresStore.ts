@@ -160,7 +160,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     // An object of its own, so that the same function can be added twice.
     const listener = { call, queue };
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    if (queue !== undefined) this.#lanes.join(queue);
+    return () => {
+      if (!this.#listeners.delete(listener) || queue === undefined || this.#hasListener(queue)) return;
+      void this.#handOver(queue);
+    };
   }
 
   /** Nothing while the database cannot be reached. */
@@ -376,6 +380,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#callListeners(this.#queues);
   }
 
+  #hasListener = (queue: string): boolean => [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
+
+  /** Nobody here takes more of a queue's work: other processes do, at once. */
+  async #handOver(queue: string): Promise<void> {
+    await this.#lanes.leave(queue);
+    this.#tell(new Set([queue]), []);
+  }
+
   #callListeners(queues: ReadonlySet<string>): void {
     for (const { call, queue } of this.#listeners) {
       try {
@@ -466,6 +478,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#closing.abort();
     if (this.#outage === null) {
       await this.#sendNews();
+      if (this.#options.works) await this.#work.letGo().catch(() => {}); // their leases end
       await this.#lanes.stop();
     }
     await this.#changes.close();

@@ -93,6 +93,11 @@ export class WorkQueue {
     return stats;
   }
 
+  /** What this process has claimed and not ended can be claimed at once: it ends. */
+  async letGo(): Promise<void> {
+    await runOn(this.#database, { text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by = $1`, values: [this.#instance] });
+  }
+
   /** Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one. */
   async offerStranded(): Promise<void> {
     const { rows } = await runOn(this.#database, {
