@@ -44,6 +44,8 @@ export async function runOn(database: Database, statement: Statement): Promise<R
     connection.release();
     return result;
   } catch (error) {
+    // A text of several statements (pg-boss's set-up, when two processes start at once) may have begun a transaction.
+    if ((error as { severity?: string }).severity === 'ERROR') await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     connection.release(error as Error);
     throw error;
   }
