@@ -1,0 +1,103 @@
+// A service as a process of its own that is moved from one place to another: its folder, its database, its commands.
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { dropSchema, TEST_SCHEMA } from '../../postgres/schemas.ts';
+
+const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+const COMMAND_MS = 60_000;
+
+/** Where a service keeps its data, as the environment names it. */
+export interface Place {
+  readonly env: Readonly<Record<string, string>>;
+  /** Null: a database. */
+  readonly folder: string | null;
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export class MovingStage {
+  readonly folder: string;
+  readonly port: number;
+  readonly url: string;
+  readonly #schemas: string[] = [];
+  #running: Program | null = null;
+  #places = 0;
+
+  private constructor(folder: string, port: number) {
+    this.folder = folder;
+    this.port = port;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static async open(): Promise<MovingStage> {
+    return new MovingStage(await mkdtemp(join(tmpdir(), 'conversation-moving-')), await freePort());
+  }
+
+  /** A data folder that is not there yet. @param key left out: made at the first start */
+  folderPlace(key?: string): Place {
+    this.#places += 1;
+    const folder = join(this.folder, `data-${this.#places}`);
+    return { folder, env: { DATA_DIR: folder, ...(key === undefined ? {} : { ENCRYPTION_KEY: key }) } };
+  }
+
+  /** A schema of the tests' database that is not there yet. */
+  databasePlace(key: string): Place {
+    const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
+    this.#schemas.push(schema);
+    return { folder: null, env: { DATABASE_URL: testDatabaseUrl()!, DATABASE_SCHEMA: schema, DATABASE_CONNECTIONS: '4', ENCRYPTION_KEY: key } };
+  }
+
+  /** The key that a folder's service has made. */
+  keyOf = async ({ folder }: Place): Promise<string> => (await readFile(join(folder!, 'encryption.key'), 'utf8')).trim();
+
+  /** Starts the service at a place, always on the same port: whoever calls it notices nothing. */
+  async start(place: Place, env: Readonly<Record<string, string>>): Promise<void> {
+    this.#running = await startProgram({
+      name: 'The service',
+      script: MAIN,
+      cwd: this.folder,
+      env: { HOST: '127.0.0.1', PORT: String(this.port), ALLOWED_NETWORKS: '127.0.0.0/8', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ...env, ...cleared(place) },
+      logFile: join(this.folder, 'service.log'),
+    });
+    await this.#running.ready(() => fetch(`${this.url}/readyz`).then((answer) => answer.ok));
+  }
+
+  /** SIGTERM; or SIGKILL, in the middle of what it does. */
+  async stop(how: 'in order' | 'killed' = 'in order'): Promise<void> {
+    if (how === 'killed') await this.#running?.kill();
+    else await this.#running?.stop();
+    this.#running = null;
+  }
+
+  /** @param input given to standard input */
+  command(place: Place, args: readonly string[], { env = {}, input }: { env?: Readonly<Record<string, string>>; input?: Buffer } = {}): Promise<Ended> {
+    return new Promise((resolve) => {
+      const options = { cwd: this.folder, env: { PATH: process.env.PATH, ...cleared(place), ...env }, timeout: COMMAND_MS, maxBuffer: 1 << 30 };
+      const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+      child.stdin!.on('error', () => {}); // who refuses its first lines reads no more
+      child.stdin!.end(input);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#running?.kill();
+    for (const schema of this.#schemas) await dropSchema(testDatabaseUrl()!, schema);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Nothing of the tests' own place reaches a process. */
+const cleared = ({ env }: Place): Record<string, string> => ({ DATABASE_URL: '', DATABASE_SCHEMA: '', DATABASE_CONNECTIONS: '', ENCRYPTION_KEY: '', ...env });
+
+/** The records of an export, without the lines around them. */
+export const recordsOf = (text: string): readonly string[] => text.trimEnd().split('\n').slice(1, -1);
