@@ -27,10 +27,13 @@ export interface Database {
   connect(): Promise<Connection>;
   /**
    * Calls back for each notification on a channel, over a connection of its own that is opened again when it is lost.
+   * As long as it is open it says that this process has the channel's schema open.
    * @param onConnect called after each time it was opened: notifications may have been missed before
+   * @param exclusive to have the schema alone; default false
    * @returns the way to stop
+   * @throws SchemaInUse
    */
-  listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void): Promise<() => Promise<void>>;
+  listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive?: boolean): Promise<() => Promise<void>>;
   /** Statements that every connection has to have run; for tests, whose clock is a setting of the session. */
   setSessionStatements(statements: readonly string[]): void;
   close(): Promise<void>;

@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly connections?: number;
   /** Takes part in the work: sees to what died, too. Default true; an API process only adds work. */
   readonly works?: boolean;
+  /** Nobody else may have the schema open, or open it meanwhile: for what must not be done beside a running service. Default false. */
+  readonly exclusive?: boolean;
   readonly log?: Logger;
   /** The wall clock by which callers name the times of jobs. Default: the system's. */
   readonly clock?: StoreClock;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Logger } from '../lowdb/options.ts';
 import type { Connection, Database } from './database.ts';
 import { PooledConnection } from './pooledConnection.ts';
+import { enter } from './presence.ts';
 import { destroy, Silence } from './silence.ts';
 
 export interface PgOptions {
@@ -19,6 +20,12 @@ const LOCK_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_MS = 500;
 const LISTEN_CHECK_MS = 10_000;
+/**
+ * Every search of ours has an index. A prepared statement keeps the plan that it was first given: one made while a
+ * table was empty would read all of it for each job, until the server's next ANALYZE, however much comes in. Nor is
+ * any of them worth compiling.
+ */
+const PLANS = 'SET enable_seqscan = off; SET jit = off';
 
 /** A server reached through the pg driver. */
 export class PgDatabase implements Database {
@@ -60,7 +67,7 @@ export class PgDatabase implements Database {
     return new PooledConnection(client, this.#silence);
   }
 
-  async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void): Promise<() => Promise<void>> {
+  async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive = false): Promise<() => Promise<void>> {
     let stopped = false;
     let current: pg.Client | null = null;
     let timer: NodeJS.Timeout | undefined;
@@ -89,6 +96,7 @@ export class PgDatabase implements Database {
       client.on('notification', ({ payload }) => onNotification(payload ?? ''));
       try {
         await client.connect();
+        await enter(client, channel, exclusive);
         await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       } catch (error) {
         destroy(client);
@@ -122,6 +130,8 @@ export class PgDatabase implements Database {
     const pool = new pg.Pool({ ...this.#config, max: this.#connections, allowExitOnIdle: true });
     // An idle connection that breaks is thrown away by the pool; the next one is opened when it is needed.
     pool.on('error', () => {});
+    // Sent ahead of whatever the connection was opened for; a connection that breaks over it fails that as well.
+    pool.on('connect', (client) => void client.query(PLANS).catch(() => {}));
     return pool;
   }
 
