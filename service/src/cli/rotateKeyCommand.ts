@@ -5,14 +5,15 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
 import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
+import { placeInWords } from '../store/openStore.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { withStore } from './withStore.ts';
 
-/** `conversation-service rotate-encryption-key`: works on the data folder of a stopped service. */
+/** `conversation-service rotate-encryption-key`: works on the store of a stopped service. */
 export function addRotateKeyCommand(program: Command): void {
   program
     .command('rotate-encryption-key')
-    .description('seal all secrets in the data folder with a new key, while the service is stopped')
+    .description('seal all stored secrets with a new key, while the service is stopped (with DATABASE_URL: all its processes)')
     .option('--new-key-file <path>', 'a file that holds the new key, 32 bytes in base64 or hex; one is made when left out')
     .action(async ({ newKeyFile }: { newKeyFile?: string }) => {
       try {
@@ -29,10 +30,10 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
     throw new Error('ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.');
   }
   const newKey = newKeyFile === undefined ? makeEncryptionKey() : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
-  if (!existsSync(place.dataDir)) throw nothingToRotate(place); // opening the store would make it
+  if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place); // opening the store would make it
   const count = await withStore((store) => rotateEncryptionKey(store, place, newKey));
   const rest = place.encryptionKey === undefined ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.` : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
-  process.stdout.write(`Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in the data folder opens with the former one any more. ${rest}\n`);
+  process.stdout.write(`Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more. ${rest}\n`);
 }
 
 async function readGiven(path: string): Promise<string> {

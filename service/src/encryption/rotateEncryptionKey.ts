@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { ServiceStore, Setting } from '../domain/collections.ts';
 import { adoptNewKey, writeNewKey } from '../security/encryptionKey.ts';
 import { createSecretBox } from '../security/secretBox.ts';
@@ -5,8 +6,15 @@ import { nodeFiles, type Files } from '../store/lowdb/files.ts';
 import { findFingerprint, forgetFormer, isFingerprint, openSecretBox, type KeyPlace } from './openSecretBox.ts';
 import { reseal } from './reseal.ts';
 
-export const nothingToRotate = ({ dataDir }: Pick<KeyPlace, 'dataDir'>): Error =>
-  new Error(`There is nothing in ${dataDir} to seal anew: the service has not been started with this DATA_DIR.`);
+/** `database` may be left out for a folder. */
+type RotatedPlace = Pick<KeyPlace, 'dataDir'> & Partial<Pick<Config, 'database'>>;
+
+export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Error =>
+  new Error(
+    database === null
+      ? `There is nothing in ${dataDir} to seal anew: the service has not been started with this DATA_DIR.`
+      : `There is nothing in the schema ${database.schema} to seal anew: the service has not been started with this DATABASE_URL and DATABASE_SCHEMA.`,
+  );
 
 /**
  * Seals everything with another key and leaves nothing on the disk that the present one opens. The
@@ -20,7 +28,7 @@ export const nothingToRotate = ({ dataDir }: Pick<KeyPlace, 'dataDir'>): Error =
  * @throws Error when there is nothing to rotate, or the present key is not the right one
  * @see decision 0025
  */
-export async function rotateEncryptionKey(store: ServiceStore, place: KeyPlace, newKey: Buffer, files: Files = nodeFiles): Promise<number> {
+export async function rotateEncryptionKey(store: ServiceStore, place: KeyPlace & RotatedPlace, newKey: Buffer, files: Files = nodeFiles): Promise<number> {
   if ((await findFingerprint(store)) === null) throw nothingToRotate(place);
   const from = await openSecretBox(store, place);
   const to = createSecretBox(newKey);
