@@ -118,6 +118,7 @@ export class JournaledAdapter implements Adapter<Data> {
     const path = join(this.folder, snapshotName(header.generation));
     const target = `${path}.${randomUUID()}${TEMPORARY}`;
     try {
+      signal.throwIfAborted();
       const merged = await this.merge({ folder: this.folder, header, target }, signal);
       await this.files.rename(target, path);
       await this.files.syncFolder(this.folder);

@@ -10,7 +10,7 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 256 << 10;
 
 /**
  * Reads a file line by line, a batch of lines for each chunk: one promise a line would double the

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Files } from './files.ts';
 import { FIRST_GENERATION, basesOf, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
@@ -34,7 +35,6 @@ export interface Merged {
 export const mergeSnapshot = async (order: MergeOrder, files: Files, signal?: AbortSignal): Promise<Merged> => {
   const damaged: number[] = [];
   for (const base of basesOf(await listFolder(order.folder), order.header.generation)) {
-    signal?.throwIfAborted();
     try {
       return { bytes: await mergeFrom(base, order, files, signal), base, damaged };
     } catch (error) {
@@ -49,21 +49,16 @@ const mergeFrom = async (base: number, { folder, header, target }: MergeOrder, f
   const isFirst = base === FIRST_GENERATION;
   const from = isFirst ? { generation: base, nextSequence: 1 } : await readSnapshotHeader(folder, base);
   const last = new LastOperations();
-  for await (const operations of closedJournals(folder, from, header)) {
-    signal?.throwIfAborted();
-    last.note(operations);
-  }
+  for await (const operations of paced(closedJournals(folder, from, header), signal)) last.note(operations);
   const file = await files.open(target, 'w');
   try {
     const snapshot = await SnapshotFile.begin(file, header);
-    for await (const lines of isFirst ? [] : readDocumentLines(folder, base)) {
-      signal?.throwIfAborted();
+    for await (const lines of paced(isFirst ? [] : readDocumentLines(folder, base), signal)) {
       const unchanged = lines.filter((line) => !last.isNamed(...documentOf(line)));
       await snapshot.add(Buffer.concat(unchanged.flatMap((line) => [line, NEWLINE])), unchanged.length);
     }
     const changed = last.pick();
-    for await (const operations of closedJournals(folder, from, header)) {
-      signal?.throwIfAborted();
+    for await (const operations of paced(closedJournals(folder, from, header), signal)) {
       const puts = changed(operations);
       await snapshot.add(puts.map(([, collection, document]) => snapshotLine(collection, JSON.stringify(document))).join(''), puts.length);
     }
@@ -73,6 +68,18 @@ const mergeFrom = async (base: number, { folder, header, target }: MergeOrder, f
   }
 };
 
+/** Rests behind each part for as long as that took: whoever serves requests meanwhile shares processor and disk. */
+async function* paced<T>(parts: AsyncIterable<T> | Iterable<T>, signal?: AbortSignal): AsyncGenerator<T> {
+  let began = performance.now();
+  for await (const part of parts) {
+    signal?.throwIfAborted();
+    yield part;
+    await sleep(Math.min(LONGEST_REST_MS, performance.now() - began));
+    began = performance.now();
+  }
+}
+
+const LONGEST_REST_MS = 100;
 const NEWLINE = Buffer.from('\n');
 
 async function* closedJournals(folder: string, from: SnapshotHeader, to: SnapshotHeader): AsyncGenerator<readonly Operation[]> {
