@@ -15,9 +15,9 @@ interface KeyDeps {
   readonly clock: typeof systemClock;
 }
 
-/** `conversation-service key create|list|revoke`: works on the data folder of a stopped service. */
+/** `conversation-service key create|list|revoke`: works on the data folder of a stopped service, or on a database at any time. */
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys, while the service is stopped');
+  const key = program.command('key').description('API keys (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)');
 
   key
     .command('create')
@@ -25,7 +25,7 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--name <name>', 'shown as the sender of messages that the key sends')
     .option('--workspace <slug>', 'the workspace; the oldest one when left out')
     .action(({ name, workspace: slug }: { name: string; workspace?: string }) =>
-      withDataFolder(async (deps) => {
+      withDeps(async (deps) => {
         const workspace = (await findWorkspace(deps, slug)) ?? (slug === undefined ? await createWorkspace(deps, 'Workspace') : noWorkspace(slug));
         const { key: made, apiKey } = await createApiKey(deps, workspace, { name, createdBy: 'command line' });
         process.stdout.write(`${made}\n`);
@@ -38,7 +38,7 @@ export function addKeyCommands(program: Command): void {
     .description('list the keys')
     .option('--workspace <slug>', 'the workspace; the oldest one when left out')
     .action(({ workspace: slug }: { workspace?: string }) =>
-      withDataFolder(async (deps) => {
+      withDeps(async (deps) => {
         for (const each of await listApiKeys(deps, await getWorkspace(deps, slug))) {
           const state = each.revokedAt === null ? 'active' : `revoked ${each.revokedAt}`;
           process.stdout.write(
@@ -54,7 +54,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', 'key_…, from `key list`')
     .option('--workspace <slug>', 'the workspace; the oldest one when left out')
     .action((id: string, { workspace: slug }: { workspace?: string }) =>
-      withDataFolder(async (deps) => {
+      withDeps(async (deps) => {
         const revoked = await revokeApiKey(deps, await getWorkspace(deps, slug), id);
         process.stdout.write(`${revoked.id} was revoked at ${revoked.revokedAt}.\n`);
       }),
@@ -69,7 +69,7 @@ function noWorkspace(slug: string | undefined): never {
   throw new Error(slug === undefined ? 'There is no workspace yet; start the service once, or make a key.' : `There is no workspace ${JSON.stringify(slug)}.`);
 }
 
-async function withDataFolder(run: (deps: KeyDeps) => Promise<void>): Promise<void> {
+async function withDeps(run: (deps: KeyDeps) => Promise<void>): Promise<void> {
   try {
     await withStore((store) => run({ store, clock: systemClock }));
   } catch (error) {

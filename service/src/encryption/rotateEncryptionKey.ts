@@ -18,7 +18,7 @@ export const nothingToRotate = ({ dataDir, database = null }: RotatedPlace): Err
 
 /**
  * Seals everything with another key and leaves nothing on the disk that the present one opens. The
- * service must be stopped: the store is this process's alone.
+ * service must be stopped: the store is this process's alone (PostgreSQL: opened as `exclusive`).
  *
  * Whenever it is interrupted, one of the two keys opens everything. The new key is on the disk first
  * (beside the present one; with ENCRYPTION_KEY, wherever its owner keeps it), then all values and the
