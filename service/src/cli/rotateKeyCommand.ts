@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { readConfig, type Config } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
 import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
 import { placeInWords } from '../store/openStore.ts';
@@ -32,14 +32,9 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
   const newKey = newKeyFile === undefined ? makeEncryptionKey() : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
   if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place); // opening the store would make it
   const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), { exclusive: true });
-  const what = `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more.`;
-  process.stdout.write(`${what} ${nextStep(place, newKeyFile)}\n`);
+  const rest = place.encryptionKey === undefined ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.` : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
+  process.stdout.write(`Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more. ${rest}\n`);
 }
-
-const nextStep = ({ encryptionKey, dataDir, database }: Config, newKeyFile: string | undefined): string =>
-  encryptionKey === undefined
-    ? `The new key is in ${resolve(dataDir, 'encryption.key')}: back it up.`
-    : `Set ENCRYPTION_KEY to the key in ${newKeyFile} ${database === null ? 'before the next start' : 'for every process before it starts again'}.`;
 
 async function readGiven(path: string): Promise<string> {
   try {
