@@ -93,7 +93,8 @@ END $note$;`;
  * the same time wait for one another.
  */
 export async function migrate(database: Database, schema: string, migrations: Migrations): Promise<void> {
-  await createSchema(database, schema);
+  // The queues' schema too: pg-boss takes it amiss when another process makes it at the same moment.
+  for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: poolOf(database) }) });
   const migrator = new Migrator({
     db,
@@ -113,6 +114,9 @@ export async function migrate(database: Database, schema: string, migrations: Mi
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
 }
+
+/** The schema of pg-boss. */
+export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
 /** Two at once would collide in the catalog: IF NOT EXISTS looks before it locks. */
 async function createSchema(database: Database, schema: string): Promise<void> {

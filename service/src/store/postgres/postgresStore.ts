@@ -10,7 +10,7 @@ import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavai
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
 import { LostCommit, wasCommitted } from './lostCommit.ts';
-import { migrate } from './migrations.ts';
+import { migrate, workSchemaOf } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
 import { Session, transactionsOf } from './session.ts';
 import { quoted } from './sql.ts';
@@ -489,9 +489,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
-
-/** The schema of pg-boss. */
-export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
 const channelOf = (schema: string): string => `${schema}_news`;
 
