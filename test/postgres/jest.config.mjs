@@ -5,6 +5,6 @@ import base from '../jest.config.mjs';
 export default {
   ...base,
   rootDir: '../..',
-  testMatch: ['contract', 'service', 'nodes', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+  testMatch: ['service', 'nodes', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
   testPathIgnorePatterns: ['/node_modules/', ...Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`)],
 };
