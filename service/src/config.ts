@@ -32,6 +32,15 @@ const isKey = (text: string) => {
 const PLATFORM_TIMEOUT_MS = 20_000;
 
 const POSTGRES_URL = /^postgres(ql)?:\/\/\S+$/;
+const isPostgresUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  if (!url || !POSTGRES_URL.test(text)) return false;
+  try {
+    return [url.username, url.password, url.pathname].every((part) => decodeURIComponent(part) !== undefined);
+  } catch {
+    return false;
+  }
+};
 /** A page's origin as a browser spells it; null when the text is more than that. http:// is for this machine only. */
 function pageOrigin(text: string): string | null {
   const url = URL.parse(text);
@@ -63,7 +72,7 @@ const environment = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()
-    .refine((text) => POSTGRES_URL.test(text) && URL.canParse(text), 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database') // never shown: it holds a password
+    .refine(isPostgresUrl, 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database, with % @ : / in a password written as %25 %40 %3A %2F') // never shown: it holds a password
     .optional(),
   DATABASE_SCHEMA: z.string().regex(/^[a-z_][a-z0-9_]{0,39}$/, 'must be a lower-case name of at most 40 letters, digits and _').default('conversation_service'),
   DATABASE_CONNECTIONS: integer(2, 1000).default(10),

@@ -25,9 +25,27 @@ export const openPostgresStore = async <S extends Schema>(schema: S, options: Po
     return await PostgresStore.open(schema, database, options);
   } catch (error) {
     await database.close().catch(() => {});
-    throw typeof given === 'string' ? new Error(`The database at ${placeOf(given)} cannot be used: ${inWords(error)}`, { cause: error }) : error;
+    throw typeof given === 'string' ? new Error(`The database at ${placeOf(given)} cannot be used: ${inWords(error)}${whatToDo(error, options.schema)}`, { cause: error }) : error;
   }
 };
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Is PostgreSQL running there, and are host and port of DATABASE_URL right?',
+  ENOTFOUND: 'Check the host in DATABASE_URL.',
+  EAI_AGAIN: 'Check the host in DATABASE_URL.',
+  '28P01': 'Check user and password in DATABASE_URL.',
+  '28000': 'Check user and password in DATABASE_URL.',
+  '3D000': 'Create it, or name another one in DATABASE_URL.',
+  '25006': 'It may be a standby: name the primary in DATABASE_URL.',
+  '53300': "Raise the server's max_connections, or set DATABASE_CONNECTIONS lower.",
+};
+
+/** A sentence for those errors that an operator can mend. */
+function whatToDo(error: unknown, schema: string): string {
+  const { code = '' } = error as { code?: string };
+  const advice = code === '42501' ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.` : ADVICE[code];
+  return advice === undefined ? '' : `. ${advice}`;
+}
 
 /** Host, port and database of an address; nothing that could be a password. */
 function placeOf(url: string): string {

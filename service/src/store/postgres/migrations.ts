@@ -112,7 +112,15 @@ export async function migrate(database: Database, schema: string, migrations: Mi
     migrationLockTableName: 'migrations_lock',
   });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw (await refuseNewer(database, schema, migrations)) ?? error;
+}
+
+/** @returns what to say when the schema was made by a version that this one does not know; else null */
+async function refuseNewer(database: Database, schema: string, migrations: Migrations): Promise<Error | null> {
+  const { rows } = await runOn(database, { text: `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name` }).catch(() => ({ rows: [] }));
+  const unknown = rows.map(({ name }) => String(name)).filter((name) => !(name in migrations));
+  if (unknown.length === 0) return null;
+  return new Error(`its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`);
 }
 
 /** The schema of pg-boss. */
@@ -132,10 +140,12 @@ async function createSchema(database: Database, schema: string): Promise<void> {
 const poolOf = (database: Database): PostgresPool => ({
   async connect() {
     const connection: Connection = await database.connect();
+    // Another process may be at work on large tables, and so may this one.
+    await connection.query({ text: 'SET lock_timeout = 0; SET statement_timeout = 0' });
     return {
       query: ((text: string, values: readonly unknown[]) =>
         connection.query({ text, ...(values?.length > 0 && { values }) }) as never) as never,
-      release: () => connection.release(),
+      release: () => void connection.query({ text: 'RESET lock_timeout; RESET statement_timeout' }).then(() => connection.release(), (error: Error) => connection.release(error)),
     };
   },
   end: async () => {},

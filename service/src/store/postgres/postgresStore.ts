@@ -18,7 +18,7 @@ import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { works: true, log: silent, clock: systemTime, keptChanges: 10_000 };
+const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime, keptChanges: 10_000 };
 /** A transaction that met others is run again; so many times it never happens. */
 const MOST_RUNS = 50;
 /** A unique violation may come from one who was faster: the second run finds what that one wrote. */
@@ -93,6 +93,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
     const { works = true, log = silent } = options;
+    await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);
     const time = new DatabaseTime(options.databaseNow);
@@ -229,7 +230,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #start(works: boolean): Promise<void> {
     await this.#lanes.createQueues(this.#options.queues);
     await this.#changes.start();
-    this.#stopListening = await this.database.listen(channelOf(this.schemaName), (payload) => this.#hear(payload), () => this.#catchUp());
+    this.#stopListening = await this.database.listen(channelOf(this.schemaName), (payload) => this.#hear(payload), () => this.#catchUp(), this.#options.exclusive);
     if (!works) return;
     this.#lanes.start();
     this.#every(SWEEP_MS, () => this.#work.offerStranded());
@@ -441,8 +442,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** @returns null when it is, else why not */
   async #isReachable(): Promise<string | null> {
     try {
-      const { rows } = await runOn(this.database, { text: 'SELECT pg_is_in_recovery() AS standby' });
-      return rows[0]!.standby === true ? 'it is a standby, which cannot be written to' : null;
+      await assertWritable(this.database);
+      return null;
     } catch (error) {
       return inWords(error);
     }
@@ -486,6 +487,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#boss.stop({ graceful: false, close: false });
     await this.database.close();
   }
+}
+
+/** @throws Error also when it answers, but takes nothing */
+async function assertWritable(database: Database): Promise<void> {
+  const { rows } = await runOn(database, { text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only` });
+  const { standby, read_only } = rows[0]!;
+  if (standby === true) throw new Error('it is a standby, which cannot be written to. Name the primary in DATABASE_URL');
+  if (read_only === 'on') throw new Error('it is set to read only (default_transaction_read_only)');
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
