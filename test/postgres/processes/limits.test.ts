@@ -1,0 +1,86 @@
+// Rate limits and lock-outs count over all processes.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient } from '../../helpers/apiClient.ts';
+import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster.ts';
+import { allowSlowStarts, apisOf, atOnce, countBy, visitor } from './race.ts';
+
+allowSlowStarts();
+
+const API_LIMIT = 40;
+const CHAT_LIMIT = 12;
+
+describe('two API processes', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster(['api', 'api'], { env: { ...MEMBER_ENV, API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT), CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT) } });
+  });
+  afterAll(() => cluster?.stop());
+
+  const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
+  /** Nothing is counted any more. What a process refuses from memory it goes on to refuse. */
+  const forget = () => cluster.query(`DELETE FROM "${cluster.schema}".counts`);
+
+  it('answer exactly as many requests of a key in a minute as the limit says, and both refuse then', async () => {
+    const begun = performance.now();
+    const answers = await atOnce(cluster, 2 * API_LIMIT, ({ api }) => api.get('/api/hooks/events'));
+    expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({ 200: API_LIMIT, rate_limited: API_LIMIT });
+    for (const { api } of [first(), second()]) {
+      const { status, headers } = await api.get('/api/hooks/events');
+      const elapsed = (performance.now() - begun) / 1000;
+      expect(status).toBe(429);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(60 - elapsed - 1);
+      expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    }
+  });
+
+  it("count a visitor's messages together, and each visitor's apart", async () => {
+    const customers = await Promise.all([visitor(cluster), visitor(cluster)]);
+    for (const customer of customers) {
+      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process) => customer.at(process).get('/api/chat/messages'));
+      expect(countBy(answers, ({ status }) => status)).toEqual({ 200: CHAT_LIMIT, 429: CHAT_LIMIT });
+    }
+  });
+
+  it('count new chats from an address together', async () => {
+    await forget();
+    const answers = await atOnce(cluster, 2 * CHAT_LIMIT, ({ url }) => apiClient(url, null).post('/api/chat/sessions', {}));
+    expect(countBy(answers, ({ status }) => status)).toEqual({ 201: CHAT_LIMIT, 429: CHAT_LIMIT });
+  });
+
+  it('lock out after five wrong passwords in all, also when all come at once', async () => {
+    const tries = await atOnce(cluster, 20, ({ url }, n) => browserless(url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` }));
+    expect(countBy(tries, ({ status }) => status)).toEqual({ 401: 5, 429: 15 });
+    for (const { url } of [first(), second()]) expect((await browserless(url).post('/sign-in', { email: 'somebody@example.com', password: 'wrong' })).status).toBe(429);
+  });
+
+  it('forget the mistakes at both of who signs in at one', async () => {
+    await forget();
+    for (const process of [first(), second(), first()]) {
+      for (const { url } of [first(), second(), first(), second()]) expect((await browserless(url).post('/sign-in', { email: MEMBER.email, password: 'wrong' })).status).toBe(401);
+      expect((await browserless(process.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
+    }
+  });
+
+  it('let the present password be guessed five times in all', async () => {
+    await forget();
+    const browsers = [await signedInBrowser(first().url), await signedInBrowser(second().url)];
+    for (const browser of browsers) await browser.get('/account');
+    const problems = [];
+    for (let n = 0; n < 8; n++) problems.push((await browsers[n % 2]!.post('/account/password', { current: `wrong ${n}`, next: 'a new long password' })).problem('current'));
+    expect(countBy(problems, (problem) => problem!)).toEqual({ 'The present password is wrong.': 5, 'Too many wrong passwords. Wait for 15 minutes and try again.': 3 });
+  });
+
+  it('keep no address and no e-mail to count by', async () => {
+    const rows = await cluster.query(`SELECT * FROM "${cluster.schema}".counts`);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toMatch(/127\.0\.0\.1|example\.com/);
+  });
+
+  it('take any e-mail to sign in with', async () => {
+    await forget();
+    for (const email of ['a'.repeat(254), '\u0000@example.com', "'; DROP TABLE counts; --"]) {
+      expect((await browserless(first().url).post('/sign-in', { email, password: 'wrong' })).status).toBe(401);
+    }
+  });
+});

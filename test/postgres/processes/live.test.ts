@@ -1,0 +1,117 @@
+// What is open at one process shows what happens at another, also when the news of it were missed.
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
+import { readChatStream, type ChatStreamReader } from '../../helpers/chatStreamReader.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
+
+allowSlowStarts();
+
+/** What an open page is told. */
+interface Live {
+  readonly heard: readonly string[];
+  forget(): void;
+  close(): void;
+}
+
+async function openLive(url: string, cookie: string, query = ''): Promise<Live> {
+  const abort = new AbortController();
+  const response = await fetch(`${url}/live${query}`, { headers: { cookie }, signal: abort.signal });
+  if (response.status !== 200) throw new Error(`no live stream: ${response.status}`);
+  const heard: string[] = [];
+  const read = async () => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) heard.push(...[...chunk.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name!));
+  };
+  read().catch(() => {});
+  return { heard, forget: () => void heard.splice(0), close: () => abort.abort() };
+}
+
+describe('what is open at one of two API processes', () => {
+  let cluster: Cluster;
+  const open: (Live | ChatStreamReader)[] = [];
+  beforeAll(async () => {
+    cluster = await startCluster(['api', 'api', 'worker'], { env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' } });
+    await apisOf(cluster)[0]!.api.patch('/api/agent', { enabled: false });
+  });
+  afterAll(async () => {
+    for (const each of open) each.close();
+    await cluster?.stop();
+  });
+
+  const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
+  const kept = <T extends Live | ChatStreamReader>(stream: T): T => {
+    open.push(stream);
+    return stream;
+  };
+
+  it('a chat shows what the team writes at the other, each message once and in order', async () => {
+    const customer = await visitor(cluster);
+    const stream = kept(await readChatStream(first().url, customer.token));
+    const { body } = await customer.at(second()).post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const texts = rounds(20).map((n) => `answer ${n}`);
+    for (const text of texts) await second().api.post(`/api/conversations/${body.conversation_id}/messages`, { text });
+    await waitFor('all messages', () => stream.seen.length >= 21);
+    expect(stream.seen.map(({ text }) => text)).toEqual(['hello', ...texts]);
+  });
+
+  it("the team's screen hears of what a customer writes at the other", async () => {
+    const ana = await signedInBrowser(first().url);
+    const customer = await visitor(cluster);
+    const live = kept(await openLive(first().url, ana.cookie));
+    const { body } = await customer.at(second()).post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    await waitFor('the list to be told', () => live.heard.includes('conversations'));
+    const thread = kept(await openLive(first().url, ana.cookie, `?conversation=${body.conversation_id}`));
+    await customer.at(second()).post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
+    await waitFor('the thread to be told', () => thread.heard.includes('thread'));
+    expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
+  });
+
+  it('catches up with what came while the connection that listens was cut', async () => {
+    const ana = await signedInBrowser(first().url);
+    const live = kept(await openLive(first().url, ana.cookie));
+    const customer = await visitor(cluster);
+    const stream = kept(await readChatStream(first().url, customer.token));
+    const expected: string[] = [];
+    for (const round of rounds(8)) {
+      live.forget();
+      const cut = cluster.cutConnections(0, 'listening');
+      const text = `message ${round}`;
+      expected.push(text);
+      await customer.at(second()).post('/api/chat/messages', { text, client_message_id: text });
+      if (round === 0) expect(await cut).toBe(1); // later ones may meet it while it is opened again
+      await cut;
+      await waitFor(`the chat to show ${text}`, () => stream.seen.length >= expected.length);
+      await waitFor('the list to be told', () => live.heard.includes('conversations'));
+    }
+    expect(stream.seen.map(({ text }) => text)).toEqual(expected);
+  });
+
+  it('goes on when every connection of its process is cut', async () => {
+    const customer = await visitor(cluster);
+    const stream = kept(await readChatStream(first().url, customer.token));
+    const expected: string[] = [];
+    for (const round of rounds(4)) {
+      expect(await cluster.cutConnections(0)).toBeGreaterThan(0);
+      const text = `after ${round}`;
+      expected.push(text);
+      await customer.at(second()).post('/api/chat/messages', { text, client_message_id: text });
+      await waitFor(`the chat to show ${text}`, () => stream.seen.length >= expected.length);
+    }
+    expect(stream.seen.map(({ text }) => text)).toEqual(expected);
+  });
+
+  it('goes on at the other when its process is killed', async () => {
+    const customer = await visitor(cluster);
+    const broken = kept(await readChatStream(first().url, customer.token));
+    await customer.at(second()).post('/api/chat/messages', { text: 'before', client_message_id: 'before' });
+    await waitFor('the message', () => broken.seen.length === 1);
+    await cluster.kill(0);
+    expect(await broken.ended).toBe(false);
+    await customer.at(second()).post('/api/chat/messages', { text: 'after', client_message_id: 'after' });
+    const again = kept(await readChatStream(second().url, customer.token, { lastEventId: broken.seen[0]!.id }));
+    await waitFor('what came meanwhile', () => again.seen.length === 1);
+    expect(again.seen.map(({ text }) => text)).toEqual(['after']);
+    await cluster.restart(0);
+  });
+});
