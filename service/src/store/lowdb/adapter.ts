@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
-import type { FileStats } from '../store.ts';
+import type { DumpedRecord, FileStats } from '../store.ts';
 import { AcknowledgedNote } from './acknowledgedNote.ts';
 import type { Files } from './files.ts';
 import { nodeFiles } from './files.ts';
@@ -16,6 +16,7 @@ import { passedOver } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
 import type { MergeOrder, Merged } from './snapshotMerge.ts';
 import { mergeSnapshot } from './snapshotMerge.ts';
+import { snapshotOfRecords } from './snapshotOfRecords.ts';
 import type { Data } from './state.ts';
 
 /** What must fit on a disk before it counts as writable again; less would fail anew with the next writes. */
@@ -90,9 +91,16 @@ export class JournaledAdapter implements Adapter<Data> {
   /** Begins a new journal, makes what came before it a snapshot, and removes what nobody needs any more. */
   async write(): Promise<void> {
     const { signal } = (this.writing = new AbortController());
-    const merged = await this.rebase((header) => this.publishSnapshot(header, signal));
+    const merged = await this.rebase((header) => this.publish(header, (target) => this.merge({ folder: this.folder, header, target }, signal)));
     for (const generation of merged.damaged) this.log.warn(passedOver(generation));
     await tidyFolder(this.folder, merged.base, this.files);
+  }
+
+  /** Makes a snapshot of what is in memory, for when the files cannot be read. They stay until the next `write`. */
+  async writeFromMemory(records: AsyncIterable<DumpedRecord>): Promise<void> {
+    await this.rebase((header) =>
+      this.publish(header, async (target) => ({ bytes: await snapshotOfRecords(target, header, records, this.files) })),
+    );
   }
 
   /** Rejects a `write` that is under way, soon. */
@@ -114,15 +122,15 @@ export class JournaledAdapter implements Adapter<Data> {
     return published;
   }
 
-  private async publishSnapshot(header: SnapshotHeader, signal: AbortSignal): Promise<Merged> {
-    const path = join(this.folder, snapshotName(header.generation));
+  /** @param make fills the file of that path, durably */
+  private async publish<T>({ generation }: SnapshotHeader, make: (target: string) => Promise<T>): Promise<T> {
+    const path = join(this.folder, snapshotName(generation));
     const target = `${path}.${randomUUID()}${TEMPORARY}`;
     try {
-      signal.throwIfAborted();
-      const merged = await this.merge({ folder: this.folder, header, target }, signal);
+      const made = await make(target);
       await this.files.rename(target, path);
       await this.files.syncFolder(this.folder);
-      return merged;
+      return made;
     } catch (error) {
       await this.files.remove(target).catch(() => {});
       throw error;

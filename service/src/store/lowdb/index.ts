@@ -1,6 +1,6 @@
 import type { Schema, Store } from '../store.ts';
 import { nodeFiles } from './files.ts';
-import { makeFolder, tidyFolder } from './folder.ts';
+import { makeFolder } from './folder.ts';
 import { lockFolder } from './folderLock.ts';
 import { LowdbStore } from './lowdbStore.ts';
 import type { LowdbOptions } from './options.ts';
@@ -20,9 +20,7 @@ export const openLowdbStore = async <S extends Schema>(schema: S, options: Lowdb
   await makeFolder(options.folder, files);
   const lock = await lockFolder(options.folder);
   try {
-    const store = await LowdbStore.open(schema, options, lock);
-    await tidyFolder(options.folder, 0, files);
-    return store;
+    return await LowdbStore.open(schema, options, lock);
   } catch (error) {
     await lock.release();
     throw error;

@@ -6,8 +6,10 @@ import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from './changeFeed.ts';
 import type { TableThen } from './dump.ts';
 import { Moment, dumped } from './dump.ts';
+import type { StoreDamaged } from './errors.ts';
 import { inWords } from './errors.ts';
 import { nodeFiles } from './files.ts';
+import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
@@ -88,6 +90,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   static async open<S extends Schema>(schema: S, options: LowdbOptions, lock: FolderLock): Promise<LowdbStore<S>> {
     const store = new LowdbStore(schema, options, lock);
     await store.load();
+    // Before a snapshot begins: its file would be taken for one that was left half made.
+    await tidyFolder(store.options.folder, 0, store.options.files);
     store.watchTransactions();
     store.watchDisk();
     store.snapshotWhenDue();
@@ -119,7 +123,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.refuseWhenUnavailable();
     while (this.snapshot !== null) await this.snapshot;
     const { folder, files } = this.options;
-    const writing = this.writeTwice().then(() => files.syncFolder(folder));
+    const writing = this.makeTwoSnapshots().then(() => files.syncFolder(folder));
     this.snapshot = writing.catch(() => {}).finally(() => {
       this.snapshot = null;
     });
@@ -221,6 +225,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       this.db.data = restored.data;
       this.state = restored.state;
       this.queue = queue;
+      // An empty store's journals must not be what a start falls back to.
+      await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
     } finally {
       this.restoring = false;
     }
@@ -348,17 +354,29 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** Without one the store goes on as well: the journals are all there and only grow. */
   private async writeSnapshot(): Promise<void> {
     try {
-      await this.db.write();
+      await this.makeSnapshot();
     } catch (error) {
       if (!this.isGone) this.options.log.error(`no snapshot could be written: ${inWords(error)}`);
       this.snapshotNotBefore = performance.now() + this.options.snapshotRetryMs;
     }
   }
 
-  private async writeTwice(): Promise<void> {
-    await this.db.write();
+  private async makeSnapshot(): Promise<void> {
+    try {
+      await this.db.write();
+    } catch (error) {
+      // By name: it may come from another thread.
+      const { name, file, position } = error as StoreDamaged;
+      if (name !== 'StoreDamaged') throw error;
+      this.options.log.error(`${file} was damaged at byte ${position} while the store was open, and a start would be refused; everything is in memory, of which a snapshot is made now`);
+      await this.adapter.writeFromMemory(this.dump());
+    }
+  }
+
+  private async makeTwoSnapshots(): Promise<void> {
+    await this.makeSnapshot();
     this.refuseWhenUnavailable();
-    await this.db.write();
+    await this.makeSnapshot();
   }
 
   /** Closed, or in an outage: what is in memory counts no more. */

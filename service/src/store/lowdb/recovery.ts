@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import { ACKNOWLEDGED, readAcknowledged } from './acknowledgedNote.ts';
+import { readAcknowledged } from './acknowledgedNote.ts';
 import { freezeParsed } from './document.ts';
-import { StoreDamaged } from './errors.ts';
 import type { Files } from './files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
@@ -9,7 +8,7 @@ import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
 import type { Line } from './lines.ts';
 import type { Logger } from './options.ts';
-import { Replay, endsEarly } from './replay.ts';
+import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { noGoodSnapshot, passedOver, readSnapshot } from './snapshot.ts';
 import type { Data } from './state.ts';
@@ -33,7 +32,7 @@ export interface Recovered {
 export const recover = async (folder: string, files: Files, log: Logger): Promise<Recovered> => {
   const listing = await listFolder(folder);
   const base = await newestGoodSnapshot(folder, listing, log);
-  const journals = journalsSince(base, listing);
+  const journals = journalsSince(base.generation, listing);
   const replay = new Replay(base);
   for await (const operations of replay.read(folder, journals)) for (const operation of operations) apply(base.data, operation);
   const promised = await readAcknowledged(folder);
@@ -54,19 +53,6 @@ const newestGoodSnapshot = async (folder: string, listing: Listing, log: Logger)
     log.warn(passedOver(generation));
   }
   throw noGoodSnapshot(listing.snapshots[0]!);
-};
-
-/** The generations to replay, after checking that none is missing. */
-const journalsSince = (base: Snapshot, { journals, snapshots }: Listing): readonly number[] => {
-  const since = journals.filter((generation) => generation >= base.generation);
-  const fresh = since.length === 0 && snapshots.length === 0;
-  const expected = fresh ? [] : Array.from({ length: Math.max(since.length, 1) }, (_, i) => base.generation + i);
-  const missing = expected.find((generation) => !since.includes(generation));
-  if (missing !== undefined) {
-    const wayOut = `put an empty file in its place, move the journals of later generations away and remove ${ACKNOWLEDGED}`;
-    throw new StoreDamaged(journalName(missing), 0, 'A journal is missing', wayOut);
-  }
-  return since;
 };
 
 const apply = (data: Data, operation: Operation): void => {

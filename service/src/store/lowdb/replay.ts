@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { ACKNOWLEDGED } from './acknowledgedNote.ts';
 import { StoreDamaged } from './errors.ts';
+import type { Listing } from './folder.ts';
 import { journalName } from './folder.ts';
 import type { Frame, Operation } from './frame.ts';
 import { decodeFrame, holdsFrame } from './frame.ts';
@@ -73,6 +74,22 @@ export class Replay {
     throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
   }
 }
+
+/**
+ * The generations to replay upon what was before `generation`.
+ * @throws StoreDamaged when one is missing
+ */
+export const journalsSince = (generation: number, { journals, snapshots }: Listing): readonly number[] => {
+  const since = journals.filter((each) => each >= generation);
+  const fresh = since.length === 0 && snapshots.length === 0;
+  const expected = fresh ? [] : Array.from({ length: Math.max(since.length, 1) }, (_, i) => generation + i);
+  const missing = expected.find((each) => !since.includes(each));
+  if (missing !== undefined) {
+    const wayOut = `put an empty file in its place, move the journals of later generations away and remove ${ACKNOWLEDGED}`;
+    throw new StoreDamaged(journalName(missing), 0, 'A journal is missing', wayOut);
+  }
+  return since;
+};
 
 /** @param promised the number of the first frame that need not be there */
 export const endsEarly = ({ end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>, promised: number) =>

@@ -3,7 +3,7 @@ import type { Files } from './files.ts';
 import { FIRST_GENERATION, basesOf, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
 import { LastOperations } from './lastOperations.ts';
-import { Replay, endsEarly } from './replay.ts';
+import { Replay, endsEarly, journalsSince } from './replay.ts';
 import { SnapshotDamaged, documentOf, noGoodSnapshot, readDocumentLines, readSnapshotHeader } from './snapshot.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
 import { SnapshotFile, snapshotLine } from './snapshotFile.ts';
@@ -34,9 +34,11 @@ export interface Merged {
  */
 export const mergeSnapshot = async (order: MergeOrder, files: Files, signal?: AbortSignal): Promise<Merged> => {
   const damaged: number[] = [];
-  for (const base of basesOf(await listFolder(order.folder), order.header.generation)) {
+  const listing = await listFolder(order.folder);
+  for (const base of basesOf(listing, order.header.generation)) {
+    const journals = journalsSince(base, listing).filter((generation) => generation < order.header.generation);
     try {
-      return { bytes: await mergeFrom(base, order, files, signal), base, damaged };
+      return { bytes: await mergeFrom(base, journals, order, files, signal), base, damaged };
     } catch (error) {
       if (!(error instanceof SnapshotDamaged)) throw error;
       damaged.push(base);
@@ -45,11 +47,11 @@ export const mergeSnapshot = async (order: MergeOrder, files: Files, signal?: Ab
   throw noGoodSnapshot(damaged[0]!);
 };
 
-const mergeFrom = async (base: number, { folder, header, target }: MergeOrder, files: Files, signal?: AbortSignal): Promise<number> => {
+const mergeFrom = async (base: number, journals: readonly number[], { folder, header, target }: MergeOrder, files: Files, signal?: AbortSignal): Promise<number> => {
   const isFirst = base === FIRST_GENERATION;
   const from = isFirst ? { generation: base, nextSequence: 1 } : await readSnapshotHeader(folder, base);
   const last = new LastOperations();
-  for await (const operations of paced(closedJournals(folder, from, header), signal)) last.note(operations);
+  for await (const operations of paced(closedJournals(folder, journals, from, header), signal)) last.note(operations);
   const file = await files.open(target, 'w');
   try {
     const snapshot = await SnapshotFile.begin(file, header);
@@ -58,7 +60,7 @@ const mergeFrom = async (base: number, { folder, header, target }: MergeOrder, f
       await snapshot.add(Buffer.concat(unchanged.flatMap((line) => [line, NEWLINE])), unchanged.length);
     }
     const changed = last.pick();
-    for await (const operations of paced(closedJournals(folder, from, header), signal)) {
+    for await (const operations of paced(closedJournals(folder, journals, from, header), signal)) {
       const puts = changed(operations);
       await snapshot.add(puts.map(([, collection, document]) => snapshotLine(collection, JSON.stringify(document))).join(''), puts.length);
     }
@@ -82,8 +84,8 @@ async function* paced<T>(parts: AsyncIterable<T> | Iterable<T>, signal?: AbortSi
 const LONGEST_REST_MS = 100;
 const NEWLINE = Buffer.from('\n');
 
-async function* closedJournals(folder: string, from: SnapshotHeader, to: SnapshotHeader): AsyncGenerator<readonly Operation[]> {
+async function* closedJournals(folder: string, journals: readonly number[], from: SnapshotHeader, to: SnapshotHeader): AsyncGenerator<readonly Operation[]> {
   const replay = new Replay(from);
-  yield* replay.read(folder, Array.from({ length: to.generation - from.generation }, (_, i) => from.generation + i));
+  yield* replay.read(folder, journals);
   if (replay.nextSequence < to.nextSequence) throw endsEarly(replay, to.nextSequence);
 }
