@@ -1,6 +1,7 @@
-// The service in a process of its own, filled first, that writes one snapshot in the middle of a load.
-import { statSync } from 'node:fs';
+// The service in a process of its own, on a store filled before, that writes one snapshot in the middle of a load.
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 import { readConfig } from '../../service/src/config.ts';
 import { collections } from '../../service/src/domain/collections.ts';
 import { newId } from '../../service/src/domain/ids.ts';
@@ -12,20 +13,35 @@ export type SnapshotQuestion =
   | { readonly do: 'fill'; readonly folder: string; readonly documents: number; readonly documentBytes: number }
   /** @property afterBytes how much more the journal grows before the snapshot begins */
   | { readonly do: 'start'; readonly folder: string; readonly afterBytes: number }
+  | { readonly do: 'takeDelays' }
   | { readonly do: 'stop' };
 
-let service: Service | null = null;
+/** Of the service's event loop, since it was asked last. */
+export interface Delays {
+  /** How late timers were, whatever for. */
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** The longest that it computed without a break: of this thread's CPU time, so that other processes do not show. */
+  readonly longestTurnMs: number;
+}
 
+let service: Service | null = null;
+let delays: IntervalHistogram | null = null;
+let longestTurnMs = 0;
+
+/** Documents in a snapshot, and each of them changed once behind it: as much journal as it takes for the next snapshot. */
 async function fill({ folder, documents, documentBytes }: { folder: string; documents: number; documentBytes: number }): Promise<null> {
   const store = await openLowdbStore(collections, { folder, snapshotAfterBytes: Infinity });
-  const body = 'x'.repeat(documentBytes - 200);
   const createdAt = new Date().toISOString();
-  for (let n = 0; n < documents; n += 500) {
-    await store.transaction(async (tx) => {
-      for (let i = n; i < Math.min(documents, n + 500); i += 1) {
-        await tx.events.put({ id: newId('evt'), workspaceId: 'ws_filler', name: 'message.received', conversationId: null, body, createdAt });
-      }
-    });
+  const ids = Array.from({ length: documents }, () => newId('evt'));
+  for (const letter of ['x', 'y']) {
+    const body = letter.repeat(documentBytes - 200);
+    for (let n = 0; n < documents; n += 500) {
+      await store.transaction(async (tx) => {
+        for (const id of ids.slice(n, n + 500)) await tx.events.put({ id, workspaceId: 'ws_filler', name: 'message.received', conversationId: null, body, createdAt });
+      });
+    }
+    if (letter === 'x') await store.forgetHistory();
   }
   await store.close();
   return null;
@@ -33,8 +49,34 @@ async function fill({ folder, documents, documentBytes }: { folder: string; docu
 
 async function start({ folder, afterBytes }: { folder: string; afterBytes: number }): Promise<string> {
   const config = readConfig({ PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`, BOOTSTRAP_WORKSPACE: 'Bench', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'silent' });
-  service = await startService(config, { store: { snapshotAfterBytes: statSync(join(folder, 'journal-1.log')).size + afterBytes } });
+  const journals = readdirSync(folder).filter((name) => name.startsWith('journal-'));
+  const present = journals.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  service = await startService(config, { store: { snapshotAfterBytes: present + afterBytes } });
+  delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  watchTurns();
   return service.url;
+}
+
+function watchTurns(): void {
+  let before = cpuMs();
+  setInterval(() => {
+    const now = cpuMs();
+    longestTurnMs = Math.max(longestTurnMs, now - before);
+    before = now;
+  }, 1);
+}
+
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+function takeDelays(): Delays {
+  const taken = { p99Ms: delays!.percentile(99) / 1e6, maxMs: delays!.max / 1e6, longestTurnMs };
+  delays!.reset();
+  longestTurnMs = 0;
+  return taken;
 }
 
 answerQuestions((question: SnapshotQuestion) => {
@@ -43,6 +85,8 @@ answerQuestions((question: SnapshotQuestion) => {
       return fill(question);
     case 'start':
       return start(question);
+    case 'takeDelays':
+      return takeDelays();
     case 'stop':
       return service?.stop();
   }
