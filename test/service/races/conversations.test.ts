@@ -49,7 +49,7 @@ describe('a conversation that several change at once', () => {
   };
 
   it('is one for the first messages of a visitor that come at once', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(10)) {
       const { write } = await customer();
       const answers = await atOnce(5, (n) => write(`first ${n}`));
       const ids = new Set(answers.map(({ body }) => body.conversation_id));
@@ -59,7 +59,7 @@ describe('a conversation that several change at once', () => {
   });
 
   it('holds a message once that is sent several times at once', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(10)) {
       const { write } = await customer();
       const answers = await atOnce(5, () => write('the same', 'same'));
       expect(new Set(answers.map(({ body }) => body.message_id)).size).toBe(1);
@@ -68,7 +68,7 @@ describe('a conversation that several change at once', () => {
   });
 
   it('is one contact and one conversation for the first messages of a WhatsApp customer', async () => {
-    for (const round of rounds(20)) {
+    for (const round of rounds(10)) {
       const phone = String(5491160000000 + round);
       const send = (n: number) => deliver(service.url, number, metaBody(metaValue({ messages: [{ from: phone, id: newWamid(), timestamp: '1739321024', type: 'text', text: { body: `first ${n}` } }] })));
       expect((await atOnce(4, send)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -92,7 +92,7 @@ describe('a conversation that several change at once', () => {
   });
 
   it('is handed over, closed and qualified once, whoever does it', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const act = (path: string, body: Json = {}) => service.api.post(`/api/conversations/${id}/${path}`, body);
@@ -107,7 +107,7 @@ describe('a conversation that several change at once', () => {
   });
 
   it('takes no message once it is closed: what comes at that moment is in it, or opens the next one', async () => {
-    for (const _ of rounds(20)) {
+    for (const _ of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const [closed, ...written] = await Promise.all([
@@ -128,7 +128,7 @@ describe('a conversation that several change at once', () => {
   });
 
   it('takes a write with one Idempotency-Key once', async () => {
-    for (const round of rounds(20)) {
+    for (const round of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
       const answers = await atOnce(5, () => service.api.post(`/api/conversations/${id}/messages`, { text: 'once' }, { 'idempotency-key': `race-${round}` }));

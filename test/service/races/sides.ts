@@ -11,6 +11,8 @@ export interface Sides {
   /** Each in turn, so that what is begun one after the other goes to different services. */
   readonly url: string;
   readonly api: ApiClient;
+  /** The set-up links that were printed, one for each service. */
+  readonly setupUrls: readonly string[];
 }
 
 /** Beside what every test's service is started with. */
@@ -50,6 +52,9 @@ export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
     },
     get api() {
       return apiClient(next(), TEST_API_KEY);
+    },
+    get setupUrls() {
+      return services.flatMap(({ setupUrl }) => setupUrl ?? []);
     },
   };
 }
