@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { readChatStream } from '../../helpers/chatStreamReader.ts';
+import { freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { findPostgres } from '../../postgres/programs.ts';
+import { startPostgres, type PostgresServer } from '../../postgres/server.ts';
+import { readCompose, readEnvFile, type ComposeFile } from '../composeFile.ts';
+import { upInFolder } from '../upInFolder.ts';
+import { findProgram, startCaddy, type Proxy } from './proxies.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+const caddy = findProgram('caddy');
+const postgres = findPostgres();
+const whole = caddy !== null && postgres !== null ? describe : describe.skip;
+
+/** The four processes with the settings of compose.yaml, its database and its proxy: all but the containers and n8n. */
+whole('what compose.yaml starts, as processes', () => {
+  let folder: string;
+  let env: Record<string, string>;
+  let compose: ComposeFile;
+  let server: PostgresServer;
+  let proxy: Proxy;
+  let receiver: Server;
+  const received: string[] = [];
+  const ports: Record<string, number> = {};
+  const programs: Record<string, Program> = {};
+
+  const psql = (...args: string[]) => run(join(postgres!, 'psql'), ['--no-psqlrc', '-v', 'ON_ERROR_STOP=1', ...args]);
+  /** The database as compose.yaml names it, where it is here. */
+  const databaseUrl = () => compose.services['api-1']!.environment.DATABASE_URL!.replace('@postgres:5432', `@127.0.0.1:${server.port}`);
+  const url = (name: string) => `http://127.0.0.1:${ports[name]}`;
+  const start = async (name: string) => {
+    const { environment } = compose.services[name]!;
+    ports[name] ??= await freePort();
+    const here = { HOST: '127.0.0.1', PORT: String(ports[name]), DATABASE_URL: databaseUrl(), TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_NETWORKS: `${environment.ALLOWED_NETWORKS}127.0.0.1/32` };
+    const program = await startProgram({ name, script: join(root, 'service/dist/main.js'), cwd: folder, env: { ...environment, ...here }, logFile: join(folder, `${name}.log`) });
+    programs[name] = program;
+    await program.ready(() => fetch(`${url(name)}/readyz`).then(({ ok }) => ok));
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
+    const up = await upInFolder();
+    await up.run();
+    env = readEnvFile(await up.readEnv());
+    await up.remove();
+    compose = readCompose(join(root, 'compose.yaml'), env);
+    server = await startPostgres({ fsync: false });
+    const { username, password, port } = new URL(server.adminUrl);
+    const admin = { PGHOST: '127.0.0.1', PGPORT: port, PGPASSWORD: decodeURIComponent(password), POSTGRES_USER: username };
+    await run('sh', [join(root, 'deploy/postgres-init.sh')], { env: { PATH: `${dirname(findProgram('psql')!)}:${process.env.PATH}`, ...admin, ...compose.services.postgres!.environment, POSTGRES_PASSWORD: '' } });
+    await start('api-1');
+    await Promise.all(['api-2', 'worker-1', 'worker-2'].map(start));
+    proxy = await startCaddy(caddy!, [`127.0.0.1:${ports['api-1']}`, `127.0.0.1:${ports['api-2']}`]);
+    receiver = createServer((request, response) => {
+      received.push(String(request.headers['x-service-event']));
+      request.resume().once('end', () => response.end('ok'));
+    }).listen(0, '127.0.0.1');
+    await once(receiver, 'listening');
+  }, 240_000);
+  afterAll(async () => {
+    await proxy?.stop();
+    await Promise.all(Object.values(programs).map((program) => program.stop()));
+    receiver?.close();
+    await server?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const api = () => apiClient(proxy.url, env.BOOTSTRAP_API_KEY!);
+
+  it('is one service: key, chat, stream and event meet whichever process serves them', async () => {
+    const { port } = receiver.address() as AddressInfo;
+    expect((await api().post('/api/hooks', { event: 'message.received', target_url: `http://127.0.0.1:${port}/` })).status).toBe(201);
+    const customer = await chatCustomer(proxy.url);
+    const streams = await Promise.all(['api-1', 'api-2'].map((name) => readChatStream(url(name), customer.token)));
+    await customer.write('hello');
+    for (const stream of streams) await waitFor('the message on each stream', () => stream.seen.length === 1);
+    await waitFor('the event', () => received.length === 1);
+    for (const stream of streams) stream.close();
+    const found = await Promise.all(['api-1', 'api-2'].map((name) => apiClient(url(name), env.BOOTSTRAP_API_KEY!).get('/api/conversations')));
+    expect(found.map(({ body }) => body.data.length)).toEqual([1, 1]);
+  });
+
+  it('has workers that tell how they are, and nothing else', async () => {
+    for (const name of ['worker-1', 'worker-2']) {
+      const metrics = await fetch(`${url(name)}/metrics`, { headers: { authorization: `Bearer ${env.METRICS_TOKEN}` } });
+      expect([metrics.status, (await metrics.text()).includes('conversation_service_deliveries_total')]).toEqual([200, true]);
+      for (const [path, status] of [['/healthz', 200], ['/metrics', 401], ['/api/hooks', 404], ['/chat', 404], ['/sign-in', 404]] as const) expect([path, (await fetch(url(name) + path)).status]).toEqual([path, status]);
+    }
+  });
+
+  it('goes on when an API process and a worker are killed', async () => {
+    await Promise.all([programs['api-1']!.kill(), programs['worker-1']!.kill()]);
+    const customer = await chatCustomer(proxy.url);
+    for (const text of ['one', 'two', 'three']) await customer.write(text);
+    await waitFor('the events, at the latest when the dead worker’s are taken over', () => received.length >= 4, { timeoutMs: 60_000 });
+  }, 90_000);
+
+  it('comes back from pg_dump as docs/operations.md takes it', async () => {
+    const hook = (await api().get('/api/hooks')).body.data[0].id as string;
+    await Promise.all(['api-2', 'worker-2'].map((name) => programs[name]!.stop()));
+    const dump = join(folder, 'service.dump');
+    await run(join(postgres!, 'pg_dump'), ['--format=custom', '--schema=conversation_service', '--schema=conversation_service_work', `--file=${dump}`, databaseUrl()]);
+    await psql('-c', 'DROP SCHEMA conversation_service, conversation_service_work CASCADE', databaseUrl());
+    await run(join(postgres!, 'pg_restore'), ['--no-owner', '--exit-on-error', `--dbname=${databaseUrl()}`, dump]);
+    await Promise.all(['api-2', 'worker-2'].map(start));
+    await waitFor('the proxy to see it', async () => (await fetch(`${proxy.url}/readyz`)).ok);
+    expect((await api().get('/api/hooks')).body.data[0].id).toBe(hook);
+    const before = received.length;
+    await (await chatCustomer(proxy.url)).write('after the restore');
+    await waitFor('its event', () => received.length > before);
+    expect((await api().get('/api/conversations')).body.data).toHaveLength(3);
+  }, 120_000);
+});
