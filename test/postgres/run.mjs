@@ -20,21 +20,25 @@ const own = process.env.DATABASE_URL ? null : await startOwn();
 // Ctrl-C goes to jest too; we end after it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 
-process.exitCode = await runJest(process.env.DATABASE_URL || own.url);
-if (own) {
-  await dumpKept(own.url);
-  await own.stop();
+const url = process.env.DATABASE_URL || own.url;
+await keptSchemas(url).catch((error) => fail(`DATABASE_URL cannot be used: ${error.message}`));
+process.exitCode = await runJest();
+const kept = await keptSchemas(url);
+if (kept.length > 0) {
+  if (own) dump(kept);
+  else console.log(`Kept from tests that failed, in this run or before: ${kept.join(', ')}`);
 }
+await own?.stop();
 
 async function startOwn() {
   const missing = ensurePostgres();
   if (missing !== null) fail(missing);
-  const server = await startPostgres({ fsync: FSYNC });
+  const server = await startPostgres({ fsync: FSYNC }).catch((error) => fail(error.message));
   console.log(`PostgreSQL ${spawnSync(join(findPostgres(), 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^.*\) /, '')} on port ${server.port}, for this run`);
   return server;
 }
 
-async function runJest(url) {
+async function runJest() {
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['-c', pathOf(configOf(process.argv.slice(2))), ...process.argv.slice(2)];
   const jest = spawn(process.execPath, [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args], { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } });
@@ -49,15 +53,13 @@ function configOf(args) {
 }
 
 /** What failing tests stored outlives the server as files. */
-async function dumpKept(url) {
-  const kept = await keptSchemas(url);
-  if (kept.length === 0) return;
+function dump(schemas) {
   const folder = mkdtempSync(join(tmpdir(), 'kept-schemas-'));
-  for (const schema of kept) {
+  for (const schema of schemas) {
     const { status, stderr } = spawnSync(join(findPostgres(), 'pg_dump'), ['--schema', schema, '--file', join(folder, `${schema}.sql`), url], { encoding: 'utf8' });
     if (status !== 0) console.error(stderr.trim());
   }
-  console.log(`Kept from tests that failed: ${kept.length} schemas, as files in ${folder}`);
+  console.log(`Kept from tests that failed: ${schemas.length} schemas, as files in ${folder}`);
 }
 
 function fail(message) {
