@@ -1,7 +1,7 @@
 // The service in a process of its own, on a store filled before, that writes one snapshot in the middle of a load.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readConfig } from '../../service/src/config.ts';
 import { collections } from '../../service/src/domain/collections.ts';
 import { newId } from '../../service/src/domain/ids.ts';
@@ -26,7 +26,7 @@ export interface Delays {
 }
 
 let service: Service | null = null;
-let delays: IntervalHistogram | null = null;
+let delays: ReturnType<typeof monitorEventLoopDelay> | null = null;
 let longestTurnMs = 0;
 
 /** Documents in a snapshot, and each of them changed once behind it: as much journal as it takes for the next snapshot. */
