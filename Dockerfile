@@ -10,7 +10,8 @@ COPY service/package.json service/
 COPY test/package.json test/
 RUN npm ci --workspace service --include-workspace-root --no-audit --no-fund
 COPY . .
-RUN node scripts/build.mjs
+# Whatever the umask of the checkout: others than its owner run this.
+RUN chmod -R a+rX package.json README.md LICENSE service deploy nodes credentials && node scripts/build.mjs
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
@@ -23,7 +24,7 @@ FROM ${N8N_IMAGE} AS n8n
 COPY --from=build /app/package.json /app/README.md /app/LICENSE /opt/n8n-nodes-conversation-service/
 COPY --from=build /app/dist/nodes /opt/n8n-nodes-conversation-service/dist/nodes
 COPY --from=build /app/dist/credentials /opt/n8n-nodes-conversation-service/dist/credentials
-COPY deploy/n8n-start.sh /opt/
+COPY --from=build /app/deploy/n8n-start.sh /opt/
 ENTRYPOINT ["tini", "--", "sh", "/opt/n8n-start.sh"]
 
 # The last stage is what `docker build .` makes.
@@ -32,8 +33,9 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 # With what npm could not share, in a node_modules of its own.
 COPY --from=dependencies /app/service ./service
+COPY --from=build /app/service/package.json ./service/
 COPY --from=build /app/service/dist ./service/dist
-COPY LICENSE deploy/healthcheck.mjs ./
+COPY --from=build /app/LICENSE /app/deploy/healthcheck.mjs ./
 # The program belongs to root and cannot change itself; 1000 is the image's user `node`.
 RUN mkdir ../data && chown 1000:1000 ../data
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data

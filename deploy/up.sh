@@ -27,6 +27,8 @@ put BOOTSTRAP_ADMIN_EMAIL admin@example.com
 put BOOTSTRAP_ADMIN_PASSWORD "$(letters)"
 put BOOTSTRAP_API_KEY "cs_live_$(letters)"
 
+# The database's user reads it, whatever the umask of the checkout.
+chmod a+rx deploy/postgres-init.sh
 docker compose up --build --detach --wait "$@"
 
 value() { sed -n "s/^$1=//p" .env | tail -n 1; }

@@ -1,7 +1,7 @@
 // Runs the COPY and RUN lines of the Dockerfile in plain folders, one for each stage, as an engine would in images.
 import { execFile } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { cleanEnv } from '../helpers/program.ts';
@@ -65,13 +65,15 @@ export async function buildStages(context: string, out: string): Promise<Record<
     if (statSync(from).isDirectory()) {
       await mkdir(to, { recursive: true });
       if (!ofContext) return cp(from, to, { recursive: true, verbatimSymlinks: true });
-      for (const path of contextFiles(from)) await copyFile(path, join(to, path.slice(from.length + 1)));
-    } else await copyFile(from, many ? join(to, basename(from)) : to);
+      for (const path of contextFiles(from)) await copyFile(path, join(to, path.slice(from.length + 1)), true);
+    } else await copyFile(from, many ? join(to, basename(from)) : to, ofContext);
   }
 
-  async function copyFile(from: string, to: string): Promise<void> {
-    await mkdir(dirname(to), { recursive: true });
+  /** The context's files as a checkout under umask 077 has them: nothing may depend on another. */
+  async function copyFile(from: string, to: string, ofContext: boolean): Promise<void> {
+    await mkdir(dirname(to), { recursive: true, ...(ofContext ? { mode: 0o700 } : {}) });
     await cp(from, to);
+    if (ofContext) await chmod(to, statSync(to).mode & 0o700);
   }
 
   /** What .dockerignore lets through. Folders that are never let through are not looked into. */

@@ -64,6 +64,8 @@ asRoot('the image, its lines run in plain folders', () => {
   it('runs as a user who can change nothing of it, is found healthy, serves, and stops in order', async () => {
     const { stdout: writable } = await run('find', [join(image.root, 'app'), '-not', '-type', 'l', '-writable'], { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 });
     expect(writable).toBe('');
+    const { stdout: unreadable } = await run('find', [join(image.root, 'app'), '-not', '-readable'], { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 });
+    expect(unreadable).toBe('');
     const port = await freePort();
     const env = envOf(port, { BOOTSTRAP_API_KEY: KEY });
     const service = start(image.command, env);
