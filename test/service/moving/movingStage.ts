@@ -1,15 +1,21 @@
 // A service as a process of its own that is moved from one place to another: its folder, its database, its commands.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
+import pg from 'pg';
+import { chatCustomer } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { freePort, startProgram, type Program } from '../../helpers/program.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { dropSchema, TEST_SCHEMA } from '../../postgres/schemas.ts';
 
-const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
+export const API_KEY = `cs_live_${'C'.repeat(32)}`;
 const COMMAND_MS = 60_000;
 
 /** Where a service keeps its data, as the environment names it. */
@@ -24,6 +30,15 @@ export interface Ended {
   readonly out: string;
   readonly err: string;
 }
+
+/** Refused in one line on standard error. */
+export const refused = (ended: Ended, message: RegExp): void => {
+  expect(ended).toMatchObject({ code: 1, out: '' });
+  expect(ended.err).toMatch(/^conversation-service: [^\n]+\n$/);
+  expect(ended.err).toMatch(message);
+};
+
+export const otherKey = (): string => randomBytes(32).toString('base64');
 
 export class MovingStage {
   readonly folder: string;
@@ -87,6 +102,45 @@ export class MovingStage {
       child.stdin!.on('error', () => {}); // who refuses its first lines reads no more
       child.stdin!.end(input);
     });
+  }
+
+  /** Starts a service that makes a workspace and `API_KEY` where there is nothing. */
+  startUsed = (place: Place): Promise<void> => this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
+
+  /** Uses the service there for a moment. @returns the file of its export */
+  async use(place: Place): Promise<string> {
+    await this.startUsed(place);
+    const customer = await chatCustomer(this.url);
+    for (const text of ['one', 'two', 'three']) await customer.write(text);
+    await this.stop();
+    const file = join(this.folder, 'export.ndjson');
+    expect(await this.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
+    return file;
+  }
+
+  async isEmpty(place: Place): Promise<void> {
+    refused(await this.command(place, ['export', '--to', '-']), /There is nothing to export/);
+  }
+
+  /** Gives an import most of its input, and kills it while it waits for the rest. */
+  async killImport({ env }: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'ignore', 'inherit'] });
+    child.stdin.write(whole.subarray(0, whole.length - 100));
+    await waitFor('the import to be under way', isUnderWay);
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+
+  /** Whether somebody writes to a table of a database, and has not committed. */
+  async isLocked({ env }: Place, table: string): Promise<boolean> {
+    const client = new pg.Client({ connectionString: env['DATABASE_URL'] });
+    await client.connect();
+    try {
+      const { rowCount } = await client.query(`SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${env['DATABASE_SCHEMA']}.${table}`]);
+      return rowCount! > 0;
+    } finally {
+      await client.end();
+    }
   }
 
   async close(): Promise<void> {

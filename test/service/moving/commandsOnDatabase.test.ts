@@ -1,0 +1,82 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
+import { testDatabaseUrl } from '../../helpers/storage.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { API_KEY, MovingStage, otherKey, recordsOf, refused } from './movingStage.ts';
+
+const TIMEOUT_MS = 120_000;
+
+// `npm run test:postgres` brings a server.
+(testDatabaseUrl() === null ? describe.skip : describe)('commands on PostgreSQL', () => {
+  let stage: MovingStage;
+  beforeEach(async () => {
+    stage = await MovingStage.open();
+  });
+  afterEach(() => stage.close());
+
+  it('leave nothing when they are killed, and then take everything', async () => {
+    const place = stage.folderPlace();
+    const file = await stage.use(place);
+    const to = stage.databasePlace(await stage.keyOf(place));
+    const whole = await readFile(file);
+    await stage.isEmpty(to); // makes the tables
+    await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
+    await waitFor('the server to notice', async () => !(await stage.isLocked(to, 'workspaces')));
+    await stage.isEmpty(to);
+    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
+    expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
+  }, TIMEOUT_MS);
+
+  it('export while the service runs, as of one moment, and import where it has never been started only', async () => {
+    const place = stage.databasePlace(otherKey());
+    await stage.startUsed(place);
+    const customer = await chatCustomer(stage.url);
+    let isOver = false;
+    const writing = (async () => {
+      let count = 0;
+      while (!isOver) await customer.write(`text ${(count += 1)}`);
+      return count;
+    })();
+    const file = join(stage.folder, 'running.ndjson');
+    expect(await stage.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
+    isOver = true;
+    expect(await writing).toBeGreaterThan(0);
+    refused(await stage.command(place, ['import', '--from', file]), /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/);
+    await stage.stop();
+
+    const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);
+    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
+    await stage.startUsed(to);
+    const conversations = (await apiClient(stage.url, API_KEY).get('/api/conversations')).body.data as { id: string }[];
+    expect(conversations.length).toBeLessThanOrEqual(1);
+    for (const { id } of conversations) {
+      const { messages } = (await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)).body as { messages: { text: string }[] };
+      expect(messages.map(({ text }) => text)).toEqual(messages.map((_, n) => `text ${n + 1}`));
+    }
+  }, TIMEOUT_MS);
+
+  it('make and revoke keys while the service runs, at once', async () => {
+    const place = stage.databasePlace(otherKey());
+    await stage.startUsed(place);
+    const made = await stage.command(place, ['key', 'create', '--name', 'later']);
+    expect(made.code).toBe(0);
+    const api = apiClient(stage.url, made.out.trim());
+    expect((await api.get('/api/hooks')).status).toBe(200);
+    const id = /^(key_\w+) .*"later"/m.exec((await stage.command(place, ['key', 'list'])).out)![1]!;
+    expect(await stage.command(place, ['key', 'revoke', id])).toMatchObject({ code: 0, err: '' });
+    expect((await api.get('/api/hooks')).status).toBe(401);
+  }, TIMEOUT_MS);
+
+  it('change the key only when no process runs', async () => {
+    const place = stage.databasePlace(otherKey());
+    const newKey = join(stage.folder, 'new.key');
+    await writeFile(newKey, otherKey());
+    await stage.startUsed(place);
+    refused(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]), /One process has it open\. Stop all processes of the service first, on every machine/);
+    expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
+    await stage.stop();
+    expect(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey])).toMatchObject({ code: 0, err: '' });
+  }, TIMEOUT_MS);
+});
