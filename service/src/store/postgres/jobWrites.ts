@@ -111,8 +111,10 @@ export class JobWrites implements TransactionJobs {
       released.length === 0
         ? null
         : connection.query({
-            text: `UPDATE ${jobs} j SET run_at = v.run_at, rank = v.rank, due_at = (${sql}) + v.wait::bigint, claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq'))
-              FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE j.id = v.id
+            // Not joined: a plan made while the table was empty would then read all of it.
+            text: `UPDATE ${jobs} j SET claimed_by = NULL, seq = nextval(pg_get_serial_sequence('${jobs}', 'seq')), (run_at, rank, due_at) = (
+                SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
+              WHERE j.id = ANY($1::text[])
               RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
             values: [released.map(({ id }) => toText(id)), released.map(({ runAt }) => runAt), released.map(({ rank }) => rank), waits(released)],
             name: 'cs_jobs_release',

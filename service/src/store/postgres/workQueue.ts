@@ -1,5 +1,5 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
-import { runOn, type Database } from './database.ts';
+import { runOn, type Database, type Result, type Statement } from './database.ts';
 import { fromText, quoted } from './sql.ts';
 import { timersOf, type Lane, type Lanes } from './lanes.ts';
 
@@ -77,7 +77,7 @@ export class WorkQueue {
 
   /** @see Store.stats; it counts all jobs, a few milliseconds for each hundred thousand */
   async stats(skip: (queue: string, group: string) => boolean): Promise<Record<string, QueueStats>> {
-    const { rows } = await runOn(this.#database, {
+    const { rows } = await this.#readAll({
       text: `SELECT q.name AS queue, j.group_key, (${this.#nowSql})::float8 AS now, count(j.id)::int AS jobs,
           (count(j.id) FILTER (WHERE j.claimed_by IS NOT NULL AND j.due_at > (${this.#nowSql})))::int AS claimed,
           (min(j.due_at) FILTER (WHERE j.due_at <= (${this.#nowSql})))::float8 AS oldest
@@ -98,6 +98,25 @@ export class WorkQueue {
     await runOn(this.#database, { text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by = $1`, values: [this.#instance] });
   }
 
+  /** A statement that reads the whole table, from its beginning to its end. */
+  async #readAll(statement: Statement): Promise<Result> {
+    const connection = await this.#database.connect();
+    try {
+      const [, , result] = await Promise.all([
+        connection.query({ text: 'BEGIN READ ONLY' }),
+        connection.query({ text: 'SET LOCAL enable_seqscan = on' }),
+        connection.query(statement),
+        connection.query({ text: 'COMMIT' }),
+      ]);
+      connection.release();
+      return result;
+    } catch (error) {
+      await connection.query({ text: 'ROLLBACK' }).catch(() => {});
+      connection.release(error as Error);
+      throw error;
+    }
+  }
+
   /** Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one. */
   async offerStranded(): Promise<void> {
     const { rows } = await runOn(this.#database, {
@@ -116,26 +135,27 @@ export class WorkQueue {
 
   /**
    * One statement: of each group as many as it has slots, less what other processes still have of it;
-   * within it fresh ones first, every eighth a retry; the groups in turn, up to the limit.
+   * within it fresh ones first, every eighth a retry; the groups in turn, up to the limit. The chosen ones are
+   * looked up where they were found, also by a plan that was made when the table was empty.
    */
   get #claimSql(): string {
-    const of = (retry: boolean) => `SELECT d.id, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
-          SELECT j.id, j.due_at, j.seq FROM ${this.#jobs} j
+    const of = (retry: boolean) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
+          SELECT j.ctid AS tid, j.due_at, j.seq FROM ${this.#jobs} j
           WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
           ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
       lanes AS (SELECT a.place, a.group_key, a.since_retry, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
             AND o.claimed_by IS NOT NULL AND o.claimed_by <> $6 AND o.due_at > n.ms) AS slots
           FROM unnest($2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, place), n),
-      candidates AS (SELECT l.place, c.id, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
+      candidates AS (SELECT l.place, c.tid, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
           FROM lanes l CROSS JOIN n CROSS JOIN LATERAL (
-            SELECT f.id, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
+            SELECT f.tid, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
             UNION ALL
-            SELECT r.id, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
+            SELECT r.tid, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
           WHERE l.slots > 0),
-      chosen AS (SELECT c.place, c.turn, c.id FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots ORDER BY c.turn, c.place LIMIT $5)
+      chosen AS (SELECT c.place, c.turn, c.tid FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots ORDER BY c.turn, c.place LIMIT $5)
       UPDATE ${this.#jobs} j SET claimed_by = $6, due_at = n.ms + $7::bigint FROM chosen c, n
-      WHERE j.id = c.id AND j.due_at <= n.ms
+      WHERE j.ctid = c.tid AND j.due_at <= n.ms
       RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place`;
   }
 }
