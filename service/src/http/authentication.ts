@@ -1,10 +1,12 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { ApiKey } from '../domain/apiKey.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { Actor } from '../domain/conversation.ts';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { findApiKey } from '../domain/operations/findApiKey.ts';
 import { findChatVisitor } from '../domain/operations/findChatVisitor.ts';
+import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
 import type { Workspace } from '../domain/workspace.ts';
 
 /** Who calls, once known. */
@@ -36,11 +38,26 @@ const requireBearer =
   };
 
 /** Lets through who carries a valid API key. @throws unauthorized (401) */
-export const requireApiKey = (deps: Deps): RequestHandler =>
-  requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key) => {
+export const requireApiKey = (deps: Deps): RequestHandler => {
+  const note = useNoter(deps);
+  return requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key) => {
     const found = await findApiKey(deps, key);
+    if (found) note(found.apiKey);
     return found && { workspace: found.workspace, rateKey: found.apiKey.id, actor: { type: 'api', name: found.apiKey.name }, contact: null };
   });
+};
+
+/** Notes the use of keys beside the calls. One that cannot be noted now is by the next call. */
+function useNoter(deps: Deps): (apiKey: ApiKey) => void {
+  const underWay = new Set<string>();
+  return (apiKey) => {
+    if (underWay.has(apiKey.id) || isUseNoted(apiKey, deps.clock.now())) return;
+    underWay.add(apiKey.id);
+    void noteKeyUse(deps, apiKey)
+      .catch(() => {})
+      .finally(() => underWay.delete(apiKey.id));
+  };
+}
 
 /** Lets through a visitor of the chat. @throws unauthorized (401) */
 export const requireChatToken = (deps: Deps): RequestHandler =>

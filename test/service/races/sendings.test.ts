@@ -1,11 +1,13 @@
-// Texts to WhatsApp that are written while others are under way: none is left without its job, each comes once.
+// Texts to WhatsApp that are written while the one before ends: none is left without its job, each comes once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { startGraphServer, type GraphServer } from '../../helpers/graphServer.ts';
+import { accept, startGraphServer, type GraphServer, type TakenMessage } from '../../helpers/graphServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { connectWhatsApp, type WhatsAppAccount } from '../channels/whatsappTalk.ts';
-import { atOnce, rounds, sides } from './sides.ts';
+import { connectWhatsApp, type Customer, type WhatsAppAccount } from '../channels/whatsappTalk.ts';
+import { rounds, sides } from './sides.ts';
 
-describe('texts to one WhatsApp customer', () => {
+const TEXTS = 15;
+
+describe('texts to WhatsApp customers', () => {
   let graph: GraphServer;
   let account: WhatsAppAccount;
   beforeAll(async () => {
@@ -18,21 +20,31 @@ describe('texts to one WhatsApp customer', () => {
   });
   afterAll(() => graph?.close());
 
-  it('are all sent, each once, however they meet the end of the one before and its receipt', async () => {
-    const customers = await atOnce(1, () => account.customer('14155553001'));
-    const [customer] = customers;
-    const told = new Set<string>();
-    const texts = rounds(30).map((n) => `text ${n}`);
-    for (const text of texts) {
-      expect((await customer!.reply(text)).status).toBe(201);
-      // Receipts come while the next text is written.
-      for (const taken of graph.taken.filter(({ id }) => !told.has(id)).slice(0, 1)) {
-        told.add(taken.id);
-        void account.tell(taken, 'delivered').catch(() => told.delete(taken.id));
-      }
+  it('are all sent, each once and in order, also those that are written at the moment when the one before ends', async () => {
+    const customers = new Map<string, Customer>();
+    for (const n of rounds(6)) customers.set(`1415555300${n}`, await account.customer(`1415555300${n}`));
+    const written = new Map<string, number>();
+    const writeNext = async (phone: string) => {
+      const n = (written.get(phone) ?? 0) + 1;
+      if (n > TEXTS) return;
+      written.set(phone, n);
+      expect((await customers.get(phone)!.reply(`text ${n}`)).status).toBe(201);
+    };
+    // The answer, its receipt and the next text come at the same time.
+    graph.answerBy(({ body }) => (res, take, request) => {
+      const phone = body.to!;
+      let taken: TakenMessage | undefined;
+      accept(res, () => (taken = take()), request);
+      if (written.get(phone)! % 2 === 0) void account.tell(taken!, 'delivered');
+      setTimeout(() => void writeNext(phone), written.get(phone)! % 4);
+    });
+    await Promise.all([...customers.keys()].map(writeNext));
+    const textsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone).map(({ body }) => body.text.body);
+    for (const phone of customers.keys()) {
+      await waitFor(`all texts to ${phone}`, () => textsTo(phone).length >= TEXTS, { timeoutMs: 30_000 });
+      await waitFor('their end', async () => (await customers.get(phone)!.deliveries()).every(({ state }) => state !== 'pending'));
+      expect(textsTo(phone)).toEqual(rounds(TEXTS).map((n) => `text ${n + 1}`));
     }
-    await waitFor('all texts', async () => (await customer!.deliveries()).every(({ state }) => state !== 'pending'), { timeoutMs: 20_000 });
-    expect(graph.requests.map(({ body }) => body.text.body)).toEqual(texts);
     expect(graph.faults).toEqual([]);
   });
 });

@@ -13,6 +13,8 @@ export interface Sides {
   readonly api: ApiClient;
   /** The set-up links that were printed, one for each service. */
   readonly setupUrls: readonly string[];
+  /** On PostgreSQL, where everything is kept; null: the embedded store. */
+  readonly schema: string | null;
 }
 
 /** Beside what every test's service is started with. */
@@ -52,6 +54,9 @@ export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
     },
     get api() {
       return apiClient(next(), TEST_API_KEY);
+    },
+    get schema() {
+      return storage.env.DATABASE_SCHEMA ?? null;
     },
     get setupUrls() {
       return services.flatMap(({ setupUrl }) => setupUrl ?? []);

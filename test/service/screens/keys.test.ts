@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 import { browserless, signedInBrowser, MEMBER_ENV, type Browserless, type Page } from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 /** What a stranger may write: markup, right-to-left, and much of it. */
 const HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'\u202Egnp.exe';
@@ -55,7 +56,8 @@ describe('the API keys screen: keys', () => {
     }
     expect(logged).toContain('"/keys"');
     expect(logged).not.toContain(key);
-    expect((await browser.get('/keys')).text).toMatch(new RegExp(`n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`));
+    const used = new RegExp(`n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`);
+    await waitFor('its use to be noted', async () => used.test((await browser.get('/keys')).text));
   });
 
   it('revokes a key at once, asks first, and lists it apart', async () => {
