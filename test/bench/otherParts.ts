@@ -58,7 +58,7 @@ export async function burstPart(effort: Effort): Promise<PartResult> {
 export async function snapshotsPart(effort: Effort): Promise<PartResult> {
   const rounds = isWhole(effort) ? 3 : 1;
   const runs: SnapshotsReport[] = [];
-  for (let i = 0; i < rounds; i += 1) runs.push(await measureSnapshots(isWhole(effort) ? {} : { documents: 20_000, seconds: 6 }));
+  for (let i = 0; i < rounds; i += 1) runs.push(await measureSnapshots(isWhole(effort) ? {} : { documents: 20_000, seconds: 3, writes: 400 }));
   const middle = (of: (run: SnapshotsReport) => number) => median(runs.map(of));
   const [{ documents }] = runs as [SnapshotsReport];
   return {
@@ -73,10 +73,12 @@ export async function snapshotsPart(effort: Effort): Promise<PartResult> {
     ],
     figures: [
       { name: 'During a snapshot: p50 of API writes, beside it without', ours: ms(middle(({ during }) => during.p50Ms)), beside: ms(middle(({ without }) => without.p50Ms)) },
+      { name: 'During a snapshot: event loop late by, p99, beside it without', ours: ms(middle(({ during }) => during.loop.p99Ms)), beside: ms(middle(({ without }) => without.loop.p99Ms)) },
+      { name: 'During a snapshot: longest computing without a break, beside it without', ours: ms(middle(({ during }) => during.loop.longestTurnMs)), beside: ms(middle(({ without }) => without.loop.longestTurnMs)) },
       { name: 'During a snapshot: seconds that it takes', ours: spread(runs.map(({ snapshotSeconds }) => snapshotSeconds)), beside: '' },
       { name: 'During a snapshot: its size, MiB', ours: round(middle(({ snapshotBytes }) => snapshotBytes / MIB)), beside: '' },
     ],
-    settings: [`Snapshots: chat messages at an even pace, with ${documents.toLocaleString('en-US')} documents stored, before and while a snapshot is written; ${rounds} runs.`],
+    settings: [`Snapshots: chat messages at an even pace, with ${documents.toLocaleString('en-US')} documents stored and changed since the last snapshot, before, while and after one is written, until ${isWhole(effort) ? '2,000' : '400'} writes fell into snapshots; ${rounds} runs.`],
   };
 }
 
