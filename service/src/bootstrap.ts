@@ -20,11 +20,11 @@ const MOST_LINKS = 20;
 /**
  * On an empty store makes what the BOOTSTRAP variables say, once, however many processes start at the
  * same time. Without them, while the team has no member, gives the token of a one-time link that makes
- * the first in a browser; a new one at each start. Every process takes the links of all.
+ * the first in a browser; a new one at each start. Every process takes the links of all; one that shows no pages has none.
  */
-export async function bootstrap(deps: Deps, { bootstrap: given }: Pick<Config, 'bootstrap'>): Promise<{ setupToken: string | null }> {
+export async function bootstrap(deps: Deps, { bootstrap: given, role }: Pick<Config, 'bootstrap' | 'role'>): Promise<{ setupToken: string | null }> {
   const isGiven = Object.values(given).some((value) => value !== undefined);
-  if (!isGiven) return { setupToken: await offerSetup(deps) };
+  if (!isGiven) return { setupToken: role === 'worker' ? null : await offerSetup(deps) };
   if (await findWorkspace(deps)) return { setupToken: null };
   const { adminEmail, adminPassword, apiKey } = given;
   const passwordHash = adminPassword === undefined ? null : await hashPassword(adminPassword);
