@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DumpedRecord, Job } from '../../service/src/store/store.ts';
 import { StoreNotEmpty, UniqueViolation } from '../../service/src/store/store.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import type { ContractStore, OpenContractStore, Thing } from './schema.ts';
+import type { ContractClock, ContractStore, OpenContractStore, Thing } from './schema.ts';
 import { CONTRACT_NOW, all, put, thing } from './schema.ts';
 
 const job = (id: string, parts: Partial<Job> = {}): Job => ({ id, queue: 'q', group: 'g', runAt: CONTRACT_NOW, rank: 0, data: {}, ...parts });
@@ -45,7 +45,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 /** What `dump` and `restore` owe: everything moves from any store to any other. */
-export const describeDump = (opened: () => { store: ContractStore }, open: OpenContractStore): void => {
+export const describeDump = (opened: () => { store: ContractStore; clock: ContractClock }, open: OpenContractStore): void => {
   describe('moving', () => {
     let other: Awaited<ReturnType<OpenContractStore>>;
     beforeEach(async () => {
@@ -141,6 +141,18 @@ export const describeDump = (opened: () => { store: ContractStore }, open: OpenC
         expect(await claim(other.store)).toEqual([]);
         other.clock.advance(70_000);
         expect((await claimed(other.store, 1))[0]).toEqual(job('waits', { runAt: CONTRACT_NOW + 120_000, rank: 1 }));
+      });
+
+      it('wait no longer elsewhere than here, when the clock was wrong as they were enqueued', async () => {
+        const { store, clock } = opened();
+        clock.jump(86_400_000);
+        await enqueue(store, job('a', { runAt: CONTRACT_NOW + 86_400_000 + 5_000 }));
+        clock.jump(-86_400_000);
+        clock.advance(1_000);
+        other.clock.advance(1_000);
+        await other.store.restore(store.dump());
+        expect(await other.store.msUntilDue('q')).toBeLessThanOrEqual(5_000);
+        expect(await other.store.msUntilDue('q')).toBeGreaterThan(3_900);
       });
 
       it('that were claimed wait again, in the dump and where it is restored', async () => {

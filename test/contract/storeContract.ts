@@ -4,9 +4,8 @@ import { describeDump } from './dumpContract.ts';
 import { describeJobs } from './jobsContract.ts';
 import { describeQueries } from './queriesContract.ts';
 import { describeRewrite } from './rewriteContract.ts';
-import type { ContractStore, OpenContractStore, Thing } from './schema.ts';
+import type { ContractClock, ContractStore, OpenContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
-import type { TestClock } from '../helpers/testClock.ts';
 import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store.ts';
 
 /**
@@ -17,7 +16,7 @@ import { StoreUnavailable, UniqueViolation } from '../../service/src/store/store
 export const storeContract = (name: string, open: OpenContractStore): void => {
   describe(`store contract: ${name}`, () => {
     let store: ContractStore;
-    let clock: Pick<TestClock, 'now' | 'advance' | 'jump'>;
+    let clock: ContractClock;
     let reopen: () => Promise<ContractStore>;
     let remove: () => Promise<void>;
     beforeEach(async () => {
@@ -187,7 +186,7 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
     describeQueries(() => store);
     describeJobs(() => store, () => clock, async () => (store = await reopen()));
     describeChanges(() => store, async () => (store = await reopen()));
-    describeDump(() => ({ store }), open);
+    describeDump(() => ({ store, clock }), open);
     describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
   });
 };

@@ -29,6 +29,17 @@ const TIMEOUT_MS = 120_000;
     expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
   }, TIMEOUT_MS);
 
+  it('leave nothing when the connection is cut, and say so', async () => {
+    const place = stage.folderPlace();
+    const file = await stage.use(place);
+    const to = stage.databasePlace(await stage.keyOf(place));
+    await stage.isEmpty(to);
+    const ended = await stage.cutImport(to, await readFile(file), () => stage.isLocked(to, 'workspaces'));
+    refused(ended, /the database cannot be reached or written to: |the connection to the database was lost: /);
+    await stage.isEmpty(to);
+    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
+  }, TIMEOUT_MS);
+
   it('export while the service runs, as of one moment, and import where it has never been started only', async () => {
     const place = stage.databasePlace(otherKey());
     await stage.startUsed(place);

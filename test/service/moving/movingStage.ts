@@ -131,22 +131,41 @@ export class MovingStage {
     await once(child, 'close');
   }
 
+  /** Gives an import most of its input, cuts its connections while it waits, and gives it the rest. */
+  async cutImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<Ended> {
+    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], { env: { PATH: process.env.PATH, ...place.env } });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    child.stderr.on('data', (chunk) => (err += String(chunk)));
+    child.stdin.on('error', () => {});
+    child.stdin.write(whole.subarray(0, whole.length - 100));
+    await waitFor('the import to be under way', isUnderWay);
+    await this.#ask(place, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${place.env['DATABASE_SCHEMA']}.workspaces`]);
+    child.stdin.end(whole.subarray(whole.length - 100));
+    await once(child, 'close');
+    return { code: child.exitCode!, out, err };
+  }
+
   /** Whether somebody writes to a table of a database, and has not committed. */
-  async isLocked({ env }: Place, table: string): Promise<boolean> {
-    const client = new pg.Client({ connectionString: env['DATABASE_URL'] });
-    await client.connect();
-    try {
-      const { rowCount } = await client.query(`SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${env['DATABASE_SCHEMA']}.${table}`]);
-      return rowCount! > 0;
-    } finally {
-      await client.end();
-    }
+  async isLocked(place: Place, table: string): Promise<boolean> {
+    return (await this.#ask(place, `SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${place.env['DATABASE_SCHEMA']}.${table}`])) > 0;
   }
 
   async close(): Promise<void> {
     await this.#running?.kill();
     for (const schema of this.#schemas) await dropSchema(testDatabaseUrl()!, schema);
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** @returns how many rows there were */
+  async #ask({ env }: Place, text: string, values: readonly string[]): Promise<number> {
+    const client = new pg.Client({ connectionString: env['DATABASE_URL'] });
+    await client.connect();
+    try {
+      return (await client.query(text, [...values])).rowCount!;
+    } finally {
+      await client.end();
+    }
   }
 }
 
