@@ -91,11 +91,12 @@ export interface RunningService {
  * Starts the built service with a store of its own on disk.
  * @param profiles where CPU profiles go; undefined: none
  * @param more.folder holds the store as `data`; a new one when left out
+ * @param more.env settings beside the bench's own
  */
 export async function startService(
   caFile: string,
   profiles?: string,
-  { folder = temporaryFolder(), startWithinMs = 15_000 }: { folder?: string; startWithinMs?: number } = {},
+  { folder = temporaryFolder(), startWithinMs = 15_000, env = {} }: { folder?: string; startWithinMs?: number; env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningService> {
   const port = await freePort();
   const apiKey = `cs_live_${'B'.repeat(32)}`;
@@ -117,6 +118,7 @@ export async function startService(
         API_RATE_LIMIT_PER_MINUTE: '10000000',
         CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
         BENCH_PROFILES: profiles,
+        ...env,
       },
     }),
   );

@@ -1,0 +1,90 @@
+// The PostgreSQL server that the bench measures on: its own, durable as everybody runs it, gone with the bench.
+import { readdirSync, readFileSync } from 'node:fs';
+import pg from 'pg';
+import { startPostgres, type PostgresServer } from '../postgres/server.ts';
+import { ensurePostgres } from '../postgres/programs.ts';
+import { startService, type RunningService } from './children.ts';
+
+export const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** What the server has done since it was started. */
+export interface ServerWork {
+  /** CPU seconds of all its processes; NaN where /proc does not say. */
+  readonly cpuSeconds: number;
+  /** NaN without pg_stat_statements. */
+  readonly statements: number;
+  /** Pages of 8 KiB looked at, in memory or on disk; NaN without pg_stat_statements. */
+  readonly buffers: number;
+}
+
+export interface BenchServer {
+  readonly url: string;
+  readonly version: string;
+  work(): Promise<ServerWork>;
+  /** As its superuser. */
+  query(text: string): Promise<readonly Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+/** @throws Error that says how to install PostgreSQL */
+export async function startBenchServer(): Promise<BenchServer> {
+  const missing = ensurePostgres();
+  if (missing !== null) throw new Error(missing);
+  const server = await startCounting();
+  const admin = new pg.Client({ connectionString: server.adminUrl });
+  await admin.connect();
+  const query = async (text: string) => (await admin.query<Record<string, unknown>>(text)).rows;
+  const counts = await query('CREATE EXTENSION pg_stat_statements').then(() => true, () => false);
+  const [{ server_version: version }] = (await query('SHOW server_version')) as [{ server_version: string }];
+  return {
+    url: server.url,
+    version: version.split(' ')[0]!,
+    query,
+    async work() {
+      const cpuSeconds = cpuOfServer(server.pid);
+      if (!counts) return { cpuSeconds, statements: Number.NaN, buffers: Number.NaN };
+      const [sums] = await query(
+        `SELECT coalesce(sum(calls), 0)::float8 AS statements, coalesce(sum(shared_blks_hit + shared_blks_read), 0)::float8 AS buffers
+          FROM pg_stat_statements JOIN pg_roles ON pg_roles.oid = userid WHERE rolname = 'service'`,
+      );
+      return { cpuSeconds, statements: Number(sums!.statements), buffers: Number(sums!.buffers) };
+    },
+    async stop() {
+      await admin.end();
+      await server.stop();
+    },
+  };
+}
+
+/** With a count of statements where the server's package has it. */
+async function startCounting(): Promise<PostgresServer> {
+  try {
+    return await startPostgres({ settings: { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.max': '10000' } });
+  } catch {
+    return startPostgres();
+  }
+}
+
+/** Of a server's processes, those that have ended included. */
+function cpuOfServer(pid: number): number {
+  try {
+    const statOf = (id: string) => readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    const own = statOf(String(pid));
+    let ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(own[field]), 0);
+    for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        const fields = statOf(id);
+        if (fields[1] === String(pid)) ticks += Number(fields[11]) + Number(fields[12]);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    return ticks / 100;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** A process of the service on a schema of the server, with the same key for all. */
+export const startOnServer = ({ url }: BenchServer, schema: string, role: 'all' | 'api' | 'worker', caFile: string, profiles?: string): Promise<RunningService> =>
+  startService(caFile, profiles, { startWithinMs: 60_000, env: { DATABASE_URL: url, DATABASE_SCHEMA: schema, ENCRYPTION_KEY, ROLE: role } });
