@@ -3,6 +3,7 @@ import type { Db, PgBoss } from 'pg-boss';
 import type { Logger } from '../lowdb/options.ts';
 import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
+import { Shares, type Load } from './shares.ts';
 import { quoted } from './sql.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
@@ -30,15 +31,19 @@ const BEAT_MS = 5_000;
 export const SUPERVISE_SECONDS = 5;
 /** pg-boss ends a job that runs longer; lanes are given back long before. */
 const EXPIRE_SECONDS = 3600;
-/** After so long a lane is offered to all again, so that work spreads over the processes. */
+/** After so long a lane is offered to all again. */
 const TENURE_MS = 30_000;
 /** A lane with nothing due is kept so long: the next job often comes at once. */
 const LINGER_MS = 300;
 const TIDY_MS = 100;
 /** A timer fires up to this much early; its lane is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
-/** Lanes fetched at once. */
+/** Lanes fetched at once. Of several processes each begins with a few, then waits for a moment: the others want some too. */
 const BATCH = 50;
+const FIRST_BATCH = 2;
+const YIELD_MS = 15;
+/** How often the processes tell each other how much they serve. */
+const SHARE_MS = 1_000;
 const FETCH_MS = 500;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
@@ -55,14 +60,20 @@ export class Lanes {
   readonly #held = new Map<string, Map<string, Lane>>();
   /** When a queue is to be fetched from again, in steady milliseconds; missing: at once. */
   readonly #fetchAt = new Map<string, number>();
+  /** How many lanes are fetched next, where others work too; missing: the first few. */
+  readonly #batches = new Map<string, number>();
+  readonly #shares = new Shares();
+  /** In steady milliseconds. */
+  #sharedAt = -Infinity;
   /** Queues that are worked no more here. */
   readonly #left = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #isRealTime: boolean;
   readonly #onFreed: (queue: string) => void;
+  readonly #tell: (news: { load: Load; queues: readonly string[] }) => void;
   #tidying: Promise<void> | null = null;
 
-  constructor(options: { database: Database; boss: PgBoss; schema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void }) {
+  constructor(options: { database: Database; boss: PgBoss; schema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load: Load; queues: readonly string[] }) => void }) {
     this.#database = options.database;
     this.#boss = options.boss;
     this.#schema = options.schema;
@@ -70,6 +81,7 @@ export class Lanes {
     this.#isRealTime = options.isRealTime;
     this.#log = options.log;
     this.#onFreed = options.onFreed;
+    this.#tell = options.tell;
   }
 
   /** Makes what is missing of pg-boss's queues. */
@@ -93,6 +105,7 @@ export class Lanes {
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#tidying;
+    if (this.#timers.length > 0) this.#tell({ load: null, queues: [] });
     for (const [queue, lanes] of this.#held) {
       await this.#giveBack(queue, [...lanes.values()], { offerAgain: true }).catch(() => {}); // pg-boss's heartbeat takes them back
     }
@@ -108,6 +121,11 @@ export class Lanes {
   /** Somebody here takes this queue's work. */
   join(queue: string): void {
     this.#left.delete(queue);
+  }
+
+  /** What another process said of itself. */
+  hear(from: string, load: Load): void {
+    this.#shares.hear(from, load);
   }
 
   of(queue: string): Lane[] {
@@ -130,7 +148,7 @@ export class Lanes {
     for (const lanes of this.#held.values()) for (const lane of lanes.values()) for (const id of ids) lane.claimed.delete(id);
   }
 
-  /** Takes all the lanes that nobody serves, when there may be any. */
+  /** Takes lanes that nobody serves, when there may be any: all of them when no other process works. */
   async fetch(queue: string): Promise<void> {
     if (this.#left.has(queue)) return;
     const now = performance.now();
@@ -140,13 +158,27 @@ export class Lanes {
     let held = this.#held.get(queue);
     if (held === undefined) this.#held.set(queue, (held = new Map()));
     for (;;) {
-      const jobs = await this.#boss.fetch<{ group: string }>(queue, { batchSize: BATCH });
+      const batchSize = this.#shares.isAlone || !this.#isRealTime ? BATCH : (this.#batches.get(queue) ?? FIRST_BATCH);
+      const jobs = await this.#boss.fetch<{ group: string }>(queue, { batchSize });
       for (const { id, retryCount, data } of jobs as readonly { id: string; retryCount: number; data: { group: string } }[]) {
         held.set(data.group, { group: data.group, job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
       }
       if (this.#left.has(queue)) return this.leave(queue);
-      if (jobs.length < BATCH) return;
+      if (jobs.length < batchSize) return void this.#batches.delete(queue);
+      if (batchSize === BATCH) continue;
+      this.#batches.set(queue, Math.min(BATCH, 2 * batchSize));
+      this.#lookIn(queue, YIELD_MS);
+      return;
     }
+  }
+
+  /** Leaves what there is to others for a moment, then looks again. */
+  #lookIn(queue: string, ms: number): void {
+    this.#fetchAt.set(queue, performance.now() + ms);
+    setTimeout(() => {
+      this.hint(queue);
+      this.#onFreed(queue);
+    }, ms).unref();
   }
 
   /**
@@ -210,6 +242,7 @@ export class Lanes {
         if (empty.length > 0) await this.#giveBack(queue, empty, { offerAgain: false });
         if (old.length > 0) await this.#giveBack(queue, old, { offerAgain: true });
       }
+      if (this.#isRealTime && now - this.#sharedAt >= SHARE_MS) await this.#share(now);
     })();
     try {
       await this.#tidying;
@@ -220,7 +253,21 @@ export class Lanes {
     }
   }
 
-  async #giveBack(queue: string, lanes: readonly Lane[], { offerAgain }: { offerAgain: boolean }): Promise<void> {
+  /** Tells the others how much is served here, and gives back what is more than a fair part. */
+  async #share(now: number): Promise<void> {
+    this.#sharedAt = now;
+    const busy = new Map([...this.#held.keys()].map((queue) => [queue, this.of(queue).filter(({ emptySince }) => emptySince === null)] as const));
+    const counts = new Map([...busy].map(([queue, lanes]) => [queue, lanes.length]));
+    const shared: string[] = [];
+    for (const [queue, count] of this.#shares.tooMany(counts)) {
+      const lanes = busy.get(queue)!.sort((a, b) => a.heldSince - b.heldSince).slice(0, count);
+      await this.#giveBack(queue, lanes, { offerAgain: true, toOthers: true });
+      shared.push(queue);
+    }
+    this.#tell({ load: Object.fromEntries([...counts].filter(([, count]) => count > 0)), queues: shared });
+  }
+
+  async #giveBack(queue: string, lanes: readonly Lane[], { offerAgain, toOthers = false }: { offerAgain: boolean; toOthers?: boolean }): Promise<void> {
     if (lanes.length === 0) return;
     const held = this.#held.get(queue)!;
     const connection = await this.#database.connect();
@@ -249,8 +296,10 @@ export class Lanes {
       await connection.query({ text: 'COMMIT' });
       connection.release();
       for (const lane of leaving) if (held.get(lane.group) === lane) held.delete(lane.group);
-      if (offerAgain && leaving.length > 0) this.hint(queue);
-      if (offerAgain && leaving.length > 0) this.#onFreed(queue);
+      if (!offerAgain || leaving.length === 0) return;
+      if (toOthers) return this.#lookIn(queue, FETCH_MS);
+      this.hint(queue);
+      this.#onFreed(queue);
     } catch (error) {
       await connection.query({ text: 'ROLLBACK' }).catch(() => {});
       connection.release(error as Error);

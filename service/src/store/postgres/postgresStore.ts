@@ -13,6 +13,7 @@ import { LostCommit, wasCommitted } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
 import { Session, transactionsOf } from './session.ts';
+import type { Load } from './shares.ts';
 import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
@@ -37,6 +38,16 @@ interface WorkListener {
   readonly call: () => void;
   /** Undefined: every queue. */
   readonly queue: string | undefined;
+}
+
+/** What a process tells the others. */
+interface News {
+  readonly from: string;
+  /** Documents have changed. */
+  readonly changed: boolean;
+  /** There is work in these. */
+  readonly queues: readonly string[];
+  readonly load?: Load;
 }
 
 interface Committed<T> {
@@ -86,7 +97,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const workSchema = workSchemaOf(options.schema);
     this.#nowSql = nowSql(workSchema);
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
-    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])) });
+    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance });
     this.#changes = new Changes(database, options.schema, this.#options.keptChanges);
   }
@@ -358,7 +369,16 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (news === null) return;
     try {
       await this.#lanes.offer(news.lanes);
-      const payload = JSON.stringify({ from: this.#instance, changed: news.changed, queues: [...news.queues] });
+    } catch (error) {
+      if (this.fault === null && !isOutage(error)) this.#options.log.warn(`lanes could not be offered; they are soon: ${inWords(error)}`);
+    }
+    await this.#notify({ changed: news.changed, queues: [...news.queues] });
+  }
+
+  async #notify(news: Omit<News, 'from'>): Promise<void> {
+    if (this.#outage !== null) return;
+    try {
+      const payload = JSON.stringify({ from: this.#instance, ...news } satisfies News);
       await runOn(this.database, { text: 'SELECT pg_notify($1, $2)', values: [channelOf(this.schemaName), payload], name: 'cs_notify' });
     } catch (error) {
       if (this.fault === null && !isOutage(error)) this.#options.log.warn(`other processes could not be told of a change: ${inWords(error)}`);
@@ -366,8 +386,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   #hear(payload: string): void {
-    const { from, changed, queues } = JSON.parse(payload) as { from: string; changed: boolean; queues: string[] };
+    const { from, changed, queues, load } = JSON.parse(payload) as News;
     if (from === this.#instance || this.#closed !== null) return;
+    if (load !== undefined) this.#lanes.hear(from, load);
     if (changed) this.#changes.look();
     for (const queue of queues) this.#lanes.hint(queue);
     if (queues.length > 0) this.#callListeners(new Set(queues));
