@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { apiClient } from '../helpers/apiClient.ts';
 import { freePort, startProgram, type Program } from '../helpers/program.ts';
+import { freshStorage, type Storage } from '../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -14,9 +14,9 @@ import { launchBrowser, openWindow, type BrowserWindow } from './browser.ts';
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 /** The built service as somebody starts it who has just installed it: nothing is set up. */
-async function startNew(folder: string, caFile: string): Promise<{ program: Program; setupLink: string }> {
+async function startNew({ folder, env: place }: Storage, caFile: string): Promise<{ program: Program; setupLink: string }> {
   const [port, logFile] = [await freePort(), join(folder, 'service.log')];
-  const env = { PORT: String(port), DATA_DIR: join(folder, 'data'), ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: caFile, AGENT_QUIET_MS: '50' };
+  const env = { PORT: String(port), ...place, ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: caFile, AGENT_QUIET_MS: '50' };
   const program = await startProgram({ name: 'The service', script: mainFile, cwd: folder, env, logFile });
   await program.ready(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
   const setupLink = await waitFor('the printed link', async () => /http\S+\/setup\?token=\S+/.exec(await readFile(logFile, 'utf8'))?.[0]);
@@ -24,7 +24,7 @@ async function startNew(folder: string, caFile: string): Promise<{ program: Prog
 }
 
 describe('the whole story, as people see it', () => {
-  let folder: string;
+  let storage: Storage;
   let files: TlsFiles;
   let endpoint: ToolEndpoint;
   let browser: Browser;
@@ -34,9 +34,9 @@ describe('the whole story, as people see it', () => {
   const windows: BrowserWindow[] = [];
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'story-'));
+    storage = await freshStorage('data');
     files = await writeTlsFiles(await sharedTestCa());
-    [browser, endpoint, { program, setupLink }] = await Promise.all([launchBrowser(), startToolEndpoint(), startNew(folder, files.caFile)]);
+    [browser, endpoint, { program, setupLink }] = await Promise.all([launchBrowser(), startToolEndpoint(), startNew(storage, files.caFile)]);
     url = new URL(setupLink).origin;
   });
   afterAll(async () => {
@@ -44,7 +44,7 @@ describe('the whole story, as people see it', () => {
     await program?.stop();
     await endpoint?.close();
     await files?.remove();
-    await rm(folder, { recursive: true, force: true });
+    await storage?.remove();
   });
 
   const open = async (): Promise<Page> => {

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { quantile } from '../bench/statistics.ts';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { randomFrom } from '../helpers/flakyProxy.ts';
+import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { freePort, startProgram, type Program } from '../helpers/program.ts';
 import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsFiles, type TlsReceiver } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -34,7 +35,7 @@ const STEADY = '/steady';
 const FLAKY = '/flaky';
 const REPUBLISHED = '/republished';
 
-describe(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})`, () => {
+onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})`, () => {
   const random = randomFrom(SEED);
   const ledger = new DeliveryLedger();
   const killed = new Map<Moment, number>();

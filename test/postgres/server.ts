@@ -81,9 +81,10 @@ export async function startPostgres({ fsync = true, maxConnections = 500, settin
     const password = randomBytes(18).toString('hex');
     await writeFile(join(folder, 'password'), password, { mode: 0o644 });
 
+    // A group of its own: Ctrl-C in the terminal reaches us first, and we or the watchdog end it.
     const run = async (program: string, args: readonly string[]): Promise<ChildProcess> => {
       const log = await open(logFile, 'a');
-      const child = spawn(join(programs!, program), args, { ...user, cwd: folder, env: serverEnv(), stdio: ['ignore', log.fd, log.fd] });
+      const child = spawn(join(programs!, program), args, { ...user, cwd: folder, env: serverEnv(), detached: true, stdio: ['ignore', log.fd, log.fd] });
       await once(child, 'spawn');
       await log.close();
       return child;

@@ -15,7 +15,7 @@ import type { SystemNote } from '../../service/src/domain/systemNote.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import type { Member, Workspace } from '../../service/src/domain/workspace.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
-import { StoreUnavailable } from '../../service/src/store/store.ts';
+import { StoreUnavailable, type Collection, type Document, type Query } from '../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -221,19 +221,22 @@ function counted(store: ServiceStore, onRemoved: (count: number) => void, onFoun
       const counting = new Proxy(tx, {
         get: (target, name: keyof Tx) => {
           if (name === 'jobs') return target.jobs;
-          const collection = target[name] as unknown as { delete(id: string): Promise<boolean>; find(query: unknown): Promise<readonly unknown[]> };
-          return Object.assign(Object.create(collection), {
+          const collection = target[name] as Collection<Document>;
+          return {
+            get: (id: string) => collection.get(id),
+            peek: (id: string) => collection.peek(id),
+            put: (document: Document) => collection.put(document),
             delete: async (id: string) => {
               const was = await collection.delete(id);
               removed += Number(was);
               return was;
             },
-            find: async (query: unknown) => {
+            find: async (query: Query<Document>) => {
               const found = await collection.find(query);
               onFound(found.length);
               return found;
             },
-          });
+          };
         },
       });
       const result = await fn(counting as Tx);
