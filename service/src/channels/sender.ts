@@ -93,7 +93,7 @@ export class Sender {
 
   async #sendNext(job: Job): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await beginSending(deps, job, this.#policy);
+    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy));
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);

@@ -74,7 +74,7 @@ export class Dispatcher {
 
   async #sendAll(jobs: readonly Job[], done: () => void): Promise<void> {
     for (const { group } of jobs) this.#limits.of(group).start();
-    const { due, cancelled, waiting } = await loadDueDeliveries(this.#options.deps, jobs).catch((error: unknown) => {
+    const { due, cancelled, waiting } = await this.#loop.record(() => loadDueDeliveries(this.#options.deps, jobs)).catch((error: unknown) => {
       this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
       return { due: [], cancelled: [], waiting: new Set<string>() };
     });

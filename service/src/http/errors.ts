@@ -35,8 +35,11 @@ function asAppError(error: unknown): AppError | null {
 }
 
 /** Answers errors; of a fault of ours only the request id leaves the process. */
-export const handleErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
-  if (response.headersSent) return next(error);
+export const handleErrors: ErrorRequestHandler = (error: unknown, request, response, _next) => {
+  if (response.headersSent) {
+    if (!(error instanceof StoreUnavailable)) request.log.error({ err: error }, 'an answer broke off');
+    return void response.destroy();
+  }
   let known = asAppError(error);
   if (!known) {
     request.log.error({ err: error }, 'request failed');

@@ -73,7 +73,7 @@ export class PaymentLoop {
 
   async #work(job: Job): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await beginPaymentWork(deps, job);
+    const begun = await this.#loop.record(() => beginPaymentWork(deps, job));
     if (!begun) return;
     const answer = await this.#ask(begun);
     const about = { payment: job.id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };

@@ -41,7 +41,7 @@ export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: Live
       if (pending.size > 0) timer ??= setTimeout(flush, GATHER_MS);
     });
     const beat = setInterval(async () => {
-      if (token !== null && (await findSession(deps, token))) response.write(': beat\n\n');
+      if (token !== null && (await isStillSignedIn(deps, token))) response.write(': beat\n\n');
       else stop(); // signed out or removed meanwhile
     }, BEAT_MS);
     const stop = () => {
@@ -56,6 +56,9 @@ export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: Live
   });
   return router;
 }
+
+/** While the store cannot be asked, who was signed in still is. */
+const isStillSignedIn = (deps: Pick<Deps, 'store' | 'clock'>, token: string): Promise<boolean> => findSession(deps, token).then((session) => session !== null, () => true);
 
 const ALL: readonly LiveName[] = ['conversations', 'thread', 'tools', 'channels', 'payments', 'keys'];
 

@@ -72,7 +72,7 @@ export class ToolRunner {
 
   async #attempt(id: string): Promise<void> {
     const { deps, outbound, log, retryDelaysMs } = this.#options;
-    const begun = await beginToolCall(deps, id);
+    const begun = await this.#loop.record(() => beginToolCall(deps, id));
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
     const at = { now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };

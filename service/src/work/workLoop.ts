@@ -55,7 +55,7 @@ export class WorkLoop {
     while (this.#batches.size > 0) await Promise.allSettled(this.#batches);
   }
 
-  /** Writes what came of a job that is done, through an outage of the store. At a stop it gives up after three seconds. */
+  /** Reads what a claimed job is about, or writes what came of it, through an outage of the store. At a stop it gives up after three seconds. */
   record<T>(write: () => Promise<T>): Promise<T> {
     return persistently(write, this.#stopping.signal);
   }

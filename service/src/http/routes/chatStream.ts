@@ -3,6 +3,7 @@ import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../domain/errorCatalogue.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
+import { persistently } from '../../work/persistently.ts';
 import { visitorOf, type Caller } from '../authentication.ts';
 import type { ChatFeed } from '../chatFeed.ts';
 import { streamChatMessages } from '../contract/chat.ts';
@@ -67,7 +68,8 @@ export function chatStreamRouter(deps: Pick<Deps, 'store'>, feed: ChatFeed, sign
         if (!news) await new Promise<void>((resolve) => (wake = resolve));
         news = false;
         for (let isMore = true; isMore && !ended.signal.aborted; ) {
-          const messages = await listChatMessages(deps, contact.id, lastId, BATCH);
+          const messages = await persistently(() => listChatMessages(deps, contact.id, lastId, BATCH), ended.signal);
+          if (ended.signal.aborted) break;
           for (const message of messages) {
             if (!(await writeInTurn(response, `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`, ended.signal))) break;
             lastId = message.id;

@@ -30,6 +30,7 @@ export class Changes<S extends Schema> {
   readonly #database: Database;
   readonly #schema: string;
   readonly #kept: number;
+  readonly #isDown: () => boolean;
   readonly #ring: Entry<S>[] = [];
   /** Positions of one life are not known in another one. */
   readonly #name = randomUUID().slice(0, 8);
@@ -47,7 +48,9 @@ export class Changes<S extends Schema> {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(database: Database, schema: string, kept: number) {
+  /** @param isDown during an outage nothing is told: whoever heard of it could not read it yet */
+  constructor(database: Database, schema: string, kept: number, isDown: () => boolean) {
+    this.#isDown = isDown;
     this.#database = database;
     this.#schema = schema;
     this.#kept = kept;
@@ -72,7 +75,7 @@ export class Changes<S extends Schema> {
 
   /** Something may have changed. */
   look(): void {
-    if (this.#closed) return;
+    if (this.#closed || this.#isDown()) return;
     if (this.#looking !== null) {
       this.#lookAgain = true;
       return;

@@ -43,12 +43,18 @@ export const uniqueViolation = (error: unknown): UniqueViolation => {
   return new UniqueViolation(table, [constraint.replace(`${table}_`, '')]);
 };
 
+/** What the driver and the system say of a connection, as an operator would. */
+const SAID: readonly (readonly [RegExp, string])[] = [
+  [/connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i, 'it does not answer in time'],
+  [/Connection terminated|connection error and is not queryable|not queryable|EPIPE|ECONNRESET|server closed the connection/i, 'the connection was lost'],
+];
+
 /** One line, without anything of the address but host, port and database. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
   // Several addresses of one name that all refuse: an AggregateError without a message.
   const text = message || (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') || String(code ?? error);
-  return text.split('\n')[0]!;
+  return SAID.find(([pattern]) => pattern.test(text))?.[1] ?? text.split('\n')[0]!;
 };
 
 export const unavailable = (reason: string, cause: unknown): StoreUnavailable => Object.assign(new StoreUnavailable(reason), { cause });

@@ -32,7 +32,7 @@ const COUNTS_KEPT_SECONDS = 300;
 /** News of several transactions are told together. */
 const GATHER_MS = 5;
 /** A statement whose connection was cut is tried so often on another one. */
-const MOST_CUT = 3;
+const MOST_CUT = 8;
 
 interface WorkListener {
   readonly call: () => void;
@@ -99,7 +99,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
     this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance });
-    this.#changes = new Changes(database, options.schema, this.#options.keptChanges);
+    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage !== null);
   }
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
@@ -428,9 +428,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       } catch (error) {
         if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
         if (!isOutage(error)) throw error;
-        // One connection was cut, and nothing of it was committed: another one may do.
-        if (runs < MOST_CUT && this.#outage === null && (await this.#isReachable()) === null) continue;
-        this.#beginOutage(inWords(error));
+        if (this.#outage === null) {
+          const reason = await this.#isReachable();
+          // One connection was cut, and nothing of it was committed: another one may do.
+          if (reason === null && runs < MOST_CUT) continue;
+          this.#beginOutage(reason ?? inWords(error));
+        }
         throw unavailable(this.#outage!, error);
       }
     }

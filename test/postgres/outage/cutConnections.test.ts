@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
+import { lostOf, openOutageStage, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+
+const CUTS = 30;
+
+describe('connections to PostgreSQL are cut', () => {
+  let stage: OutageStage;
+  let proxy: CommitProxy;
+
+  beforeEach(async () => {
+    stage = await openOutageStage({
+      roles: ['api', 'worker'],
+      through: async (url) => {
+        proxy = await startCommitProxy(url);
+        return proxy.url;
+      },
+    });
+  }, 120_000);
+  afterEach(async () => {
+    proxy?.setOpen(true);
+    await stage?.close();
+    await proxy?.close();
+  });
+
+  it('one after the other in the middle of whatever they do: what was not committed is done again, and nobody notices', async () => {
+    const writers = await stage.startWriters();
+    await waitFor('some messages', () => writers.acknowledged.size > 20);
+    for (let n = 0; n < CUTS; n += 1) {
+      // Those in a transaction first.
+      await stage.cluster.query(`SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY xact_start NULLS LAST LIMIT 1) a`, [`${stage.cluster.schema}-%`]);
+      await sleep(100);
+    }
+    const before = writers.acknowledged.size;
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10);
+    await writers.stop();
+    expect([...new Set(writers.answers.map(({ status }) => status))]).toEqual([202]);
+    expect(await lostOf(writers, stage)).toEqual([]);
+  }, 180_000);
+
+  it.each([
+    ['swallowed after the server has done it', 'answer'],
+    ['cut before it arrives', 'request'],
+  ] as const)('a commit is %s: it is acknowledged, and stored once', async (_what, strike) => {
+    const [api] = stage.cluster.processes;
+    const customer = await chatCustomer(api!.url);
+    const texts: string[] = [];
+    for (let n = 1; n <= 10; n += 1) {
+      const text = `Struck ${randomUUID()}`;
+      proxy.strikeNext(text, strike);
+      await customer.write(text); // asserts a 202
+      expect(proxy.struck).toBe(n);
+      texts.push(text);
+    }
+    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(texts);
+    await waitFor('each to be delivered', () => texts.every((text) => stage.receiver.payloads('message.received').some(({ message }) => message.text === text)), { timeoutMs: RECOVERED_MS });
+  }, 180_000);
+
+  it('nobody can say what became of a commit: 503; the same call made again is the first one', async () => {
+    const [api] = stage.cluster.processes;
+    const customer = await chatCustomer(api!.url);
+    const text = `In doubt ${randomUUID()}`;
+    const write = () => customer.api.post('/api/chat/messages', { text, client_message_id: 'the-same' });
+    proxy.strikeNext(text, 'answer');
+    const writing = write();
+    await waitFor('the commit to be struck', () => proxy.struck === 1, { everyMs: 1 });
+    proxy.setOpen(false);
+    const refused = await writing;
+    expect(refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+    proxy.setOpen(true);
+    await waitUntilReady(stage.cluster);
+    const repeated = await write();
+    expect(repeated.status).toBe(202);
+    expect(await customer.read()).toMatchObject([{ id: repeated.body.message_id, text }]);
+  }, 180_000);
+});

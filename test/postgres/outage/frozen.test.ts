@@ -1,0 +1,97 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import type { PostgresServer } from '../server.ts';
+import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+
+/** A request ends within this while the server says nothing, on a loaded machine too. */
+const ENDS_WITHIN_MS = 45_000;
+const REQUESTS = 60;
+
+/** The postmaster and what it has started. */
+async function processesOf({ pid }: PostgresServer): Promise<number[]> {
+  const pids = [pid];
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
+    if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) pids.push(Number(entry));
+  }
+  return pids;
+}
+
+describe('PostgreSQL keeps its connections and answers nothing', () => {
+  let stage: OutageStage;
+  let stopped: number[] = [];
+  const freeze = async () => {
+    stopped = await processesOf(stage.server);
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+  };
+  const thaw = () => {
+    for (const pid of stopped.splice(0)) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {
+        // it has ended
+      }
+    }
+  };
+
+  beforeEach(async () => {
+    stage = await openOutageStage({ roles: ['api', 'worker'] });
+  }, 120_000);
+  afterEach(async () => {
+    thaw();
+    await stage?.close();
+  });
+
+  it('requests end with 503, then at once; when it goes on everything does, and nothing acknowledged is lost', async () => {
+    const { cluster } = stage;
+    const [api, worker] = cluster.processes;
+    const writers = await stage.startWriters();
+    await waitFor('some messages', () => writers.acknowledged.size > 20);
+    const customer = await chatCustomer(api!.url);
+    await freeze();
+
+    const startedAt = performance.now();
+    const answers = await Promise.all(Array.from({ length: REQUESTS }, () => customer.api.get('/api/chat/messages')));
+    expect(performance.now() - startedAt).toBeLessThan(ENDS_WITHIN_MS);
+    expect([...new Set(answers.map(({ status }) => status))]).toEqual([503]);
+    for (const { url } of [api!, worker!]) {
+      const { problems } = await waitFor('the process to say that it is not ready', async () => { const now = await readiness(url); return now.status === 503 && now; }, { timeoutMs: ENDS_WITHIN_MS });
+      expect(problems).toContain('The store cannot write: the database cannot be reached or written to: it does not answer in time');
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    }
+    // Once that is known nobody waits any more.
+    const againAt = performance.now();
+    expect((await customer.api.get('/api/chat/messages')).status).toBe(503);
+    expect(performance.now() - againAt).toBeLessThan(4_000);
+
+    thaw();
+    await waitUntilReady(cluster);
+    const before = writers.acknowledged.size;
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await writers.stop();
+    expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
+    expect(await lostOf(writers, stage)).toEqual([]);
+    // Nothing piles up at the server: at most DATABASE_CONNECTIONS and one that listens for each process.
+    await waitFor('connections to be as few as before', async () => {
+      const [row] = await cluster.query<{ count: number }>(`SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE $1`, [`${cluster.schema}-%`]);
+      return row!.count <= 2 * (4 + 1);
+    }, { timeoutMs: RECOVERED_MS });
+  }, 240_000);
+
+  it('for a moment only: requests wait, and nobody notices', async () => {
+    const writers = await stage.startWriters();
+    await waitFor('some messages', () => writers.acknowledged.size > 20);
+    await freeze();
+    await sleep(1_500);
+    thaw();
+    const before = writers.acknowledged.size;
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await writers.stop();
+    expect([...new Set(writers.answers.map(({ status }) => status))]).toEqual([202]);
+    expect(await lostOf(writers, stage)).toEqual([]);
+  }, 180_000);
+});

@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { chatCustomer } from '../../helpers/apiClient.ts';
+import { readChatStream } from '../../helpers/chatStreamReader.ts';
+import { tailOf } from '../../helpers/program.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage, type WriteAnswer } from './outageStage.ts';
+
+const isRefusal = (each: WriteAnswer) => each.status === 503;
+
+describe('PostgreSQL is stopped while requests run, and started again', () => {
+  let stage: OutageStage | undefined;
+  afterEach(async () => {
+    await stage?.close();
+    stage = undefined;
+  });
+
+  it.each(['fast', 'immediate'] as const)(
+    '%s: 503 meanwhile, in words; everything goes on by itself, and nothing acknowledged is lost',
+    async (how) => {
+      stage = await openOutageStage({ roles: ['api', 'worker'] });
+      const { server, cluster } = stage;
+      const [api, worker] = cluster.processes as [(typeof cluster.processes)[0], (typeof cluster.processes)[0]];
+      const reader = await chatCustomer(api.url);
+      const stream = await readChatStream(api.url, reader.token);
+      const writers = await stage.startWriters();
+      await waitFor('some messages', () => writers.acknowledged.size > 30);
+
+      await server.pause(how);
+      const refused = await waitFor('a refusal', () => writers.answers.find(isRefusal), { timeoutMs: RECOVERED_MS });
+      expect(refused).toMatchObject({ answer: { body: { error: { code: 'unavailable', message: expect.stringMatching(/cannot write now.*Try again/) } } } });
+      expect((refused as { answer: { headers: Headers } }).answer.headers.get('retry-after')).toBe('2');
+      for (const { url } of [api, worker]) {
+        const named = /^The store cannot write: the database cannot be reached or written to: connect ECONNREFUSED 127\.0\.0\.1:\d+$/;
+        await waitFor('the process to say why it is not ready', async () => {
+          const { status, problems } = await readiness(url);
+          return status === 503 && named.test(problems);
+        });
+        expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      }
+      expect((await api.api.get('/api/conversations')).status).toBe(503);
+      expect((await fetch(`${api.url}/signin`)).status).toBeLessThanOrEqual(503);
+
+      await server.resume();
+      await waitUntilReady(cluster);
+      const before = writers.acknowledged.size;
+      await waitFor('writes to go on', () => writers.acknowledged.size > before + 10);
+      await writers.stop();
+      expect(await lostOf(writers, stage)).toEqual([]);
+      // Nothing but these: no 500, and no answer that breaks off.
+      expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
+
+      // The stream was idle throughout: it is still the same one.
+      const { message_id: id } = await reader.write('Are you back?');
+      await waitFor('the message on the stream', () => stream.seen.some((each) => each.id === id));
+      stream.close();
+
+      for (const { logFile } of [api, worker]) {
+        const log = await tailOf(logFile, 10_000);
+        expect(log).toContain('nothing can be written until this works again');
+        expect(log).not.toContain(new URL(server.url).password);
+        expect(log).not.toContain('stumbled');
+      }
+    },
+    180_000,
+  );
+});
