@@ -84,7 +84,8 @@ export async function startService(
   if (config.insecureTargets) {
     log.warn('INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
   }
-  let publicUrl = config.publicUrl;
+  // Known before any work begins: a payment page's address goes to the provider. Only port 0, of tests, is known later.
+  let publicUrl = config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`);
   const deps: Deps = {
     store,
     clock,
