@@ -38,6 +38,8 @@ const LINGER_MS = 300;
 const TIDY_MS = 100;
 /** A timer fires up to this much early; its lane is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
+/** One that is far off fires early by up to this part of its wait, and makes the next one: a group has tens of timers, not one for each second of an hour. */
+const TIMER_EARLY = 1 / 8;
 /** Lanes fetched at once. Of several processes each begins with a few, then waits for a moment: the others want some too. */
 const BATCH = 50;
 const FIRST_BATCH = 2;
@@ -182,14 +184,14 @@ export class Lanes {
   }
 
   /**
-   * Makes sure that placed jobs will be served: a lane for each group with due ones, a timer for each second in which others are due.
+   * Makes sure that placed jobs will be served: a lane for each group with due ones, timers for when others are due.
    * @returns the lanes that were there already: whoever serves them may just have found nothing and be about to give them back
    */
   async offer(placed: readonly Placed[], db?: Db): Promise<readonly Placed[]> {
     const lanes = new Map<string, Map<string, Placed>>();
     const timers = new Map<string, Map<string, { group: string; at: number }>>();
     for (const each of placed) {
-      const at = Math.floor(each.dueAt / TIMER_STEP_MS) * TIMER_STEP_MS;
+      const at = timerAt(each);
       if (at <= each.now) inner(lanes, each.queue).set(laneId(each.queue, each.group), each);
       else inner(timers, each.queue).set(laneId(each.queue, each.group, at), { group: each.group, at });
     }
@@ -313,6 +315,13 @@ export class Lanes {
 export const dbOf = (connection: Connection): Db => ({
   executeSql: async (text, values) => (await connection.query({ text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },
 });
+
+/** The same for all that are due at about the same time; never later than the job. */
+function timerAt({ dueAt, now }: Placed): number {
+  const steps = Math.max(1, ((dueAt - now) * TIMER_EARLY) / TIMER_STEP_MS);
+  const step = TIMER_STEP_MS * 2 ** Math.floor(Math.log2(steps));
+  return Math.floor(dueAt / step) * step;
+}
 
 export const timersOf = (queue: string): string => `${queue}.timers`;
 
