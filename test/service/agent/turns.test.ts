@@ -159,9 +159,11 @@ describe('a turn of the agent', () => {
 });
 
 describe('when customers write on', () => {
+  /** Time to write on in, on a busy machine too. */
+  const LONG_QUIET_MS = 1500;
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({ env: { AGENT_QUIET_MS: '150' } });
+    agent = await startAgentService({ env: { AGENT_QUIET_MS: String(LONG_QUIET_MS) } });
     await agent.tool('find_stock');
   });
   beforeEach(() => agent.reset());
@@ -209,7 +211,7 @@ describe('when customers write on', () => {
     const talk = await agent.talk('how many?');
     await slow.asked;
     await talk.write('and in blue?');
-    await waitFor('the quiet moment to pass', async () => Date.parse((await talk.record()).updated_at) + 300 < Date.now());
+    await waitFor('the quiet moment to pass', async () => Date.parse((await talk.record()).updated_at) + LONG_QUIET_MS + 300 < Date.now());
     expect(agent.asked()).toHaveLength(1);
     await slow.give();
     expect(await talk.reply()).toBe('Three, and yes.');
