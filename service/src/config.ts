@@ -195,6 +195,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   if (values.DATABASE_URL === undefined && values.ROLE !== 'all') {
     throw new ConfigError(`ROLE ${values.ROLE} needs DATABASE_URL: the embedded store belongs to one process, which does everything.`);
   }
+  if (values.ROLE !== 'all' && values.PUBLIC_URL === undefined) {
+    throw new ConfigError(`PUBLIC_URL is missing: with ROLE ${values.ROLE} a process cannot know by itself where customers and n8n reach the service, such as https://conversations.example.com.`);
+  }
   return {
     host: values.HOST,
     port: values.PORT,

@@ -87,4 +87,4 @@ function cpuOfServer(pid: number): number {
 
 /** A process of the service on a schema of the server, with the same key for all. */
 export const startOnServer = ({ url }: BenchServer, schema: string, role: 'all' | 'api' | 'worker', caFile: string, profiles?: string): Promise<RunningService> =>
-  startService(caFile, profiles, { startWithinMs: 60_000, env: { DATABASE_URL: url, DATABASE_SCHEMA: schema, ENCRYPTION_KEY, ROLE: role } });
+  startService(caFile, profiles, { startWithinMs: 60_000, env: { DATABASE_URL: url, DATABASE_SCHEMA: schema, ENCRYPTION_KEY, ROLE: role, PUBLIC_URL: 'http://localhost:3000' } });

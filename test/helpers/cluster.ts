@@ -85,6 +85,7 @@ export async function startCluster(roles: readonly Role[], { databaseUrl, caFile
     HOST: '127.0.0.1',
     PORT: String(ports[index]),
     ROLE: roles[index],
+    PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
     DATA_DIR: join(folder, 'data'), // nothing is written there
     DATABASE_URL: named(url, applicationName),
     DATABASE_SCHEMA: schema,

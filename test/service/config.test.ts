@@ -30,6 +30,14 @@ describe('configuration', () => {
 
   it('takes an empty variable for one that is not set', () => expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
 
+  it('needs to be told where the service is reached when several processes share it', () => {
+    const shared = { DATABASE_URL: 'postgres://localhost/db', ENCRYPTION_KEY: 'a'.repeat(64), ROLE: 'worker' };
+    expect(() => readConfig(shared)).toThrow(/^PUBLIC_URL is missing/);
+    expect(readConfig({ ...shared, PUBLIC_URL: 'https://conversations.example.com/' })).toMatchObject({ role: 'worker', publicUrl: 'https://conversations.example.com' });
+    expect(() => readConfig({ ROLE: 'api' })).toThrow(/^ROLE api needs DATABASE_URL/);
+    expect(() => readConfig({ DATABASE_URL: 'postgres://localhost/db' })).toThrow(/^ENCRYPTION_KEY is missing/);
+  });
+
   it.each([
     ['PORT', '70000'],
     ['PORT', 'http'],
