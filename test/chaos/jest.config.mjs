@@ -5,7 +5,7 @@ export default {
   ...base,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/chaos/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/chaos/postgres/'],
   maxWorkers: 1,
   testTimeout: 600_000,
 };

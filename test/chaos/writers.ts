@@ -33,8 +33,10 @@ const PATIENCE_MS = 5000;
 /**
  * Customers who write and a team that answers, through every crash: what got no answer is written again
  * under the same id until it has one.
+ * @param urls of processes that share the work: each call goes to the next one, a repeated one too
  */
-export async function startWriters(url: string, apiKey: string): Promise<Writers> {
+export async function startWriters(urls: string | readonly string[], apiKey: string): Promise<Writers> {
+  const nextUrl = inTurn(typeof urls === 'string' ? [urls] : urls);
   const acknowledged: Acknowledged = { received: new Map(), sent: new Map() };
   let repeated = 0;
   let stopping = false;
@@ -42,7 +44,7 @@ export async function startWriters(url: string, apiKey: string): Promise<Writers
   /** Until there is an answer that is no 503. */
   const insist = async (path: string, token: string | null, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: never }> => {
     for (;;) {
-      const answer = await call(url + path, token, body, headers);
+      const answer = await call(nextUrl() + path, token, body, headers);
       if (answer !== null) return answer;
       repeated += 1;
       await sleep(AGAIN_MS);
@@ -94,8 +96,14 @@ export async function startWriters(url: string, apiKey: string): Promise<Writers
       stopping = true;
       await running;
     },
-    readAll: async () => (await Promise.all(customers.map(({ token }) => readAll(url, token)))).flat(),
+    readAll: async () => (await Promise.all(customers.map(({ token }) => readAll(nextUrl(), token)))).flat(),
   };
+}
+
+/** Each of them, over and over. */
+function inTurn(urls: readonly string[]): () => string {
+  let calls = 0;
+  return () => urls[calls++ % urls.length]!;
 }
 
 async function readAll(url: string, token: string): Promise<{ id: string; text: string }[]> {

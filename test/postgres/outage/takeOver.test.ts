@@ -61,6 +61,44 @@ describe('a worker that dies or ends in the middle of an attempt', () => {
     expect(receiver.faults).toEqual([]);
   }, 240_000);
 
+  it('that only stood still comes back, and changes nothing of what the other one has done since', async () => {
+    stage = await openOutageStage({
+      roles: ['api', 'worker', 'worker'],
+      env: { DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS), AGENT_QUIET_MS: '60000' },
+      answer: (_request, response) => {
+        if (isHolding) held.push(response);
+        else response.end('ok');
+      },
+    });
+    const { cluster, receiver } = stage;
+    const { api } = cluster.processes[0]!;
+    const customer = await chatCustomer(cluster.processes[0]!.url);
+    await customer.write('Are you there?');
+    await waitFor('the first attempt', () => receiver.requests.length === 1);
+    const busy = await busyWorker(stage, [1, 2]);
+    const { pid } = cluster.processes[busy]!;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      isHolding = false;
+      await waitFor('the other one to send it', () => receiver.requests.length === 2, { timeoutMs: TIMEOUT_MS + MARGIN_MS + LATE_MS });
+      const [hook] = (await api.get('/api/hooks')).body.data;
+      const deliveries = async () => (await api.get(`/api/hooks/${hook.id}/deliveries`)).body.data;
+      await waitFor('the success to be on record', async () => (await deliveries())[0].status === 'delivered');
+      process.kill(pid, 'SIGCONT');
+      const delivery = await waitFor('the late attempt to be on record', async () => {
+        const [each] = await deliveries();
+        return each.attempts.length === 2 && each;
+      });
+      expect(delivery).toMatchObject({ status: 'delivered', next_attempt_at: null, attempts: [{ status_code: 200 }, { status_code: null, error: expect.any(String) }] });
+      expect(hook.id).toBe((await api.get('/api/hooks')).body.data[0].id);
+      expect((await api.get('/api/hooks')).body.data[0]).toMatchObject({ status: 'active', consecutive_failures: 0 });
+      await waitFor('nothing to be left', async () => (await claimant(stage!)).length === 0);
+      expect(receiver.requests).toHaveLength(2);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }, 240_000);
+
   it('by SIGTERM: what it has not begun goes to the others at once, while it still waits for its own', async () => {
     stage = await openOutageStage({
       roles: ['api', 'worker', 'worker'],
