@@ -33,8 +33,10 @@ export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: r
   const { due, cancelled, waiting } = await store.transaction(async (tx) => {
     const holders = new LineageHolders(tx);
     const found = { due: [] as Omit<DueDelivery, 'secrets'>[], cancelled: [] as Delivery[], waiting: new Set<string>() };
-    for (const job of jobs) {
-      const each = await load(tx, holders, job);
+    // Asked for at once: a store may read them together.
+    const loaded = await Promise.all(jobs.map((job) => load(tx, holders, job)));
+    for (const [i, each] of loaded.entries()) {
+      const job = jobs[i]!;
       if (each?.type === 'due') found.due.push(each);
       else if (each?.type === 'waiting') found.waiting.add(job.group);
       else if (each) found.cancelled.push(each.delivery);

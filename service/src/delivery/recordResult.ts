@@ -45,14 +45,17 @@ export const recordResults = (
 /** Those subscriptions that this changes, then the deliveries, each in the order of their ids, as everybody does who records at the same time. */
 async function lockAll(tx: Tx, attempts: readonly MadeAttempt[]): Promise<void> {
   const bySubscription = Map.groupBy(attempts, ({ subscriptionId }) => subscriptionId);
-  for (const id of [...bySubscription.keys()].sort()) {
-    const made = bySubscription.get(id)!;
-    const isSuccess = made.every(({ result }) => result.verdict === 'success');
-    const known = isSuccess ? await tx.subscriptions.peek(id) : null;
-    const isQuiet = isSuccess && (known === null || made.every(({ at }) => staysAsItIs(known, at)));
-    if (!isQuiet) await tx.subscriptions.get(id);
-  }
-  for (const id of attempts.map(({ deliveryId }) => deliveryId).sort()) await tx.deliveries.get(id);
+  const ids = [...bySubscription.keys()].sort();
+  const changed = await Promise.all(ids.map(async (id) => !(await isQuiet(tx, id, bySubscription.get(id)!))));
+  await Promise.all(ids.filter((_, i) => changed[i]).map((id) => tx.subscriptions.get(id)));
+  await Promise.all(attempts.map(({ deliveryId }) => deliveryId).sort().map((id) => tx.deliveries.get(id)));
+}
+
+/** Nothing of the subscription changes by what was made for it. */
+async function isQuiet(tx: Tx, id: string, made: readonly MadeAttempt[]): Promise<boolean> {
+  if (!made.every(({ result }) => result.verdict === 'success')) return false;
+  const known = await tx.subscriptions.peek(id);
+  return known === null || made.every(({ at }) => staysAsItIs(known, at));
 }
 
 /** A success in a row of successes: most attempts change nothing of their subscription. */

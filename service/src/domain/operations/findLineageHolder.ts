@@ -20,20 +20,20 @@ export async function findLineageHolder(tx: Tx, lineageId: string): Promise<Line
 /** The holders of lineages as a transaction has found them: each is looked for once. */
 export class LineageHolders {
   readonly #tx: Tx;
-  readonly #byLineage = new Map<string, LineageHolder>();
+  readonly #byLineage = new Map<string, Promise<LineageHolder>>();
 
   constructor(tx: Tx) {
     this.#tx = tx;
   }
 
-  async of(lineageId: string): Promise<LineageHolder> {
-    const known = this.#byLineage.get(lineageId) ?? (await findLineageHolder(this.#tx, lineageId));
-    this.#byLineage.set(lineageId, known);
-    return known;
+  of(lineageId: string): Promise<LineageHolder> {
+    let found = this.#byLineage.get(lineageId);
+    if (found === undefined) this.#byLineage.set(lineageId, (found = findLineageHolder(this.#tx, lineageId)));
+    return found;
   }
 
   /** The transaction has changed it. */
   changed(lineageId: string, holder: LineageHolder): void {
-    this.#byLineage.set(lineageId, holder);
+    this.#byLineage.set(lineageId, Promise.resolve(holder));
   }
 }

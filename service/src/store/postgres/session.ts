@@ -6,8 +6,17 @@ import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
 import { MOST_ROWS, type AnyQuery, type Row, type Table } from './tables.ts';
 
+const ENDED = 'The transaction has ended; await everything inside its function';
+
 /** A version of a row that this transaction wrote itself. */
 const OWN = Symbol('own');
+
+/** Documents of a table that are asked for in the same breath. */
+interface Asked {
+  readonly table: Table;
+  readonly lock: boolean;
+  readonly byId: Map<string, PromiseWithResolvers<Document | null>>;
+}
 
 interface Pending {
   readonly table: Table;
@@ -28,6 +37,7 @@ export class Session {
   /** Documents that nobody else can change before the end: locked, or written. Null: there is none. */
   readonly #known = new Map<string, Document | null>();
   readonly #pending = new Map<string, Pending>();
+  readonly #asked = new Map<string, Asked>();
   #wrote = false;
   #written: { readonly table: string; readonly id: string } | null = null;
   #ended = false;
@@ -52,7 +62,7 @@ export class Session {
   }
 
   table(collection: string): Table {
-    if (this.#ended) throw new Error('The transaction has ended; await everything inside its function');
+    if (this.#ended) throw new Error(ENDED);
     return this.#tables.get(collection)!;
   }
 
@@ -105,10 +115,37 @@ export class Session {
     this.#known.set(keyOf(table, id), row?.document ?? null);
   }
 
-  async #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
-    const { rows } = await this.#connection.query(table.get(id, lock));
-    const row = rows[0];
-    return row === undefined ? null : this.#note(table, row.document as Document, String(row.version), lock);
+  /** What is asked for in the same breath is read by one statement, and locked in the order of ids. */
+  #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
+    const key = `${table.collection} ${lock}`;
+    let asked = this.#asked.get(key);
+    if (asked === undefined) {
+      this.#asked.set(key, (asked = { table, lock, byId: new Map() }));
+      queueMicrotask(() => {
+        const { byId } = this.#asked.get(key)!;
+        this.#asked.delete(key);
+        this.#selectAll({ table, lock, byId }).catch((error: Error) => byId.forEach(({ reject }) => reject(error)));
+      });
+    }
+    let answer = asked.byId.get(id);
+    if (answer === undefined) asked.byId.set(id, (answer = Promise.withResolvers()));
+    return answer.promise;
+  }
+
+  async #selectAll({ table, lock, byId }: Asked): Promise<void> {
+    if (this.#ended) throw new Error(ENDED);
+    const { rows } = await this.#connection.query(table.get([...byId.keys()], lock));
+    const found = new Map(rows.map((row) => [(row.document as Document).id, row]));
+    // In the order of ids: those that are not there are locked next.
+    for (const id of [...byId.keys()].sort()) {
+      const row = found.get(id);
+      const { resolve, reject } = byId.get(id)!;
+      try {
+        resolve(row === undefined ? null : this.#note(table, row.document as Document, String(row.version), lock));
+      } catch (error) {
+        reject(error);
+      }
+    }
   }
 
   /**

@@ -52,9 +52,12 @@ export class Table {
     return { text, values, name: text.length < 63 ? text : nameOf(text) };
   }
 
-  get(id: string, lock: boolean) {
-    const text = `SELECT document, xmin::text AS version FROM ${this.name} WHERE id = $1${lock ? ' FOR UPDATE' : ''}`;
-    return { text, values: [toText(id)], name: nameOf(text) };
+  /** @param lock also locks the rows, in the order of their ids */
+  get(ids: readonly string[], lock: boolean) {
+    const isOne = ids.length === 1;
+    const order = lock ? `${isOne ? '' : ' ORDER BY id'} FOR UPDATE` : '';
+    const text = `SELECT document, xmin::text AS version FROM ${this.name} WHERE id = ${isOne ? '$1' : 'ANY($1::text[])'}${order}`;
+    return { text, values: [isOne ? toText(ids[0]!) : ids.map(toText)], name: nameOf(text) };
   }
 
   /** Inserts, or replaces whatever is there. */
