@@ -19,9 +19,10 @@ describe('a service that is killed', () => {
     await customer.write('cut off');
     await stage.isDead();
     await stage.startAgain();
-    await waitFor('the second sending', () => stage.receiver.payloads().length === 2);
+    // On a database others take over only after the lease and the heartbeat: nobody can see that the process is dead.
+    await waitFor('the second sending', () => stage.receiver.payloads().length === 2, { timeoutMs: 90_000 });
     await stage.expectNothingLost(customer, ['cut off']);
-  });
+  }, 120_000);
 
   const afterTheAnswer: [string, DyingPoint, number][] = [
     ['before anything of its record is written', { operation: 'write', file: 'journal', moment: 'before' }, 2],
