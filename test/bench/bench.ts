@@ -7,10 +7,13 @@
  * with little and writes nothing. `--out <file>` writes the page there instead, also for parts and for `--quick`.
  * `--profile` writes CPU profiles of the service in deliveries and messages.
  *
+ * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
+ * section of the page alone; a run without it leaves the section as it is. Its parts are those of POSTGRES_PARTS.
+ *
  * Ours and what it is compared with take turns, so that whatever else the machine does falls on both; the ratios
  * are of neighbouring runs. On a machine that is busy, the ratio of CPU time is the one to trust.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,18 +26,24 @@ import { measureDeliveries } from './deliveries.ts';
 import { describeMachine } from './machine.ts';
 import { measureMessages } from './messages.ts';
 import { burstPart, fairnessPart, screensPart, snapshotsPart } from './otherParts.ts';
+import { POSTGRES_PARTS } from './postgres.ts';
+import { startBenchServer } from './postgresServer.ts';
 import { ensureRedis } from './redis.ts';
-import { reportPage, reportTable, type PartResult, type Report } from './report.ts';
+import { pageWith, postgresSection, reportPage, reportTable, type PartResult, type Report } from './report.ts';
 import { measureSizes } from './sizes.ts';
 import type { Tls } from './sinkClient.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/benchmarks.md', import.meta.url));
 const WHOLE: Effort = { rounds: 5, share: 1 };
 const QUICK: Effort = { rounds: 2, share: 0.1 };
+const WHOLE_POSTGRES: Effort = { rounds: 3, share: 1 };
+const QUICK_POSTGRES: Effort = { rounds: 1, share: 0.1 };
 const GIVE_UP_MS = 45 * 60_000;
 
+type Part = (tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>;
+
 /** In the order of the table. */
-const PARTS: Readonly<Record<string, (tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>>> = {
+const PARTS: Readonly<Record<string, Part>> = {
   deliveries: measureDeliveries,
   messages: measureMessages,
   sizes: measureSizes,
@@ -46,11 +55,11 @@ const PARTS: Readonly<Record<string, (tls: Tls, effort: Effort, profiles?: strin
 };
 
 /** A part that fails says so in the table, and the others go on. */
-async function runPart(name: string, tls: Tls, effort: Effort, profiles?: string): Promise<PartResult> {
+async function runPart(name: string, run: () => Promise<PartResult>): Promise<PartResult> {
   const startedAt = performance.now();
   console.log(`${name} …`);
   try {
-    return await PARTS[name]!(tls, effort, profiles);
+    return await run();
   } catch (error) {
     console.error(error);
     process.exitCode = 1;
@@ -63,16 +72,47 @@ async function runPart(name: string, tls: Tls, effort: Effort, profiles?: string
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false }, out: { type: 'string' } },
+    options: { quick: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false }, postgres: { type: 'boolean', default: false }, out: { type: 'string' } },
   });
-  const unknown = positionals.filter((name) => !Object.hasOwn(PARTS, name));
-  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${Object.keys(PARTS).join(', ')}`);
+  const parts = Object.keys(values.postgres ? POSTGRES_PARTS : PARTS);
+  const unknown = positionals.filter((name) => !parts.includes(name));
+  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
   const isWhole = positionals.length === 0 && !values.quick;
-  return { names: positionals.length === 0 ? Object.keys(PARTS) : positionals, effort: values.quick ? QUICK : WHOLE, profile: values.profile, file: values.out ?? (isWhole ? PAGE : null) };
+  const [whole, quick] = values.postgres ? [WHOLE_POSTGRES, QUICK_POSTGRES] : [WHOLE, QUICK];
+  return {
+    names: positionals.length === 0 ? parts : positionals,
+    effort: values.quick ? quick : whole,
+    profile: values.profile,
+    onPostgres: values.postgres,
+    file: values.out ?? (isWhole ? PAGE : null),
+  };
+}
+
+async function measure(names: readonly string[], tls: Tls, effort: Effort, profiles?: string): Promise<Report> {
+  if (names.includes('bullmq')) ensureRedis(); // before its version is named
+  const [date, machine] = [new Date(), describeMachine()];
+  console.log(machine.join('\n'));
+  const parts: PartResult[] = [];
+  for (const name of names) parts.push(await runPart(name, () => PARTS[name]!(tls, effort, profiles)));
+  return { date, machine, parts };
+}
+
+async function measureOnPostgres(names: readonly string[], tls: Tls, effort: Effort, profiles?: string): Promise<Report> {
+  const server = await startBenchServer();
+  const date = new Date();
+  const machine = [...describeMachine(), `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`];
+  console.log(machine.join('\n'));
+  const parts: PartResult[] = [];
+  try {
+    for (const name of names) parts.push(await runPart(name, () => POSTGRES_PARTS[name]!(server, tls, effort, profiles)));
+  } finally {
+    await server.stop();
+  }
+  return { date, machine, parts };
 }
 
 async function main(): Promise<void> {
-  const { names, effort, profile, file } = readArguments();
+  const { names, effort, profile, onPostgres, file } = readArguments();
   setTimeout(() => {
     console.error('The bench takes too long and is given up.');
     process.exit(1);
@@ -82,15 +122,11 @@ async function main(): Promise<void> {
   const { folder, caFile } = await writeTlsFiles(testCa);
   removeAtEnd(folder);
 
-  if (names.includes('bullmq')) ensureRedis(); // before its version is named
-  const [date, machine] = [new Date(), describeMachine()];
-  console.log(machine.join('\n'));
-  const parts: PartResult[] = [];
-  for (const name of names) parts.push(await runPart(name, { ...testCa, caFile }, effort, profiles));
-  const report: Report = { date, machine, parts };
-  console.log(`\n${reportTable(parts)}\n`);
+  const report = await (onPostgres ? measureOnPostgres : measure)(names, { ...testCa, caFile }, effort, profiles);
+  console.log(`\n${reportTable(report.parts)}\n`);
   if (file !== null) {
-    writeFileSync(file, reportPage(report));
+    const page = existsSync(file) ? readFileSync(file, 'utf8') : null;
+    writeFileSync(file, pageWith(page, onPostgres ? { section: postgresSection(report) } : { main: reportPage(report) }));
     console.log(`Written to ${file}`);
   }
   if (profiles !== undefined) console.log(`CPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);

@@ -1,5 +1,4 @@
 // What it costs to claim a due job beside the waiting, or overdue, retries of a dead subscriber.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { collections } from '../../service/src/domain/collections.ts';
 import { openPostgresStore, serviceMigrations } from '../../service/src/store/postgres/index.ts';
 import type { Job, Store } from '../../service/src/store/store.ts';
@@ -10,8 +9,8 @@ import { median } from './statistics.ts';
 const QUEUE = 'deliveries';
 const DEAD = 'sub_dead';
 const LIVING = 'sub_living';
-const SIZES = [0, 10_000, 100_000] as const;
-const CLAIMS = 200;
+export const SIZES = [0, 10_000, 100_000] as const;
+const CLAIMS = 50;
 const LOOKS = 20;
 const FILL_AT_ONCE = 2000;
 const LEASE_MS = 600_000;
@@ -22,26 +21,31 @@ const WAIT_AT_LEAST_MS = 900_000;
 /** `waiting`: each for its time. `due`: the receiver was switched off while events came in, and all their times have come. */
 type Backlog = 'waiting' | 'due';
 
-interface Cost {
+export interface Cost {
   readonly ms: number;
+  /** Pages looked at. */
   readonly buffers: number;
-  readonly statements: number;
 }
 
-interface Measured {
-  readonly size: number;
-  readonly backlog: Backlog;
-  /** Whether the server has been told how much the tables hold now. */
-  readonly analyzed: boolean;
+interface Costs {
   readonly claim: Cost;
+  /** Of the transaction that ends what was claimed. */
+  readonly end: Cost;
   readonly msUntilDue: Cost;
   readonly stats: Cost;
 }
 
+export interface ClaimCosts extends Costs {
+  readonly size: number;
+  readonly backlog: Backlog;
+  /** Whether the server has been told how much the tables hold now. */
+  readonly analyzed: boolean;
+}
+
 type BenchStore = Store<typeof collections>;
 
-export async function measureClaims(server: BenchServer, { share }: Effort): Promise<Measured[]> {
-  const measured: Measured[] = [];
+export async function measureClaims(server: BenchServer, { share }: Effort): Promise<ClaimCosts[]> {
+  const measured: ClaimCosts[] = [];
   for (const backlog of ['waiting', 'due'] as const) {
     const schema = `claims_${backlog}`;
     const store = await openPostgresStore(collections, { database: server.url, schema, migrations: serviceMigrations, queues: [QUEUE], connections: 2 });
@@ -75,18 +79,14 @@ async function fill(store: BenchStore, backlog: Backlog, from: number, to: numbe
   }
 }
 
-async function measureAt(server: BenchServer, store: BenchStore): Promise<Pick<Measured, 'claim' | 'msUntilDue' | 'stats'>> {
-  const claimed: Job[] = [];
+async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs> {
   await enqueueLiving(store, CLAIMS + 1);
-  await claimOne(store, claimed); // fetches the lane
-  const claim = await costOf(server, CLAIMS, () => claimOne(store, claimed));
-  await store.transaction(async (tx) => {
-    for (const job of claimed) await (job.group === LIVING ? tx.jobs.complete(job.id) : tx.jobs.release(job.id, job));
-  });
+  await giveBack(store, await claimTwo(store)); // fetches the lane
+  let claimed: readonly Job[] = [];
+  const [claim, end] = await costsOf(server, CLAIMS, [async () => void (claimed = await claimTwo(store)), () => giveBack(store, claimed)]);
   await store.msUntilDue(QUEUE);
-  const msUntilDue = await costOf(server, LOOKS, () => store.msUntilDue(QUEUE));
-  const stats = await costOf(server, LOOKS, () => store.stats());
-  return { claim, msUntilDue, stats };
+  const [msUntilDue, stats] = await costsOf(server, LOOKS, [() => store.msUntilDue(QUEUE), () => store.stats()]);
+  return { claim: claim!, end: end!, msUntilDue: msUntilDue!, stats: stats! };
 }
 
 const enqueueLiving = (store: BenchStore, count: number) =>
@@ -95,21 +95,29 @@ const enqueueLiving = (store: BenchStore, count: number) =>
   });
 
 /** One of the living subscriber's, and one of the dead one's where any is due: its limit has gone down to one. */
-async function claimOne(store: BenchStore, claimed: Job[]): Promise<void> {
+async function claimTwo(store: BenchStore): Promise<readonly Job[]> {
   const jobs = await store.claim({ queue: QUEUE, limit: 2, freeSlots: () => 1, leaseMs: LEASE_MS });
   if (!jobs.some(({ group }) => group === LIVING)) throw new Error('nothing of the living subscriber was claimed');
-  claimed.push(...jobs);
+  return jobs;
 }
 
-async function costOf(server: BenchServer, times: number, call: () => Promise<unknown>): Promise<Cost> {
-  await sleep(20); // what is under way aside ends
-  const before = await server.work();
-  const ms: number[] = [];
+/** As after an attempt: one is done, the other failed and is due again soon. */
+const giveBack = (store: BenchStore, claimed: readonly Job[]) =>
+  store.transaction(async (tx) => {
+    for (const job of claimed) await (job.group === LIVING ? tx.jobs.complete(job.id) : tx.jobs.release(job.id, job));
+  });
+
+/** Medians of what calls cost that are made in turn. */
+async function costsOf(server: BenchServer, times: number, calls: readonly (() => Promise<unknown>)[]): Promise<Cost[]> {
+  const costs = calls.map(() => ({ ms: [] as number[], buffers: [] as number[] }));
   for (let i = 0; i < times; i += 1) {
-    const startedAt = performance.now();
-    await call();
-    ms.push(performance.now() - startedAt);
+    for (const [at, call] of calls.entries()) {
+      const before = await server.work();
+      const startedAt = performance.now();
+      await call();
+      costs[at]!.ms.push(performance.now() - startedAt);
+      costs[at]!.buffers.push((await server.work()).buffers - before.buffers);
+    }
   }
-  const after = await server.work();
-  return { ms: median(ms), buffers: (after.buffers - before.buffers) / times, statements: (after.statements - before.statements) / times };
+  return costs.map(({ ms, buffers }) => ({ ms: median(ms), buffers: median(buffers) }));
 }

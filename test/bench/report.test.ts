@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { comparison, CPU_EACH, figuresOf, ratiosOf, scaled, type Run } from './comparison.ts';
-import { isReached, reportPage, reportTable, round, spread, type PartResult } from './report.ts';
+import { isReached, pageWith, postgresSection, reportPage, reportTable, round, spread, type PartResult } from './report.ts';
 
 const run = (perSecond: number, cpu: number): Run => ({ perSecond, details: { [CPU_EACH]: cpu } });
 const part = (more: Partial<PartResult>): PartResult => ({ ratios: [], figures: [], settings: [], ...more });
@@ -53,6 +53,18 @@ it('names day, machine and settings on the page', () => {
   expect(page).toMatch(/^# Benchmarks\n\nWritten by `npm run bench` on 2026-11-21\./);
   expect(page).toContain('\n- A machine\n');
   expect(page).toMatch(/## Settings\n\n- One\.\n- Two\.\n$/);
+});
+
+it('writes the section on PostgreSQL and leaves the rest alone, and the rest without the section', () => {
+  const report = (setting: string) => ({ date: new Date('2026-11-21T23:00:00Z'), machine: ['A machine'], parts: [part({ settings: [setting] })] });
+  const main = (setting: string) => reportPage(report(setting));
+  const section = (setting: string) => postgresSection(report(setting));
+  const page = pageWith(pageWith(null, { main: main('One.') }), { section: section('Two.') });
+  expect(page).toBe(main('One.') + section('Two.'));
+  expect(page).toMatch(/\n\n## On PostgreSQL\n\nWritten by `npm run bench -- --postgres` on 2026-11-21/);
+  expect(pageWith(page, { section: section('Three.') })).toBe(main('One.') + section('Three.'));
+  expect(pageWith(page, { main: main('Four.') })).toBe(main('Four.') + section('Two.'));
+  expect(pageWith(main('One.'), { main: main('Four.') })).toBe(main('Four.'));
 });
 
 it('writes figures with the digits that mean something', () => {

@@ -82,7 +82,32 @@ const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
   beside,
 ];
 
-/** The whole page, as docs/benchmarks.md holds it. */
+const SECTION = '\n## On PostgreSQL\n';
+
+/** The page with its first part, or its section on PostgreSQL, written anew; the other one stays as it is. @param page as it stands; null: there is none yet */
+export function pageWith(page: string | null, written: { readonly main: string } | { readonly section: string }): string {
+  const at = page?.indexOf(SECTION) ?? -1;
+  const [main, section] = at === -1 ? [page ?? '# Benchmarks\n', ''] : [page!.slice(0, at), page!.slice(at)];
+  return 'main' in written ? written.main + section : main + written.section;
+}
+
+/** The section on PostgreSQL. @param report.machine also names the server */
+export const postgresSection = ({ date, machine, parts }: Report): string =>
+  `${SECTION}
+Written by \`npm run bench -- --postgres\` on ${date.toISOString().slice(0, 10)}, by itself. Do not edit it: run the command again.
+
+${bullets(machine)}
+
+Ratios and CPU time as above; CPU time on PostgreSQL is of all processes of the service and of the server together.
+
+${reportTable(parts)}
+
+### How it was measured
+
+${bullets(parts.flatMap(({ settings }) => settings))}
+`;
+
+/** The whole page but for its section on PostgreSQL, as docs/benchmarks.md holds it. */
 export const reportPage = ({ date, machine, parts }: Report): string =>
   `# Benchmarks
 
