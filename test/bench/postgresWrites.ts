@@ -9,8 +9,8 @@ import { startOnServer, type BenchServer } from './postgresServer.ts';
 export const API_PROCESSES = [1, 2] as const;
 export const WRITE_CONNECTIONS = 32;
 const CONVERSATIONS = 16;
-const CALLS = 3200;
-const BARE_CALLS = 12_800;
+const CALLS = 2400;
+const BARE_CALLS = 9600;
 const SCHEMA = 'bench_writes';
 
 type Write = Pick<LoopQuestion, 'paths' | 'tokens' | 'headers' | 'body' | 'expectedStatus'>;
