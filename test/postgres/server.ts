@@ -25,6 +25,8 @@ export interface PostgresServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Where its programs may be. */
   readonly folders?: readonly string[];
+  /** Its files' folder is made within this one. Default: the system's for temporary files. */
+  readonly within?: string;
 }
 
 /** How a server is stopped. fast: ends every connection and flushes. immediate: as in a crash; the next start recovers from its log. */
@@ -52,11 +54,11 @@ export interface PostgresServer {
 }
 
 /** @throws Error that says how to install PostgreSQL when it is missing */
-export async function startPostgres({ fsync = true, maxConnections = 500, settings = {}, folders }: PostgresServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ fsync = true, maxConnections = 500, settings = {}, folders, within = tmpdir() }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = findPostgres(folders);
   if (programs === null) throw new Error(INSTALL_POSTGRES);
   const user = postgresUser();
-  const folder = await mkdtemp(join(tmpdir(), 'postgres-'));
+  const folder = await mkdtemp(join(within, 'postgres-'));
   if (user) chownSync(folder, user.uid, user.gid);
   const watchdog = spawn('sh', [fileURLToPath(new URL('watchdog.sh', import.meta.url)), folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
   watchdog.unref();

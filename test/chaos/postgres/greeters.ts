@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
 
-/** Customers who only greet: the agent answers each time, and nobody else does. */
+/** Customers who greet once and wait: the agent answers, and nobody else does. */
 export interface Greeters {
-  /** How many greetings each of them has been told are stored, by conversation. */
-  readonly greetings: ReadonlyMap<string, number>;
+  /** The conversations whose greeting was acknowledged. */
+  readonly conversations: readonly string[];
   stop(): Promise<void>;
 }
 
+/** At the same time. */
 const GREETERS = 4;
 const PAUSE_MS = 400;
 const AGAIN_MS = 50;
@@ -16,7 +17,7 @@ const PATIENCE_MS = 5_000;
 
 /** @param urls of processes that share the work: each call goes to the next one */
 export async function startGreeters(urls: readonly string[]): Promise<Greeters> {
-  const greetings = new Map<string, number>();
+  const conversations: string[] = [];
   let calls = 0;
   let stopping = false;
   const api = (token: string | null): ApiClient => apiClient(urls[calls++ % urls.length]!, token);
@@ -30,17 +31,17 @@ export async function startGreeters(urls: readonly string[]): Promise<Greeters> 
     }
   };
   const greet = async () => {
-    const { token } = await insist(201, null, '/api/chat/sessions', {});
     while (!stopping) {
+      const { token } = await insist(201, null, '/api/chat/sessions', {});
       const { conversation_id: id } = await insist(202, token, '/api/chat/messages', { text: 'Hello', client_message_id: randomUUID() });
-      greetings.set(id, (greetings.get(id) ?? 0) + 1);
+      conversations.push(id as string);
       await sleep(PAUSE_MS);
     }
   };
   const running = Promise.all(Array.from({ length: GREETERS }, greet));
   running.catch(() => {});
   return {
-    greetings,
+    conversations,
     async stop() {
       stopping = true;
       await running;

@@ -186,7 +186,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     const { received, sent } = writers.acknowledged;
     print(
       `${ROUNDS} rounds: ${[...played].map(([kind, count]) => `${count} times ${kind}`).join(', ')}`,
-      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${[...greeters.greetings.values()].reduce((sum, count) => sum + count, 0)} greetings`,
+      `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${greeters.conversations.length} greetings`,
       ...[STEADY, FLAKY].map((path) => `${path}: ${ledger.at(path).eventsOf.size} messages in ${ledger.at(path).accepted} accepted deliveries`),
       `${recovered} recovered at the end`,
     );
@@ -228,14 +228,13 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     expect(rows).toEqual([{ status: 'delivered', count: 2 * stored.length }]);
   });
 
-  it('let no greeting wait for the agent', async () => {
+  it('had every greeting answered by the agent, once', async () => {
     const { api } = cluster.processes[1]!;
-    expect(greeters.greetings.size).toBeGreaterThan(0);
-    for (const [id, count] of greeters.greetings) {
+    expect(greeters.conversations.length).toBeGreaterThan(ROUNDS);
+    for (const id of greeters.conversations) {
       const { body } = await api.get(`/api/conversations/${id}?messages=200`);
-      const messages = body.messages as { sender: { type: string }; direction: string }[];
-      expect([id, body.status, messages.at(-1)?.sender.type]).toEqual([id, 'ai_active', 'agent']);
-      if (body.message_count <= 200) expect(messages.filter(({ direction }) => direction === 'inbound')).toHaveLength(count);
+      const messages = body.messages as { sender: { type: string } }[];
+      expect([id, body.status, messages.map(({ sender }) => sender.type)]).toEqual([id, 'ai_active', ['customer', 'agent']]);
     }
   });
 

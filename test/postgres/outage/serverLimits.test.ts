@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { appendFile, mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+
+/** Whether this machine lets us have a small disk of our own (root on Linux). */
+function mountSmallDisk(folder: string, size: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', folder]).status === 0;
+}
+
+describe('PostgreSQL is at its limits', () => {
+  let stage: OutageStage | undefined;
+  const hogs: pg.Client[] = [];
+  let isHogging = false;
+  afterEach(async () => {
+    isHogging = false;
+    await Promise.all(hogs.splice(0).map((hog) => hog.end()));
+    await stage?.close();
+    stage = undefined;
+  });
+
+  /** Takes every connection there is, and each that comes free, until it is told to stop. */
+  const hog = async (url: string) => {
+    isHogging = true;
+    while (isHogging) {
+      const client = new pg.Client({ connectionString: url });
+      client.on('error', () => {});
+      try {
+        await client.connect();
+        hogs.push(client);
+      } catch {
+        await sleep(20);
+      }
+    }
+  };
+
+  it('no connection is left: 503 in words, and it goes on by itself when there is one', async () => {
+    stage = await openOutageStage({ roles: ['api', 'worker'], postgres: { maxConnections: 30 } });
+    const { server, cluster } = stage;
+    const writers = await stage.startWriters();
+    await waitFor('some messages', () => writers.acknowledged.size > 20);
+    const hogging = hog(server.url);
+    await waitFor('the service to be without connections', async () => {
+      // As when they are idle for a while: others are faster.
+      for (const { applicationName } of cluster.processes) await cut(server.adminUrl, applicationName);
+      return writers.answers.some(({ status }) => status === 503);
+    }, { timeoutMs: RECOVERED_MS, everyMs: 200 });
+    await waitFor('the process to say why', async () => /too many clients|connection slots/.test((await readiness(cluster.processes[0]!.url)).problems), { timeoutMs: RECOVERED_MS });
+
+    isHogging = false;
+    await hogging;
+    await Promise.all(hogs.splice(0).map((each) => each.end()));
+    await waitUntilReady(cluster);
+    const before = writers.acknowledged.size;
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await writers.stop();
+    expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
+    expect(await lostOf(writers, stage)).toEqual([]);
+  }, 240_000);
+
+  it('its disk is full: 503 in words, and it goes on by itself when there is room again', async () => {
+    const disk = await mkdtemp(join(tmpdir(), 'small-disk-'));
+    if (!mountSmallDisk(disk, '250m')) {
+      process.stderr.write('Not tested: a full disk of PostgreSQL (only root on Linux may mount a small one).\n');
+      return;
+    }
+    try {
+      stage = await openOutageStage({ roles: ['api', 'worker'], postgres: { within: disk, settings: { min_wal_size: '32MB', max_wal_size: '64MB' } } });
+      const { server, cluster } = stage;
+      const writers = await stage.startWriters({ pauseMs: 5 });
+      await waitFor('some messages', () => writers.acknowledged.size > 20);
+      const filler = join(disk, 'filler');
+      // What the server frees meanwhile is taken too.
+      const fill = async () => {
+        const { bavail, bsize } = await statfs(disk);
+        await appendFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {}); // it was faster
+      };
+      await waitFor('the process to say why', async () => {
+        await fill();
+        return (await readiness(cluster.processes[0]!.url)).problems.includes('No space left on device');
+      }, { timeoutMs: RECOVERED_MS });
+      await waitFor('a refusal', () => writers.answers.some(({ status }) => status === 503));
+      await rm(filler);
+      await server.resume(); // where it was the log that found no room, it has ended
+      await waitUntilReady(cluster);
+      const acknowledged = writers.acknowledged.size;
+      await waitFor('writes to go on', () => writers.acknowledged.size > acknowledged + 10, { timeoutMs: RECOVERED_MS });
+      await writers.stop();
+      expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
+      expect(await lostOf(writers, stage)).toEqual([]);
+    } finally {
+      await stage?.close();
+      stage = undefined;
+      spawnSync('umount', ['--lazy', disk]);
+      await rm(disk, { recursive: true, force: true });
+    }
+  }, 240_000);
+});
+
+const cut = (adminUrl: string, applicationName: string) => asAdmin(adminUrl, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${applicationName}'`);
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
