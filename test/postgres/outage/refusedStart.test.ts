@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { freePort } from '../../helpers/program.ts';
 import { startServiceProcess } from '../../helpers/serviceProcess.ts';
@@ -16,6 +16,7 @@ const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.
 const randomKey = () => randomBytes(32).toString('base64');
 /** A start that fails must fail by itself. */
 const START_MS = 60_000;
+jest.setTimeout(3 * START_MS);
 
 describe('a start on a database that cannot be used ends in one line, without the password', () => {
   let server: PostgresServer;
