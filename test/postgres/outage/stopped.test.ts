@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
+import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { readChatStream } from '../../helpers/chatStreamReader.ts';
 import { tailOf } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -63,4 +64,28 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
     },
     180_000,
   );
+
+  it("a screen of the team that is open throughout goes on, although its session cannot be looked up for longer than between two beats", async () => {
+    stage = await openOutageStage({ roles: ['api'], env: MEMBER_ENV });
+    const { server, cluster } = stage;
+    const [api] = cluster.processes as [(typeof cluster.processes)[0]];
+    const { cookie } = await signedInBrowser(api.url);
+    const leaving = new AbortController();
+    const live = await fetch(`${api.url}/live`, { headers: { cookie }, signal: leaving.signal });
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of live.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+      return 'ended';
+    })().catch(() => 'broken off');
+    const { pid } = api;
+    await server.pause('immediate');
+    const pausedAt = text.length;
+    await waitFor('a beat', () => text.slice(pausedAt).includes(': beat'), { timeoutMs: 40_000 });
+    await server.resume();
+    await waitUntilReady(cluster);
+    await waitFor('the screen to be told to load again', () => text.slice(pausedAt).includes('event: conversations'));
+    expect([api.isRunning, api.pid, text.startsWith('retry:')]).toEqual([true, pid, true]);
+    leaving.abort();
+    expect(await reading).toBe('broken off'); // by us
+  }, 180_000);
 });
