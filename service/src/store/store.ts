@@ -191,7 +191,8 @@ export interface Store<S extends Schema> {
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
   /**
-   * Costs as much as there are groups with due jobs, however much is stored. Answers during an outage too.
+   * Answers during an outage too. In the embedded store it costs as much as there are groups with due jobs;
+   * a database counts all jobs.
    * @param skip groups whose jobs are held back on purpose: they are counted, but none of them is the one due longest
    */
   stats(skip?: (queue: string, group: string) => boolean): Promise<StoreStats>;

@@ -1,5 +1,7 @@
 /** At most so many at once: the event loop is not held for longer than a few milliseconds. */
 const MOST_AT_ONCE = 100;
+/** More at the same time would only wait for each other's locks; what comes meanwhile goes together afterwards. */
+const MOST_GOES = 2;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -7,14 +9,15 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Does one by one what is asked for one by one, but all that one turn of the event loop asks for in one
- * go: a burst of results is one transaction, not one for each. When a go fails, each of its items is
- * tried alone, so that one that cannot be done takes no other with it.
+ * Does one by one what is asked for one by one, but all that one turn of the event loop asks for, or that
+ * comes while others are being done, in one go: a burst of results is one transaction, not one for each.
+ * When a go fails, each of its items is tried alone, so that one that cannot be done takes no other with it.
  */
 export class Gathered<Item, Result> {
   readonly #doAll: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #failsAll: (error: unknown) => boolean;
   #waiting: Waiting<Item, Result>[] = [];
+  #going = 0;
 
   /**
    * @param doAll gives a result for each item, in their order, or has done nothing
@@ -33,9 +36,13 @@ export class Gathered<Item, Result> {
   }
 
   #begin(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (let at = 0; at < waiting.length; at += MOST_AT_ONCE) void this.#go(waiting.slice(at, at + MOST_AT_ONCE));
+    while (this.#waiting.length > 0 && this.#going < MOST_GOES) {
+      this.#going += 1;
+      void this.#go(this.#waiting.splice(0, MOST_AT_ONCE)).finally(() => {
+        this.#going -= 1;
+        this.#begin();
+      });
+    }
   }
 
   async #go(waiting: readonly Waiting<Item, Result>[]): Promise<void> {
@@ -43,8 +50,11 @@ export class Gathered<Item, Result> {
       const results = await this.#doAll(waiting.map(({ item }) => item));
       waiting.forEach(({ settled }, i) => settled.resolve(results[i]!));
     } catch (error) {
-      if (waiting.length === 1 || this.#failsAll(error)) for (const { settled } of waiting) settled.reject(error);
-      else for (const each of waiting) void this.#go([each]);
+      const failsAll = this.#failsAll(error);
+      if (waiting.length === 1 || failsAll) for (const { settled } of waiting) settled.reject(error);
+      else await Promise.all(waiting.map((each) => this.#go([each])));
+      // What waits behind them would fail in the same way, one go after the other.
+      if (failsAll) for (const { settled } of this.#waiting.splice(0)) settled.reject(error);
     }
   }
 }

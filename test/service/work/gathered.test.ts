@@ -29,6 +29,30 @@ describe('what one turn of the event loop asks for', () => {
     expect(goes.map(({ length }) => length)).toEqual([100, 100, 50]);
   });
 
+  it('waits while two goes are under way, and what came meanwhile goes together', async () => {
+    const goes: (readonly number[])[] = [];
+    const gates = Array.from({ length: 3 }, () => Promise.withResolvers<undefined>());
+    const gathered = new Gathered<number, number>(
+      async (items) => {
+        await gates[goes.push(items) - 1]!.promise;
+        return items;
+      },
+      () => false,
+    );
+    const asked: Promise<number>[] = [];
+    for (const item of [1, 2, 3, 4]) {
+      asked.push(gathered.do(item));
+      await new Promise(setImmediate);
+    }
+    expect(goes).toEqual([[1], [2]]);
+    gates[1]!.resolve(undefined);
+    await asked[1];
+    await new Promise(setImmediate);
+    expect(goes).toEqual([[1], [2], [3, 4]]);
+    for (const { resolve } of gates) resolve(undefined);
+    expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
+  });
+
   it('is tried one by one when a go fails: one item that cannot be done takes no other with it', async () => {
     const { goes, gathered } = doubling();
     const settled = await Promise.allSettled([1, -1, 3].map((item) => gathered.do(item)));
