@@ -48,6 +48,15 @@ describe('a start on a database that cannot be used ends in one line, without th
       await client.end();
     }
   };
+  const tablesOf = async (schema: string): Promise<number> => {
+    const client = new pg.Client({ connectionString: server.url });
+    await client.connect();
+    try {
+      return (await client.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema])).rowCount!;
+    } finally {
+      await client.end();
+    }
+  };
   const start = async (env: Record<string, string>) => {
     const settings = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'data'), DATABASE_CONNECTIONS: '4', ENCRYPTION_KEY: randomKey(), ...env };
     const child = spawn(process.execPath, [MAIN], { env: settings, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -137,6 +146,23 @@ describe('a start on a database that cannot be used ends in one line, without th
     await service.close();
     await asAdmin(server.url, `INSERT INTO newer.migrations (name, timestamp) VALUES ('9999_from_the_future', '')`);
     await expectRefusal(env, /cannot be used: its schema newer belongs to a newer version of conversation-service \(it has 9999_from_the_future\)\. Start that version, or restore a backup from before the upgrade\.$/);
+  });
+
+  it('its schema holds the tables of another program, to which nothing is added', async () => {
+    const foreign = {
+      customers: ['CREATE TABLE customers.accounts (id int)', 'CREATE TABLE customers.conversations (id int)'],
+      // As n8n keeps its migrations.
+      workflows: ['CREATE TABLE workflows.workflow_entity (id int)', 'CREATE TABLE workflows.migrations (id int, timestamp bigint, name text)', `INSERT INTO workflows.migrations VALUES (1, 1, 'Initial1')`],
+      shop: ['CREATE TABLE shop.orders (id int)', 'CREATE TABLE shop.migrations (version int)'],
+    };
+    const tables = { customers: ['accounts', 'conversations'], workflows: ['workflow_entity'], shop: ['orders'] };
+    for (const [schema, statements] of Object.entries(foreign)) {
+      await asAdmin(server.url, `CREATE SCHEMA ${schema}`, ...statements);
+      const named = tables[schema as keyof typeof tables].join(', ');
+      await expectRefusal({ DATABASE_URL: server.url, DATABASE_SCHEMA: schema }, new RegExp(`cannot be used: its schema ${schema} holds tables that are not ours \\(${named}\\)\\. Set DATABASE_SCHEMA to a name that nothing else uses\\.$`));
+      expect(await tablesOf(schema)).toBe(statements.filter((statement) => statement.startsWith('CREATE')).length);
+      expect(await tablesOf(`${schema}_work`)).toBe(0);
+    }
   });
 
   it('its data was written with another ENCRYPTION_KEY', async () => {

@@ -91,8 +91,10 @@ END $note$;`;
 /**
  * Makes the schema when it is missing and applies what has not been applied yet. Processes that start at
  * the same time wait for one another.
+ * @throws Error in words when the schema belongs to another program, or to a newer version of this one
  */
 export async function migrate(database: Database, schema: string, migrations: Migrations): Promise<void> {
+  await refuseForeign(database, schema, migrations);
   // The queues' schema too: pg-boss takes it amiss when another process makes it at the same moment.
   for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: poolOf(database) }) });
@@ -115,10 +117,35 @@ export async function migrate(database: Database, schema: string, migrations: Mi
   if (error !== undefined) throw (await refuseNewer(database, schema, migrations)) ?? error;
 }
 
+/** Kysely's own; it makes them before the first migration. */
+const MIGRATION_TABLES: readonly string[] = ['migrations', 'migrations_lock'];
+const NAMED_AT_MOST = 5;
+
+/** Nothing is put beside another program's tables: whoever empties or restores our schema would take them along. */
+async function refuseForeign(database: Database, schema: string, migrations: Migrations): Promise<void> {
+  const text = `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY 1`;
+  const tables = (await runOn(database, { text, values: [schema] })).rows.map(({ name }) => String(name));
+  const others = tables.filter((name) => !MIGRATION_TABLES.includes(name));
+  if (others.length === 0) return;
+  if (tables.includes('migrations') && (await appliedMigrations(database, schema)).some((name) => name in migrations)) return;
+  const named = others.length > NAMED_AT_MOST ? [...others.slice(0, NAMED_AT_MOST), '…'] : others;
+  throw new Error(`its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`);
+}
+
+/** A table of that name may be another program's, with other columns. */
+const appliedMigrations = async (database: Database, schema: string): Promise<readonly string[]> =>
+  runOn(database, { text: `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name` }).then(
+    ({ rows }) => rows.map(({ name }) => String(name)),
+    (error: { code?: string }) => {
+      if (error.code === UNDEFINED_COLUMN) return [];
+      throw error;
+    },
+  );
+const UNDEFINED_COLUMN = '42703';
+
 /** @returns what to say when the schema was made by a version that this one does not know; else null */
 async function refuseNewer(database: Database, schema: string, migrations: Migrations): Promise<Error | null> {
-  const { rows } = await runOn(database, { text: `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name` }).catch(() => ({ rows: [] }));
-  const unknown = rows.map(({ name }) => String(name)).filter((name) => !(name in migrations));
+  const unknown = (await appliedMigrations(database, schema).catch(() => [])).filter((name) => !(name in migrations));
   if (unknown.length === 0) return null;
   return new Error(`its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`);
 }
