@@ -36,7 +36,7 @@ describe('the store, when PostgreSQL crashes', () => {
   const put = (note: Note) => store.transaction((tx) => tx.notes.put(note));
 
   it('those who follow its changes are told of a gap, and of what changes afterwards', async () => {
-    const seen: (Change | Gap)[] = [];
+    const seen: (Change<typeof schema> | Gap)[] = [];
     void (async () => {
       for await (const each of store.changes({ signal: stopping.signal })) seen.push(each);
     })();
