@@ -72,7 +72,7 @@ const environment = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()
-    .refine(isPostgresUrl, 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database, with % @ : / in a password written as %25 %40 %3A %2F') // never shown: it holds a password
+    .refine(isPostgresUrl, 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database, with % @ : / ? # in a password written as %25 %40 %3A %2F %3F %23') // never shown: it holds a password
     .optional(),
   DATABASE_SCHEMA: z.string().regex(/^[a-z_][a-z0-9_]{0,39}$/, 'must be a lower-case name of at most 40 letters, digits and _').default('conversation_service'),
   DATABASE_CONNECTIONS: integer(2, 1000).default(10),
