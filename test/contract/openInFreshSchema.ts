@@ -4,7 +4,7 @@ import { TestClock } from '../helpers/testClock.ts';
 import { PgliteDatabase } from './pgliteDatabase.ts';
 import { CONTRACT_NOW, contractSchema, type ContractStore } from './schema.ts';
 
-const migrations: Migrations = {
+export const contractMigrations: Migrations = {
   '0001_contract': (schema) =>
     [
       baseTables(schema),
@@ -24,7 +24,7 @@ export const openInFreshSchema = async (database: () => string | Database, drop:
   const clock = new TestClock(CONTRACT_NOW);
   let databaseMs = CONTRACT_NOW;
   const open = (): Promise<ContractStore> =>
-    openPostgresStore(contractSchema, { database: database(), schema, migrations, queues: ['deliveries', 'tools', 'elsewhere', 'q'], clock, databaseNow: () => databaseMs });
+    openPostgresStore(contractSchema, { database: database(), schema, migrations: contractMigrations, queues: ['deliveries', 'tools', 'elsewhere', 'q'], clock, databaseNow: () => databaseMs });
   let store = await open();
   return {
     schema,

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Change, Document, Gap, Schema } from '../store.ts';
-import { runOn, type Database } from './database.ts';
+import { runOn, type Database, type Result } from './database.ts';
 import { quoted } from './sql.ts';
 
 /** How often the table is looked at although nobody said that something has changed. */
 const LOOK_MS = 1_000;
-const BATCH = 500;
+const BATCH = 2_000;
 /** Changes are kept for so long. */
 const KEPT_SECONDS = 300;
 /** Who has not looked for so long may have missed some. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
-
-interface Position {
-  readonly xid: string;
-  readonly position: string;
-}
 
 interface Entry<S extends Schema> {
   readonly change: Change<S>;
@@ -23,8 +18,8 @@ interface Entry<S extends Schema> {
 
 /**
  * The change feed: one reader of the table `changes` for this process, and the last ones in memory for
- * all who follow. It goes on behind what it has seen, in the order of transactions, and only as far as
- * no transaction with a lower number is running: one that commits late is not passed over.
+ * all who follow. It remembers the snapshot that it saw last, and reads what has become visible since: one
+ * that commits late is not passed over, and nobody waits for one that lasts, of whomever on the server.
  */
 export class Changes<S extends Schema> {
   readonly #database: Database;
@@ -39,7 +34,8 @@ export class Changes<S extends Schema> {
   #last = 0;
   /** Everything up to here was missed. */
   #gapAt = 0;
-  #seen: Position | null = null;
+  /** The server's word for which transactions had ended when it looked last. */
+  #seen = '';
   #life: string | null = null;
   #lookedAt = performance.now();
   #looking: Promise<void> | null = null;
@@ -132,15 +128,10 @@ export class Changes<S extends Schema> {
   }
 
   async #begin(): Promise<void> {
-    const changes = `${quoted(this.#schema)}.changes`;
     const life = `${quoted(this.#schema)}.change_life`;
     await runOn(this.#database, { text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`, values: [randomUUID()] });
-    // Everything below the horizon has been read by whoever wanted it; what runs now comes above it.
-    const { rows } = await runOn(this.#database, {
-      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xid, (SELECT life FROM ${life}) AS life,
-        (SELECT coalesce(max(position), 0)::text FROM ${changes}) AS position`,
-    });
-    this.#seen = { xid: String(rows[0]!.xid), position: '-1' };
+    const { rows } = await runOn(this.#database, { text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life` });
+    this.#seen = String(rows[0]!.seen);
     this.#life = String(rows[0]!.life);
     this.#lookedAt = performance.now();
   }
@@ -148,14 +139,21 @@ export class Changes<S extends Schema> {
   async #read(): Promise<void> {
     const startedAt = performance.now();
     if (this.#life === null || startedAt - this.#lookedAt > MISSED_AFTER_MS) return this.#missed();
+    const changes = `${quoted(this.#schema)}.changes`;
+    let until: string | null = null;
+    let position = '0';
     for (;;) {
-      const { xid, position } = this.#seen!;
-      const { rows } = await runOn(this.#database, {
-        text: `SELECT l.life, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
-          FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life) l LEFT JOIN LATERAL (
-            SELECT * FROM ${quoted(this.#schema)}.changes WHERE (xid, position) > ($1::xid8, $2::bigint) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-            ORDER BY xid, position LIMIT ${BATCH}) c ON true`,
-        values: [xid, position],
+      // Two versions of a document have positions in their order: whoever wrote the later one had waited for the earlier.
+      // They are sorted by a term, or else the plan may read the whole table in the order of positions.
+      const { rows }: Result = await runOn(this.#database, {
+        text: `SELECT l.life, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
+          FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
+            SELECT * FROM (
+              SELECT * FROM ${changes} WHERE xid >= pg_snapshot_xmax($1::pg_snapshot)
+              UNION ALL SELECT * FROM ${changes} WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot)))) fresh
+            WHERE pg_visible_in_snapshot(xid, l.until) AND position > $3::bigint ORDER BY position + 0 LIMIT ${BATCH}) c ON true
+          ORDER BY c.position`,
+        values: [this.#seen, until, position],
         name: 'cs_changes',
       });
       // The server has crashed and thrown the table away.
@@ -164,7 +162,12 @@ export class Changes<S extends Schema> {
       for (const row of found) this.#publish(row);
       this.#lookedAt = startedAt;
       if (found.length > 0) this.#announce();
-      if (found.length < BATCH) return;
+      until = String(rows[0]!.until);
+      if (found.length < BATCH) {
+        this.#seen = until;
+        return;
+      }
+      position = String(found.at(-1)!.position);
     }
   }
 
@@ -177,8 +180,7 @@ export class Changes<S extends Schema> {
     this.#announce();
   }
 
-  #publish({ xid, position, collection, id, document }: Record<string, unknown>): void {
-    this.#seen = { xid: String(xid), position: String(position) };
+  #publish({ xid, collection, id, document }: Record<string, unknown>): void {
     this.#unread.delete(String(xid));
     this.#last += 1;
     const change = { position: this.#positionOf(this.#last), collection: String(collection) as keyof S & string, id: String(id), document: document as Document | null };

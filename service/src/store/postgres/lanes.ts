@@ -57,6 +57,7 @@ export class Lanes {
   readonly #database: Database;
   readonly #boss: PgBoss;
   readonly #schema: string;
+  readonly #workSchema: string;
   readonly #nowSql: string;
   readonly #log: Logger;
   readonly #held = new Map<string, Map<string, Lane>>();
@@ -75,10 +76,11 @@ export class Lanes {
   readonly #tell: (news: { load: Load; queues: readonly string[] }) => void;
   #tidying: Promise<void> | null = null;
 
-  constructor(options: { database: Database; boss: PgBoss; schema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load: Load; queues: readonly string[] }) => void }) {
+  constructor(options: { database: Database; boss: PgBoss; schema: string; workSchema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load: Load; queues: readonly string[] }) => void }) {
     this.#database = options.database;
     this.#boss = options.boss;
     this.#schema = options.schema;
+    this.#workSchema = options.workSchema;
     this.#nowSql = options.nowSql;
     this.#isRealTime = options.isRealTime;
     this.#log = options.log;
@@ -191,9 +193,9 @@ export class Lanes {
     const lanes = new Map<string, Map<string, Placed>>();
     const timers = new Map<string, Map<string, { group: string; at: number }>>();
     for (const each of placed) {
-      const at = timerAt(each);
-      if (at <= each.now) inner(lanes, each.queue).set(laneId(each.queue, each.group), each);
-      else inner(timers, each.queue).set(laneId(each.queue, each.group, at), { group: each.group, at });
+      const { id, at } = placeOf(each);
+      if (at === null) inner(lanes, each.queue).set(id, each);
+      else inner(timers, each.queue).set(id, { group: each.group, at });
     }
     const within = db === undefined ? {} : { db };
     // In one order everywhere: two transactions that offer the same ones wait, but not for each other.
@@ -206,6 +208,25 @@ export class Lanes {
       for (const [id, each] of of) if (!made.has(id)) there.push(each);
     }
     return there;
+  }
+
+  /**
+   * The same inside of a transaction that holds documents, and without ever waiting: two that add work of one
+   * group would else wait for each other, for as long as the one that came first is stopped before its commit.
+   * @returns what was there already, or is just being made by another transaction: to be offered again after the commit
+   */
+  async offerWithin(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+    if (placed.length === 0) return [];
+    const places = sorted(new Map(placed.map((each) => [placeOf(each).id, each])));
+    const { rows } = await connection.query({
+      text: `SELECT v.id::text AS id FROM unnest($1::uuid[], $2::text[], $3::bigint[]) v (id, name, lock)
+        WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND j.id = v.id) THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
+      values: [places.map(([id]) => id), places.map(([, each]) => (placeOf(each).at === null ? each.queue : timersOf(each.queue))), places.map(([id]) => lockNumber(this.#schema, id))],
+      name: 'cs_lanes_free',
+    });
+    const free = new Set(rows.map(({ id }) => String(id)));
+    const there = places.flatMap(([id, each]) => (free.has(id) ? [] : [each]));
+    return [...there, ...(await this.offer(places.flatMap(([id, each]) => (free.has(id) ? [each] : [])), dbOf(connection)))];
   }
 
   async #fireTimers(queue: string): Promise<void> {
@@ -276,21 +297,15 @@ export class Lanes {
     try {
       await connection.query({ text: 'BEGIN' });
       const db = dbOf(connection);
-      const { rows } = await connection.query({
-        text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now,
-            (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry) AS fresh,
-            (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry) AS retry
-          FROM unnest($2::text[]) g (group_key)`,
-        values: [queue, lanes.map(({ group }) => group)],
-        name: 'cs_lane_next',
-      });
-      const nextOf = new Map(rows.map(({ group_key, fresh, retry, now }) => [String(group_key), { now: Number(now), dueAt: Math.min(...[fresh, retry].map((at) => (at === null ? Infinity : Number(at)))) }]));
+      const nextOf = await this.#nextOf(connection, queue, lanes);
       // What is due within a moment is not worth the way: the lane is kept.
       const leaving = lanes.filter(({ group, claimed }) => offerAgain || (claimed.size === 0 && nextOf.get(group)!.dueAt > nextOf.get(group)!.now + TIMER_STEP_MS + LINGER_MS));
       if (leaving.length > 0) {
         await this.#boss.deleteJob(queue, leaving.map(({ job }) => job), { db });
+        // Once more: a job that came in meanwhile found the lane still there. One that comes from here on finds it going, and waits.
+        const left = await this.#nextOf(connection, queue, leaving);
         const next = leaving.flatMap(({ group }) => {
-          const { dueAt, now } = nextOf.get(group)!;
+          const { dueAt, now } = left.get(group)!;
           return Number.isFinite(dueAt) ? [{ queue, group, dueAt, now }] : [];
         });
         await this.offer(next, db);
@@ -308,6 +323,19 @@ export class Lanes {
       this.#log.warn('lanes could not be given back; they are later');
       throw error;
     }
+  }
+
+  /** When the groups' next jobs are due, by the database's clock; Infinity: there is none. */
+  async #nextOf(connection: Connection, queue: string, lanes: readonly Lane[]): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
+    const { rows } = await connection.query({
+      text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now,
+          (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry) AS fresh,
+          (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry) AS retry
+        FROM unnest($2::text[]) g (group_key)`,
+      values: [queue, lanes.map(({ group }) => group)],
+      name: 'cs_lane_next',
+    });
+    return new Map(rows.map(({ group_key, fresh, retry, now }) => [String(group_key), { now: Number(now), dueAt: Math.min(...[fresh, retry].map((at) => (at === null ? Infinity : Number(at)))) }]));
   }
 }
 
@@ -330,6 +358,15 @@ const laneId = (queue: string, group: string, at?: number): string => {
   const hex = createHash('sha256').update(JSON.stringify([queue, group, at ?? null])).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
+
+/** A job's lane, or the timer that becomes one: then `at` is its time. */
+const placeOf = (placed: Placed): { readonly id: string; readonly at: number | null } => {
+  const at = timerAt(placed);
+  return at <= placed.now ? { id: laneId(placed.queue, placed.group), at: null } : { id: laneId(placed.queue, placed.group, at), at };
+};
+
+/** Taken by whoever makes a lane in a transaction. */
+const lockNumber = (schema: string, id: string): string => createHash('sha256').update(`${schema} ${id}`).digest().readBigInt64BE().toString();
 
 const inner = <V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> => {
   let found = map.get(key);

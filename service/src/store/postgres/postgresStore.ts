@@ -5,6 +5,7 @@ import { silent, systemTime } from '../lowdb/options.ts';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
+import { Crowded, Crowds, Place } from './crowds.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
@@ -31,6 +32,10 @@ const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
 /** News of several transactions are told together. */
 const GATHER_MS = 5;
+/** So long others are told of work after its lanes were offered, not before. */
+const OFFER_MS = 200;
+/** As long as PostgreSQL waits for a lock. */
+const CROWDED_MS = 15_000;
 /** A statement whose connection was cut is tried so often on another one. */
 const MOST_CUT = 8;
 
@@ -55,8 +60,10 @@ interface Committed<T> {
   readonly jobs: WrittenJobs;
   /** Null: it has written no document. */
   readonly xid: string | null;
-  /** Lanes that were there before. */
+  /** Lanes that were there before, or are being made by others. */
   readonly there: readonly Placed[];
+  /** That are noted for sure. */
+  readonly queues: readonly string[];
 }
 
 /** The store on PostgreSQL. @see docs/decisions/0031 */
@@ -81,6 +88,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #news: { changed: boolean; queues: Set<string>; lanes: Placed[] } | null = null;
+  /** Waiting to be offered again. */
+  readonly #toOffer: Placed[] = [];
+  #offering: Promise<void> | null = null;
+  readonly #crowds = new Crowds();
   #outage: string | null = null;
   #stopListening: (() => Promise<void>) | null = null;
   #closed: Promise<void> | null = null;
@@ -142,9 +153,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
       await this.#time.sync();
-      const { value, jobs, xid, there } = await this.#run(fn);
-      this.#publish(jobs, xid, there);
-      return value;
+      const committed = await this.#run(fn);
+      this.#publish(committed);
+      return committed.value;
     });
   }
 
@@ -256,10 +267,18 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   /** Runs a transaction until it has met nobody else. */
   async #run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
+    const place = new Place(this.#crowds);
+    const giveUpAt = performance.now() + CROWDED_MS;
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
-        return await this.#watched(() => this.#settled(() => this.#runOnce(fn)));
+        return await this.#watched(() => this.#settled(() => this.#runOnce(fn, place)));
       } catch (error) {
+        if (error instanceof Crowded) {
+          if (performance.now() > giveUpAt) throw unavailable('the same documents are changed by too many at once', error);
+          await place.wait(error.key);
+          runs -= 1;
+          continue;
+        }
         if (isUniqueViolation(error)) {
           violations += 1;
           if (violations >= MOST_VIOLATIONS) throw uniqueViolation(error);
@@ -282,9 +301,16 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
   }
 
-  async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
-    const connection = await this.database.connect();
-    const session = new Session(connection, this.#tables, this.#queues);
+  async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
+    try {
+      return await this.#runAt(await this.database.connect(), fn, place);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #runAt<T>(connection: Connection, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
+    const session = new Session(connection, this.#tables, this.#queues, place);
     let broken: Error | undefined;
     try {
       const begun = connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
@@ -306,22 +332,22 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #commit<T>(connection: Connection, session: Session, value: T): Promise<Committed<T>> {
     if (!session.wrote) {
       await connection.query({ text: 'COMMIT' });
-      return { value, jobs: NO_JOBS, xid: null, there: [] };
+      return { value, jobs: NO_JOBS, xid: null, there: [], queues: [] };
     }
     const time = { wall: this.#options.clock.now().getTime(), database: this.#time.estimate, sql: this.#nowSql };
     const added = session.jobs.added(time);
-    const [, released, , there, { rows }] = await Promise.all([
+    const [, released, queues, there, { rows }] = await allDone([
       session.send(),
       session.jobs.any ? session.jobs.send(connection, this.schemaName, time) : [],
       this.#noteQueues(connection, added),
-      added.length === 0 ? [] : this.#lanes.offer(added, dbOf(connection)),
+      this.#lanes.offerWithin(connection, added),
       connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now', name: 'cs_xid' }),
     ]);
-    const thereToo = released.length === 0 ? [] : await this.#lanes.offer(released, dbOf(connection));
+    const thereToo = await this.#lanes.offerWithin(connection, released);
     const xid = String(rows[0]!.xid);
     this.#time.learn(Number(rows[0]!.now));
     const marks = { xid, life: this.#changes.life, written: session.written };
-    const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo] };
+    const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo], queues };
     try {
       const { command } = await connection.query({ text: 'COMMIT' });
       if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
@@ -332,20 +358,28 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /** So that a queue that holds nothing now is still counted. */
-  async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<void> {
+  async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<readonly string[]> {
     const fresh = [...new Set(placed.map(({ queue }) => queue))].filter((queue) => !this.#usedQueues.has(queue)).sort();
-    if (fresh.length === 0) return;
-    await connection.query({ text: `INSERT INTO ${quoted(this.schemaName)}.queues (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [fresh] });
+    if (fresh.length === 0) return [];
+    const queues = `${quoted(this.schemaName)}.queues`;
+    // One that another transaction is noting is left to it, or to the next one here: nobody waits.
+    const { rows } = await connection.query({
+      text: `WITH noted AS (SELECT name FROM ${queues} WHERE name = ANY($1::text[])), made AS (
+          INSERT INTO ${queues} (name) SELECT name FROM unnest($1::text[]) v (name)
+          WHERE CASE WHEN name IN (SELECT name FROM noted) THEN false ELSE pg_try_advisory_xact_lock(hashtextextended($2 || name, 0)) END
+          ON CONFLICT DO NOTHING RETURNING name)
+        SELECT name FROM noted UNION ALL SELECT name FROM made`,
+      values: [fresh, `${this.schemaName} queue `],
+    });
+    return rows.map(({ name }) => String(name));
   }
 
   /** What is durable is shown to others: to those who work, to the readers of the feed, to other processes. */
-  #publish(jobs: WrittenJobs, xid: string | null, there: readonly Placed[]): void {
+  #publish({ jobs, xid, there, queues: noted }: Omit<Committed<unknown>, 'value'>): void {
     this.#lanes.forget(jobs.ids);
     const queues = new Set(jobs.placed.map(({ queue }) => queue));
-    for (const queue of queues) {
-      this.#usedQueues.add(queue);
-      this.#lanes.hint(queue);
-    }
+    for (const queue of noted) this.#usedQueues.add(queue);
+    for (const queue of queues) this.#lanes.hint(queue);
     if (xid !== null) {
       this.#changes.committed(xid);
       this.#tell(queues, there);
@@ -367,12 +401,24 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const news = this.#news;
     this.#news = null;
     if (news === null) return;
-    try {
-      await this.#lanes.offer(news.lanes);
-    } catch (error) {
-      if (this.fault === null && !isOutage(error)) this.#options.log.warn(`lanes could not be offered; they are soon: ${inWords(error)}`);
-    }
+    if (news.lanes.length > 0) await Promise.race([this.#offerAgain(news.lanes), sleep(OFFER_MS)]);
     await this.#notify({ changed: news.changed, queues: [...news.queues] });
+  }
+
+  /** One at a time: each may have to wait for a process that was stopped before its commit, and would hold a connection. */
+  async #offerAgain(lanes: readonly Placed[]): Promise<void> {
+    this.#toOffer.push(...lanes);
+    this.#offering ??= (async () => {
+      while (this.#toOffer.length > 0) {
+        try {
+          await this.#lanes.offer(this.#toOffer.splice(0));
+        } catch (error) {
+          if (this.fault === null && !isOutage(error)) this.#options.log.warn(`lanes could not be offered; they are soon: ${inWords(error)}`);
+        }
+      }
+      this.#offering = null;
+    })();
+    await this.#offering;
   }
 
   async #notify(news: Omit<News, 'from'>): Promise<void> {
@@ -519,6 +565,12 @@ async function assertWritable(database: Database): Promise<void> {
   const { standby, read_only } = rows[0]!;
   if (standby === true) throw new Error('it is a standby, which cannot be written to. Name the primary in DATABASE_URL');
   if (read_only === 'on') throw new Error('it is set to read only (default_transaction_read_only)');
+}
+
+/** As Promise.all, but nothing is under way any more when it rejects: what follows would go out behind the ROLLBACK, into a transaction of somebody else. */
+async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };

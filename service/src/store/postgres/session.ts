@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toJson } from '../lowdb/document.ts';
 import type { Collection, Document, Query, Schema, Transaction } from '../store.ts';
+import type { Place } from './crowds.ts';
 import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
@@ -32,6 +33,7 @@ export class Session {
   readonly jobs: JobWrites;
   readonly #connection: Connection;
   readonly #tables: ReadonlyMap<string, Table>;
+  readonly #place: Place;
   /** Rows' versions as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
   /** Documents that nobody else can change before the end: locked, or written. Null: there is none. */
@@ -42,9 +44,10 @@ export class Session {
   #written: { readonly table: string; readonly id: string } | null = null;
   #ended = false;
 
-  constructor(connection: Connection, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>) {
+  constructor(connection: Connection, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
     this.#connection = connection;
     this.#tables = tables;
+    this.#place = place;
     this.jobs = new JobWrites(queues);
   }
 
@@ -70,8 +73,10 @@ export class Session {
     const key = keyOf(table, id);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
+    if (lock) this.#place.enter(key);
     let document = await this.#select(table, id, lock);
     if (lock && document === null) {
+      if (this.#ended) throw new Error(ENDED);
       // Nobody has this id: whoever wants it too waits here, and then finds what the first one made.
       await this.#connection.query({ text: 'SELECT pg_advisory_xact_lock($1::bigint)', values: [lockNumber(key)], name: 'cs_lock' });
       document = await this.#select(table, id, lock);

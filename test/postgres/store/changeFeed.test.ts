@@ -1,0 +1,89 @@
+// What the change feed owes when transactions run side by side and end in another order than they began.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import type { Change, Gap } from '../../../service/src/store/store.ts';
+import { put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+
+describe('the change feed beside transactions that last', () => {
+  let schema: string;
+  let store: ContractStore;
+  let seen: (Change | Gap)[];
+  let abort: AbortController;
+  let clients: pg.Client[];
+  beforeEach(async () => {
+    schema = freshSchema();
+    store = await openStore(schema);
+    abort = new AbortController();
+    seen = [];
+    const changes = store.changes({ signal: abort.signal });
+    void (async () => {
+      for await (const change of changes) seen.push(change as Change | Gap);
+    })();
+    clients = [await openClient(), await openClient()];
+  });
+  afterEach(async () => {
+    abort.abort();
+    for (const client of clients) await client.end();
+    await store.close();
+    await removeSchema(schema);
+  });
+  const short = () => seen.map((change) => ('gap' in change ? 'gap' : `${change.id} ${(change.document as Thing).number}`));
+
+  it('waits for none of them: not for what somebody else does on the same server, not for one of ours', async () => {
+    const [stranger] = clients as [pg.Client];
+    await stranger.query('BEGIN');
+    await stranger.query('SELECT pg_current_xact_id()');
+    const gate = Promise.withResolvers<undefined>();
+    const inside = Promise.withResolvers<undefined>();
+    const slow = store.transaction(async (tx) => {
+      await tx.things.put(thing('slow'));
+      await tx.things.find({ where: {}, limit: 1 }); // what was put is sent
+      inside.resolve(undefined);
+      await gate.promise;
+    });
+    await inside.promise;
+    await put(store, thing('quick'));
+    await waitFor('the change', () => seen.length > 0).finally(() => gate.resolve(undefined));
+    await slow;
+    await waitFor('the slow one', () => seen.length > 1);
+    await put(store, thing('last'));
+    await waitFor('the last one', () => seen.length > 2);
+    expect(short()).toEqual(['quick 0', 'slow 0', 'last 0']);
+  });
+
+  it('shows the versions of a document in their order, whichever transaction began first', async () => {
+    const [one, other] = clients as [pg.Client, pg.Client];
+    await put(store, thing('a'), thing('b'));
+    await waitFor('both', () => seen.length === 2);
+    const set = (client: pg.Client, id: string, number: number) =>
+      client.query(`UPDATE "${schema}".things SET number = $2::int, document = jsonb_set(document::jsonb, '{number}', to_jsonb($2::int))::json WHERE id = $1`, [id, number]);
+    await one.query('BEGIN');
+    await set(one, 'a', 1); // it has its number now, a lower one
+    await set(other, 'b', 1);
+    await set(one, 'b', 2);
+    await one.query('COMMIT');
+    await waitFor('all', () => seen.length === 5);
+    expect(short().filter((change) => change.startsWith('b'))).toEqual(['b 0', 'b 1', 'b 2']);
+  });
+
+  it('shows each once, all of them, when many come at once', async () => {
+    const [one, other] = clients as [pg.Client, pg.Client];
+    const insert = (client: pg.Client, prefix: string) =>
+      client.query(
+        `INSERT INTO "${schema}".things (id, document, number) SELECT $1 || n, json_build_object('id', $1 || n, 'number', n), n FROM generate_series(1, 3000) n`,
+        [prefix],
+      );
+    await one.query('BEGIN');
+    await insert(one, 'x');
+    await insert(other, 'y');
+    await put(store, thing('between'));
+    await one.query('COMMIT');
+    await waitFor('all', () => seen.length >= 6001);
+    await put(store, thing('after'));
+    await waitFor('the last', () => seen.some((change) => !('gap' in change) && change.id === 'after'));
+    expect(new Set(short()).size).toBe(6002);
+    expect(seen).toHaveLength(6002);
+  });
+});

@@ -1,0 +1,107 @@
+// Two transactions that share no document never wait for each other, whatever else they have in common.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { put, thing, type ContractStore } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { freshSchema, openStore, removeSchema, StoppableDatabase } from './contractStores.ts';
+
+const SOON_MS = 8_000; // long before a lock's time is over (15 s)
+const soon = <T>(what: string, promise: Promise<T>): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`${what} waits`)), SOON_MS);
+  return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+};
+
+describe('two that share no document', () => {
+  let schema: string;
+  let database: StoppableDatabase;
+  /** A process that can be stopped, and one that goes on. */
+  let stopped: ContractStore;
+  let other: ContractStore;
+  beforeEach(async () => {
+    schema = freshSchema();
+    database = new StoppableDatabase();
+    stopped = await openStore(schema, database);
+    other = await openStore(schema);
+  });
+  afterEach(async () => {
+    database.goOn();
+    await stopped.close();
+    await other.close();
+    await removeSchema(schema);
+  });
+
+  /** A document, and a job for its sake. */
+  const write = (store: ContractStore, id: string, inMs = 0) =>
+    store.transaction(async (tx) => {
+      await tx.things.get(id);
+      await tx.things.put(thing(id));
+      await tx.jobs.enqueue({ id, queue: 'q', group: 'shared', runAt: Date.now() + inMs, rank: 0, data: {} });
+    });
+  const claimed = async (store: ContractStore, count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    await waitFor(`${count} jobs`, async () => {
+      ids.push(...(await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(({ id }) => id));
+      return ids.length >= count;
+    });
+    return ids.sort();
+  };
+
+  it.each([
+    ['at once', 0],
+    ['later', 3_600_000],
+  ])('add work of the same group, due %s, while one is stopped before its commit', async (_when, inMs) => {
+    database.stopBeforeCommit();
+    const first = write(stopped, 'a', inMs);
+    await waitFor('it to stand before its commit', () => database.stopped > 0);
+    await soon('the other', write(other, 'b', inMs));
+    database.goOn();
+    await first;
+    if (inMs === 0) expect(await claimed(other, 2)).toEqual(['a', 'b']);
+  });
+
+  it('add work to a group that a stopped process is giving back, and it is done', async () => {
+    await write(stopped, 'a');
+    await claimed(stopped, 1);
+    await stopped.transaction((tx) => tx.jobs.complete('a'));
+    database.stopBeforeCommit();
+    await waitFor('the group to be given back', async () => {
+      await stopped.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
+      return database.stopped > 0;
+    });
+    await soon('the other', write(other, 'b'));
+    database.goOn();
+    expect(await claimed(other, 1)).toEqual(['b']);
+  });
+
+  it('one of them goes on while more wait for the document of another than there are connections', async () => {
+    const few = await openStore(schema, undefined, 5);
+    try {
+      await put(few, thing('hot'));
+      const gate = Promise.withResolvers<undefined>();
+      const locked = Promise.withResolvers<undefined>();
+      const holder = other.transaction(async (tx) => {
+        await tx.things.get('hot');
+        locked.resolve(undefined);
+        await gate.promise;
+      });
+      await locked.promise;
+      const add = () =>
+        few.transaction(async (tx) => {
+          const hot = await tx.things.get('hot');
+          await tx.things.put({ ...hot!, number: hot!.number + 1 });
+        });
+      const waiting = Promise.all(Array.from({ length: 40 }, add));
+      waiting.catch(() => {}); // looked at below
+      try {
+        await soon('another document', put(few, thing('cold')));
+      } finally {
+        gate.resolve(undefined);
+      }
+      await holder;
+      await waiting;
+      expect((await few.transaction((tx) => tx.things.get('hot')))!.number).toBe(40);
+    } finally {
+      await few.close();
+    }
+  });
+});
