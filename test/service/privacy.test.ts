@@ -125,7 +125,7 @@ describe('what must not get out', () => {
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
-      setup: { isValid: () => false, workspaceName: async () => null, complete: async () => null },
+      setup: { isValid: async () => false, workspaceName: async () => null, complete: async () => null },
       stopping: new AbortController().signal,
     });
     const server = broken.listen(0, '127.0.0.1');

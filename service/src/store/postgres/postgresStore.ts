@@ -310,11 +310,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async #runAt<T>(connection: Connection, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
-    const session = new Session(connection, this.#tables, this.#queues, place);
+    const begun = connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+    begun.catch(() => {}); // not waited for before something is written
+    const session = new Session(connection, begun, this.#tables, this.#queues, place);
     let broken: Error | undefined;
     try {
-      const begun = connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
-      begun.catch(() => {}); // not waited for before something is written
       const value = await fn(this.#transactionOf(session));
       session.end();
       await begun;

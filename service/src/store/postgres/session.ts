@@ -32,6 +32,7 @@ interface Pending {
 export class Session {
   readonly jobs: JobWrites;
   readonly #connection: Connection;
+  readonly #begun: Promise<unknown>;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #place: Place;
   /** Rows' versions as they were read, by collection and id. */
@@ -44,8 +45,10 @@ export class Session {
   #written: { readonly table: string; readonly id: string } | null = null;
   #ended = false;
 
-  constructor(connection: Connection, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
+  /** @param begun that the transaction has begun: reading may run ahead of it, writing may not */
+  constructor(connection: Connection, begun: Promise<unknown>, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
     this.#connection = connection;
+    this.#begun = begun;
     this.#tables = tables;
     this.#place = place;
     this.jobs = new JobWrites(queues);
@@ -88,7 +91,10 @@ export class Session {
   async find(table: Table, query: AnyQuery): Promise<readonly Document[]> {
     const statement = table.find(query);
     if (query.limit <= 0) return [];
-    await this.#flush(table.collection);
+    if (this.#pending.has(table.collection)) {
+      await this.#begun;
+      await this.#flush(table.collection);
+    }
     const { rows } = await this.#connection.query(statement);
     return rows.map(({ document, version }) => this.#note(table, document as Document, String(version)));
   }
