@@ -34,7 +34,7 @@ beforeEach(async () => {
     setSessionStatements: (statements) => inner.setSessionStatements(statements),
     close: () => inner.close(),
   };
-  store = await openStore(schema, database);
+  store = await openStore(schema, database, undefined, false);
   client = await openClient();
   await client.query('SET enable_seqscan = off');
 });

@@ -11,9 +11,9 @@ const url = process.env.DATABASE_URL!;
 
 export const freshSchema = (): string => `${TEST_SCHEMA}${Math.random().toString(36).slice(2, 10)}`;
 
-/** As a process of its own would open it. */
-export const openStore = (schema: string, database: string | Database = url, connections?: number): Promise<ContractStore> =>
-  openPostgresStore(contractSchema, { database, connections, schema, migrations: contractMigrations, queues: ['q'] });
+/** As a process of its own would open it; `works` false: it asks nothing by itself. */
+export const openStore = (schema: string, database: string | Database = url, connections?: number, works = true): Promise<ContractStore> =>
+  openPostgresStore(contractSchema, { database, connections, works, schema, migrations: contractMigrations, queues: ['q'] });
 
 /** A client that is nobody of ours. */
 export async function openClient(): Promise<pg.Client> {
