@@ -53,6 +53,14 @@ describe('the change feed beside transactions that last', () => {
     expect(short()).toEqual(['quick 0', 'slow 0', 'last 0']);
   });
 
+  it('does not mind what a stranger says on its channel', async () => {
+    const [stranger] = clients as [pg.Client];
+    for (const payload of ['hello', 'null', '{"from":1}', '{"from":"x","queues":"y"}']) await stranger.query('SELECT pg_notify($1, $2)', [`${schema}_news`, payload]);
+    await put(store, thing('next'));
+    await waitFor('the change', () => seen.length > 0);
+    expect(short()).toEqual(['next 0']);
+  });
+
   it('shows the versions of a document in their order, whichever transaction began first', async () => {
     const [one, other] = clients as [pg.Client, pg.Client];
     await put(store, thing('a'), thing('b'));

@@ -432,7 +432,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   #hear(payload: string): void {
-    const { from, changed, queues, load } = JSON.parse(payload) as News;
+    const news = newsOf(payload);
+    if (news === null) return;
+    const { from, changed, queues, load } = news;
     if (from === this.#instance || this.#closed !== null) return;
     if (load !== undefined) this.#lanes.hear(from, load);
     if (changed) this.#changes.look();
@@ -574,6 +576,16 @@ async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
+
+/** Anybody who may use the database may say anything on a channel. */
+const newsOf = (payload: string): News | null => {
+  try {
+    const news = JSON.parse(payload) as Partial<News> | null;
+    return typeof news?.from === 'string' && Array.isArray(news.queues) ? (news as News) : null;
+  } catch {
+    return null;
+  }
+};
 
 const channelOf = (schema: string): string => `${schema}_news`;
 
