@@ -1,7 +1,7 @@
 import { readConfig, type Config } from '../config.ts';
 import { WORK_QUEUES } from '../domain/workQueues.ts';
 import { collections, type ServiceStore } from '../domain/collections.ts';
-import type { Logger } from '../store/lowdb/index.ts';
+import type { Logger } from '../store/options.ts';
 import { openStore, type OpenStoreOptions } from '../store/openStore.ts';
 
 /** Standard output belongs to what the command gives. */

@@ -1,5 +1,6 @@
-import type { Logger, LowdbOptions } from './lowdb/index.ts';
+import type { LowdbOptions } from './lowdb/index.ts';
 import { openLowdbStore } from './lowdb/index.ts';
+import type { Logger } from './options.ts';
 import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';
 

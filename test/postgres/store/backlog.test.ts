@@ -1,7 +1,7 @@
 // A dead subscriber's backlog is not read past when others' work is fetched: counted in pages, not in time.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { silent } from '../../../service/src/store/lowdb/options.ts';
+import { silent } from '../../../service/src/store/options.ts';
 import type { Connection, Database, Statement } from '../../../service/src/store/postgres/database.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import type { ContractStore } from '../../contract/schema.ts';

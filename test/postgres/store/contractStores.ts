@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import { openPostgresStore, type Connection, type Database } from '../../../service/src/store/postgres/index.ts';
-import { silent } from '../../../service/src/store/lowdb/options.ts';
+import { silent } from '../../../service/src/store/options.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { dropSchema, TEST_SCHEMA } from '../schemas.ts';

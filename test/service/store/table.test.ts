@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { systemTime } from '../../../service/src/store/lowdb/options.ts';
+import { systemTime } from '../../../service/src/store/options.ts';
 import { QueueTime } from '../../../service/src/store/lowdb/queueTime.ts';
 import { Session } from '../../../service/src/store/lowdb/session.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';

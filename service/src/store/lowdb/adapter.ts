@@ -9,7 +9,7 @@ import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } fr
 import type { JournalEvents, JournalPosition } from './journal.ts';
 import { Journal, createJournal } from './journal.ts';
 import { mergeInWorker } from './mergeInWorker.ts';
-import type { Logger } from './options.ts';
+import type { Logger } from '../options.ts';
 import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
 import { passedOver } from './snapshot.ts';

@@ -8,7 +8,8 @@ import type { LowdbOptions } from './options.ts';
 export { FolderInUse, StoreDamaged } from './errors.ts';
 export type { Files, StoreFile } from './files.ts';
 export { nodeFiles } from './files.ts';
-export type { Logger, LowdbOptions } from './options.ts';
+export type { Logger } from '../options.ts';
+export type { LowdbOptions } from './options.ts';
 
 /**
  * Opens the embedded store on a folder of its own: lowdb in memory, a journal and snapshots on disk.

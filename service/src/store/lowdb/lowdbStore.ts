@@ -13,7 +13,7 @@ import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
-import { silent, systemTime } from './options.ts';
+import { silent, systemTime } from '../options.ts';
 import type { StoredJob } from './queueTime.ts';
 import { QueueTime } from './queueTime.ts';
 import { restoreSnapshot } from './restore.ts';

@@ -1,19 +1,5 @@
+import type { Logger, StoreClock } from '../options.ts';
 import type { Files } from './files.ts';
-
-/** Where the store says what an operator should know. */
-export interface Logger {
-  info(message: string): void;
-  warn(message: string): void;
-  error(message: string): void;
-}
-
-/** The time of jobs; `steadyMs` never jumps. */
-export interface StoreClock {
-  now(): Date;
-  steadyMs(): number;
-}
-
-export const systemTime: StoreClock = { now: () => new Date(), steadyMs: () => performance.now() };
 
 export interface LowdbOptions {
   /** Made when it is missing. One process at a time. */
@@ -34,5 +20,3 @@ export interface LowdbOptions {
   /** For tests: file operations that fail. */
   readonly files?: Files;
 }
-
-export const silent: Logger = { info() {}, warn() {}, error() {} };

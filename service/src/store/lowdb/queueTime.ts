@@ -1,5 +1,5 @@
 import type { Job } from '../store.ts';
-import type { StoreClock } from './options.ts';
+import type { StoreClock } from '../options.ts';
 
 /** A job as it is stored: with how long it had to wait when it was enqueued. One of an earlier version has none. */
 export interface StoredJob extends Job {

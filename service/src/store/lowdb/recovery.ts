@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { readAcknowledged } from './acknowledgedNote.ts';
-import { freezeParsed } from './document.ts';
+import { freezeParsed } from '../document.ts';
 import type { Files } from './files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
 import type { Line } from './lines.ts';
-import type { Logger } from './options.ts';
+import type { Logger } from '../options.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { noGoodSnapshot, passedOver, readSnapshot } from './snapshot.ts';

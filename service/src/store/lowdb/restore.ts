@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DumpedRecord, Job, Schema } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
-import { toJson } from './document.ts';
+import { toJson } from '../document.ts';
 import { inWords } from './errors.ts';
 import type { Files, StoreFile } from './files.ts';
 import { TEMPORARY, snapshotName } from './folder.ts';

@@ -1,5 +1,5 @@
 import type { Collection, Document, Job, Query, Schema, Transaction, TransactionJobs } from '../store.ts';
-import { toJson } from './document.ts';
+import { toJson } from '../document.ts';
 import type { QueueTime } from './queueTime.ts';
 import type { State } from './state.ts';
 import { JOBS } from './state.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Document } from '../store.ts';
-import { freezeParsed } from './document.ts';
+import { freezeParsed } from '../document.ts';
 import { StoreDamaged } from './errors.ts';
 import { snapshotName } from './folder.ts';
 import type { Line } from './lines.ts';

@@ -1,4 +1,4 @@
-import { silent } from '../lowdb/options.ts';
+import { silent } from '../options.ts';
 import type { Schema } from '../store.ts';
 import { inWords } from './errors.ts';
 import type { PostgresOptions } from './options.ts';

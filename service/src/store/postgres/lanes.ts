@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Db, PgBoss } from 'pg-boss';
-import type { Logger } from '../lowdb/options.ts';
+import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
 import { Shares, type Load } from './shares.ts';

@@ -1,4 +1,4 @@
-import type { Logger, StoreClock } from '../lowdb/options.ts';
+import type { Logger, StoreClock } from '../options.ts';
 import type { Database } from './database.ts';
 import type { Migrations } from './migrations.ts';
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Logger } from '../lowdb/options.ts';
+import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import { PooledConnection } from './pooledConnection.ts';
 import { enter } from './presence.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, type Db } from 'pg-boss';
-import { silent, systemTime } from '../lowdb/options.ts';
+import { silent, systemTime } from '../options.ts';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { toJson } from '../lowdb/document.ts';
+import { toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';

@@ -1,4 +1,4 @@
-import { toJson } from '../lowdb/document.ts';
+import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
 import { quoted, tableName, toText } from './sql.ts';

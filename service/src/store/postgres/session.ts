@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toJson } from '../lowdb/document.ts';
+import { toJson } from '../document.ts';
 import type { Collection, Document, Query, Schema, Transaction } from '../store.ts';
 import type { Place } from './crowds.ts';
 import type { Connection, Statement } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Document } from '../store.ts';
+import type { Document } from './store.ts';
 
 /**
  * The document as JSON, once it is certain that reading that JSON gives the same document again.
