@@ -7,12 +7,13 @@ import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
 import { Crowded, Crowds, Place } from './crowds.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { inWords, isOutage, isToBeRunAgain, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
+import { inWords, isOutage, isToBeRunAgain, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
 import { LostCommit, wasCommitted } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
+import { assertWritable, Outage } from './outage.ts';
 import { Session, transactionsOf } from './session.ts';
 import type { Load } from './shares.ts';
 import { quoted } from './sql.ts';
@@ -25,7 +26,6 @@ const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime
 const MOST_RUNS = 50;
 /** A unique violation may come from one who was faster: the second run finds what that one wrote. */
 const MOST_VIOLATIONS = 3;
-const RETRY_MS = 500;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
@@ -36,8 +36,6 @@ const GATHER_MS = 5;
 const OFFER_MS = 200;
 /** As long as PostgreSQL waits for a lock. */
 const CROWDED_MS = 15_000;
-/** A statement whose connection was cut is tried so often on another one. */
-const MOST_CUT = 8;
 
 interface WorkListener {
   readonly call: () => void;
@@ -81,6 +79,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #lanes: Lanes;
   readonly #work: WorkQueue;
   readonly #changes: Changes<S>;
+  readonly #outage: Outage;
   /** Of this process, while it runs. */
   readonly #instance = randomUUID();
   readonly #listeners = new Set<WorkListener>();
@@ -92,7 +91,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #toOffer: Placed[] = [];
   #offering: Promise<void> | null = null;
   readonly #crowds = new Crowds();
-  #outage: string | null = null;
   #stopListening: (() => Promise<void>) | null = null;
   #closed: Promise<void> | null = null;
 
@@ -110,7 +108,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
     this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance });
-    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage !== null);
+    this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
+    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null);
   }
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
@@ -147,7 +146,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   get fault(): string | null {
-    return this.#closed === null ? this.#outage : 'the store is closed';
+    return this.#closed === null ? this.#outage.reason : 'the store is closed';
   }
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
@@ -163,7 +162,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (!this.#queues.has(request.queue)) return this.#refuseWhenUnavailable(), [];
     return this.#tracked(async () => {
       await this.#time.sync();
-      return this.#watched(() => this.#work.claim(request));
+      return this.#outage.watch(() => this.#work.claim(request));
     });
   }
 
@@ -171,7 +170,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (!this.#queues.has(queue)) return this.#refuseWhenUnavailable(), null;
     return this.#tracked(async () => {
       await this.#time.sync();
-      return this.#watched(() => this.#work.msUntilDue(queue, skip));
+      return this.#outage.watch(() => this.#work.msUntilDue(queue, skip));
     });
   }
 
@@ -194,18 +193,18 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
     await this.#time.sync();
-    return { queues: await this.#watched(() => this.#work.stats(skip)), files: null };
+    return { queues: await this.#outage.watch(() => this.#work.stats(skip)), files: null };
   }
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#watched(() => rewriteAll(this.database, this.schemaName, this.#tables, change)));
+    await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.database, this.schemaName, this.#tables, change)));
     this.#changes.look();
   }
 
   async forgetHistory(): Promise<void> {
     const { vacuumAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#watched(() => vacuumAll(this.database, this.schemaName)));
+    await this.#tracked(() => this.#outage.watch(() => vacuumAll(this.database, this.schemaName)));
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
@@ -241,7 +240,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   /** Runs one statement by itself, for what else is kept in the schema; again when its connection was cut. @throws StoreUnavailable */
   runStatement(statement: Statement): Promise<Result> {
-    return this.#tracked(() => this.#watched(() => runOn(this.database, statement)));
+    return this.#tracked(() => this.#outage.watch(() => runOn(this.database, statement)));
   }
 
   close(): Promise<void> {
@@ -271,7 +270,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const giveUpAt = performance.now() + CROWDED_MS;
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
-        return await this.#watched(() => this.#settled(() => this.#runOnce(fn, place)));
+        return await this.#outage.watch(() => this.#settled(() => this.#runOnce(fn, place)));
       } catch (error) {
         if (error instanceof Crowded) {
           if (performance.now() > giveUpAt) throw unavailable('the same documents are changed by too many at once', error);
@@ -422,7 +421,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async #notify(news: Omit<News, 'from'>): Promise<void> {
-    if (this.#outage !== null) return;
+    if (this.#outage.reason !== null) return;
     try {
       const payload = JSON.stringify({ from: this.#instance, ...news } satisfies News);
       await runOn(this.database, { text: 'SELECT pg_notify($1, $2)', values: [channelOf(this.schemaName), payload], name: 'cs_notify' });
@@ -468,59 +467,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     }
   }
 
-  /** @throws StoreUnavailable in place of what the driver says when the server cannot be reached */
-  async #watched<T>(fn: () => Promise<T>): Promise<T> {
-    for (let runs = 1; ; runs += 1) {
-      try {
-        return await fn();
-      } catch (error) {
-        if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
-        if (!isOutage(error)) throw error;
-        if (this.#outage === null) {
-          const reason = await this.#isReachable();
-          // One connection was cut, and nothing of it was committed: another one may do.
-          if (reason === null && runs < MOST_CUT) continue;
-          this.#beginOutage(reason ?? inWords(error));
-        }
-        throw unavailable(this.#outage!, error);
-      }
-    }
-  }
-
-  #beginOutage(reason: string): void {
-    if (this.#outage !== null || this.#closed !== null) {
-      this.#outage ??= reason;
-      return;
-    }
-    this.#outage = `the database cannot be reached or written to: ${reason}`;
-    this.#options.log.error(`${this.#outage}; nothing can be written until this works again`);
-    void this.#heal();
-  }
-
-  async #heal(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
-      const reason = await this.#isReachable();
-      if (reason !== null) this.#outage = `the database cannot be reached or written to: ${reason}`;
-      else {
-        this.#outage = null;
-        this.#options.log.info('the database can be written to again');
-        this.#catchUp();
-        return;
-      }
-    }
-  }
-
-  /** @returns null when it is, else why not */
-  async #isReachable(): Promise<string | null> {
-    try {
-      await assertWritable(this.database);
-      return null;
-    } catch (error) {
-      return inWords(error);
-    }
-  }
-
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
     this.#refuseWhenUnavailable();
     const running = fn();
@@ -549,7 +495,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #shutDown(): Promise<void> {
     await Promise.allSettled(this.#running);
     this.#closing.abort();
-    if (this.#outage === null) {
+    this.#outage.close();
+    if (this.#outage.reason === null) {
       await this.#sendNews();
       if (this.#options.works) await this.#work.letGo().catch(() => {}); // their leases end
       await this.#lanes.stop();
@@ -559,14 +506,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#boss.stop({ graceful: false, close: false });
     await this.database.close();
   }
-}
-
-/** @throws Error also when it answers, but takes nothing */
-async function assertWritable(database: Database): Promise<void> {
-  const { rows } = await runOn(database, { text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only` });
-  const { standby, read_only } = rows[0]!;
-  if (standby === true) throw new Error('it is a standby, which cannot be written to. Name the primary in DATABASE_URL');
-  if (read_only === 'on') throw new Error('it is set to read only (default_transaction_read_only)');
 }
 
 /** As Promise.all, but nothing is under way any more when it rejects: what follows would go out behind the ROLLBACK, into a transaction of somebody else. */

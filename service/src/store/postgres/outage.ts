@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../options.ts';
+import { runOn, type Database } from './database.ts';
+import { inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
+
+/** How often it is asked whether the database is back. */
+const RETRY_MS = 500;
+/** What met a connection that was cut is tried so often on another one. */
+const MOST_CUT = 8;
+
+/** Knows whether the database can be reached and written to, and finds out when it can again. */
+export class Outage {
+  readonly #database: Database;
+  readonly #log: Logger;
+  readonly #onEnd: () => void;
+  readonly #closing = new AbortController();
+  #reason: string | null = null;
+
+  /** @param onEnd called when the database can be written to again */
+  constructor(database: Database, log: Logger, onEnd: () => void) {
+    this.#database = database;
+    this.#log = log;
+    this.#onEnd = onEnd;
+  }
+
+  /** Why nothing can be read or written now, in words; null: it can. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  /** Asks no more. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  /**
+   * Runs something that has done nothing when it fails; again when only its connection was cut.
+   * @throws StoreUnavailable in place of what the driver says when the server cannot be reached, or takes too long
+   */
+  async watch<T>(fn: () => Promise<T>): Promise<T> {
+    for (let runs = 1; ; runs += 1) {
+      try {
+        return await fn();
+      } catch (error) {
+        if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
+        if (!isOutage(error)) throw error;
+        if (this.#reason === null) {
+          const reason = await this.#whyNot();
+          if (reason === null && runs < MOST_CUT) continue;
+          this.#begin(reason ?? inWords(error));
+        }
+        throw unavailable(this.#reason!, error);
+      }
+    }
+  }
+
+  #begin(reason: string): void {
+    const isNew = this.#reason === null;
+    this.#reason = `the database cannot be reached or written to: ${reason}`;
+    if (!isNew || this.#closing.signal.aborted) return;
+    this.#log.error(`${this.#reason}; nothing can be written until this works again`);
+    void this.#heal();
+  }
+
+  async #heal(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+      const reason = await this.#whyNot();
+      if (reason !== null) this.#reason = `the database cannot be reached or written to: ${reason}`;
+      else {
+        this.#reason = null;
+        this.#log.info('the database can be written to again');
+        this.#onEnd();
+        return;
+      }
+    }
+  }
+
+  /** @returns null when it can be written to */
+  async #whyNot(): Promise<string | null> {
+    try {
+      await assertWritable(this.#database);
+      return null;
+    } catch (error) {
+      return inWords(error);
+    }
+  }
+}
+
+/** @throws Error also when it answers, but takes nothing */
+export async function assertWritable(database: Database): Promise<void> {
+  const { rows } = await runOn(database, { text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only` });
+  const { standby, read_only } = rows[0]!;
+  if (standby === true) throw new Error('it is a standby, which cannot be written to. Name the primary in DATABASE_URL');
+  if (read_only === 'on') throw new Error('it is set to read only (default_transaction_read_only)');
+}
