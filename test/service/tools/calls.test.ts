@@ -91,7 +91,7 @@ describe('a call of a tool', () => {
 
   /** The row of a failure: how many requests the endpoint saw, how the call stands, what the customer was told. */
   const expectFailure = ({ record, requests, ids, said }: Seen, wanted: { requests: number; attempts?: number; type: string; httpStatus: number | null }) => {
-    expect({ requests, status: record.status, attempts: record.attempts, type: record.error.type, httpStatus: record.http_status, result: record.result }).toEqual({
+    expect({ requests, status: record.status, attempts: record.attempts, type: record.error?.type, httpStatus: record.http_status, result: record.result }).toEqual({
       requests: wanted.requests,
       status: 'failed',
       attempts: wanted.attempts ?? wanted.requests,
