@@ -110,10 +110,10 @@ export async function startToolEndpoint(options: Parameters<typeof startTlsRecei
     forget: () => void receiver.requests.splice(0),
     verify: (path: string, secret: string) => void secrets.set(path, secret),
     define: (api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path = `/${fields.name}`) =>
-      create(api, { description: `Tool ${fields.name}.`, kind: 'Webhook', endpoint: receiver.url + path, timeout: 1, ...fields }, path),
+      create(api, { description: `Tool ${fields.name}.`, kind: 'Webhook', endpoint: receiver.url + path, timeout: 10, ...fields }, path),
     defineHttp(api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path = `/${fields.name}`) {
       const template = { method: 'POST', url: receiver.url + path, headers: { 'x-call': '{{call.id}}' } };
-      return create(api, { description: `Tool ${fields.name}.`, kind: 'HTTP', request_template: template, timeout: 1, ...fields }, path);
+      return create(api, { description: `Tool ${fields.name}.`, kind: 'HTTP', request_template: template, timeout: 10, ...fields }, path);
     },
   });
 }

@@ -145,7 +145,7 @@ describe('a call of a tool', () => {
   it('tries three times for each kind of time-out, at once, and is bounded in total', async () => {
     const startedAt = performance.now();
     const silences = { hang, hangInBody, drip };
-    const seen = await Promise.all(Object.values(silences).flatMap((silence) => WAYS.map(([kind, way]) => call(kind, way, [silence, silence, silence, silence]))));
+    const seen = await Promise.all(Object.values(silences).flatMap((silence) => WAYS.map(([kind, way]) => call(kind, way, [silence, silence, silence, silence], { timeout: 1 }))));
     for (const each of seen) {
       expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
       expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
@@ -155,7 +155,7 @@ describe('a call of a tool', () => {
   });
 
   it('succeeds when the attempt after a time-out is answered', async () => {
-    const seen = await Promise.all(WAYS.map(([kind, way]) => call(kind, way, [hang, 200])));
+    const seen = await Promise.all(WAYS.map(([kind, way]) => call(kind, way, [hang, 200], { timeout: 1 })));
     for (const { record, requests } of seen) expect([record.status, record.attempts, requests]).toEqual(['succeeded', 2, 2]);
   });
 

@@ -59,7 +59,7 @@ describe('what a tool is sent, and what is kept of it', () => {
   });
 
   it('is the same bytes under the same id in each attempt, each signed for its own moment', async () => {
-    const { id, path } = await endpoint.define(service.api, { name: 'book_table' });
+    const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
     endpoint.answerAlways(path, () => {}); // three time-outs of a second: the moments differ
     const { body } = await service.api.post(`/api/tools/${id}/test`, { arguments: { question: 'x' } });
     const requests = endpoint.at(path);
@@ -76,7 +76,7 @@ describe('what a tool is sent, and what is kept of it', () => {
 
   it('waits between the attempts after a 5xx, longer each time, and not after a time-out', async () => {
     await service.restart({ TOOL_RETRY_DELAYS_MS: '300,600' });
-    const { id, path } = await endpoint.define(service.api, { name: 'book_table' });
+    const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
     endpoint.answer(path, 500, 500, 200);
     await service.api.post(`/api/tools/${id}/test`, {});
     const [first, second, third] = endpoint.at(path).slice(-3).map(({ receivedAt }) => receivedAt.getTime());
