@@ -44,6 +44,6 @@ describe('the units of systemd', () => {
   ])('%s gives the process its role and port, over whatever the file of settings says', async (name, role, port) => {
     const command = /^ExecStart=\/usr\/bin\/env (.*?) \//m.exec(await readFile(join(folder, name), 'utf8'))![1]!.replaceAll('%i', name.match(/@(\d+)/)![1]!);
     const given = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')));
-    expect(readConfig({ DATABASE_URL: 'postgres://localhost/x', ENCRYPTION_KEY: 'a'.repeat(64), PORT: '1', ...given })).toMatchObject({ role, port, host: '127.0.0.1' });
+    expect(readConfig({ DATABASE_URL: 'postgres://localhost/x', ENCRYPTION_KEY: 'a'.repeat(64), PUBLIC_URL: 'https://conversations.example.com', PORT: '1', ...given })).toMatchObject({ role, port, host: '127.0.0.1' });
   });
 });
