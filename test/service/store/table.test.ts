@@ -4,7 +4,7 @@ import { systemTime } from '../../../service/src/store/options.ts';
 import { QueueTime } from '../../../service/src/store/lowdb/queueTime.ts';
 import { Session } from '../../../service/src/store/lowdb/session.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';
-import type { AnyQuery } from '../../../service/src/store/lowdb/table.ts';
+import type { AnyQuery } from '../../../service/src/store/anyQuery.ts';
 import type { Thing } from '../../contract/schema.ts';
 import { contractSchema } from '../../contract/schema.ts';
 

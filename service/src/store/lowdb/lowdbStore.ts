@@ -3,7 +3,7 @@ import { Low } from 'lowdb';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
-import { ChangeFeed } from './changeFeed.ts';
+import { ChangeFeed } from '../changeFeed.ts';
 import type { TableThen } from './dump.ts';
 import { Moment, dumped } from './dump.ts';
 import type { StoreDamaged } from './errors.ts';

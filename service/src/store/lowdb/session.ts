@@ -1,9 +1,10 @@
-import type { Collection, Document, Job, Query, Schema, Transaction, TransactionJobs } from '../store.ts';
+import type { AnyQuery } from '../anyQuery.ts';
 import { toJson } from '../document.ts';
+import type { Collection, Document, Job, Query, Schema, TransactionJobs } from '../store.ts';
+import { transactionMaker } from '../transactionMaker.ts';
 import type { QueueTime } from './queueTime.ts';
 import type { State } from './state.ts';
-import { JOBS } from './state.ts';
-import type { AnyQuery, LastWrite, Table } from './table.ts';
+import type { LastWrite, Table } from './table.ts';
 
 /** What one transaction did to one document. */
 export interface Write {
@@ -156,25 +157,6 @@ class SessionJobs implements TransactionJobs {
   }
 }
 
-/** Makes the `tx` objects of a schema: a getter for each collection, so that a transaction makes only those it uses. */
-export const transactionsOf = <S extends Schema>(schema: S) => {
-  class SchemaTransaction {
-    readonly session: Session;
-    constructor(session: Session) {
-      this.session = session;
-    }
-  }
-  for (const name of Object.keys(schema)) {
-    Object.defineProperty(SchemaTransaction.prototype, name, {
-      get(this: SchemaTransaction) {
-        return new SessionCollection(this.session, this.session.state.table(name));
-      },
-    });
-  }
-  Object.defineProperty(SchemaTransaction.prototype, JOBS, {
-    get(this: SchemaTransaction) {
-      return new SessionJobs(this.session);
-    },
-  });
-  return (session: Session) => new SchemaTransaction(session) as unknown as Transaction<S>;
-};
+/** Makes the `tx` objects of a schema. */
+export const transactionsOf = <S extends Schema>(schema: S) =>
+  transactionMaker<S, Session>(schema, (session, name) => new SessionCollection(session, session.state.table(name)), (session) => new SessionJobs(session));

@@ -1,19 +1,11 @@
-import type { Document, IndexDefinition, Query } from '../store.ts';
+import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
+import type { Document, IndexDefinition } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
 import { compareStrings } from './sortedTree.ts';
 
 /** The documents of one collection, as they lie in lowdb's data. */
 export type Rows = Record<string, Document>;
-
-/** The query with its types erased: tables do not know their documents' fields. */
-export interface AnyQuery {
-  readonly where: Readonly<Record<string, unknown>>;
-  readonly orderBy?: string;
-  readonly direction?: 'asc' | 'desc';
-  readonly after?: Query<Document>['after'];
-  readonly limit: number;
-}
 
 /** A committed transaction on its way to the disk, or there. */
 export interface LastWrite {
@@ -105,15 +97,11 @@ export class Table {
   }
 
   private indexFor(orderBy: string, where: AnyQuery['where']): Index {
-    for (const field in where) {
-      // Passing it over would find documents of everybody when a filter is undefined by mistake.
-      if (where[field] === undefined) throw new Error(`find in ${this.name}: where.${field} is undefined; use null or leave it out`);
-    }
+    refuseUndefined(this.name, where);
     let best: Index | undefined;
     for (const index of this.declared) if (index.fits(orderBy, where) && (best === undefined || index.on.length > best.on.length)) best = index;
     if (best !== undefined) return best;
-    const fields = JSON.stringify(Object.keys(where));
-    throw new Error(`find in ${this.name}: no index fits; declare { on: ${fields} (or some of these), orderBy: '${orderBy}' }`);
+    throw noIndexFits(this.name, where, orderBy);
   }
 
   private index(document: Document): void {

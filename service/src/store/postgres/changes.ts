@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ChangeFeed } from '../changeFeed.ts';
 import type { Change, Document, Gap, Schema } from '../store.ts';
 import { runOn, type Database, type Result } from './database.ts';
 import { quoted } from './sql.ts';
@@ -11,36 +12,23 @@ const KEPT_SECONDS = 300;
 /** Who has not looked for so long may have missed some. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
 
-interface Entry<S extends Schema> {
-  readonly change: Change<S>;
-  readonly xid: string;
-}
-
 /**
- * The change feed: one reader of the table `changes` for this process, and the last ones in memory for
- * all who follow. It remembers the snapshot that it saw last, and reads what has become visible since: one
+ * Feeds the change feed of this process: the one reader of the table `changes`. It remembers the snapshot that it saw last, and reads what has become visible since: one
  * that commits late is not passed over, and nobody waits for one that lasts, of whomever on the server.
  */
 export class Changes<S extends Schema> {
   readonly #database: Database;
   readonly #schema: string;
-  readonly #kept: number;
   readonly #isDown: () => boolean;
-  readonly #ring: Entry<S>[] = [];
-  /** Positions of one life are not known in another one. */
-  readonly #name = randomUUID().slice(0, 8);
-  /** Transactions of this process that have committed and are not in the ring yet. */
+  readonly #feed: ChangeFeed<S>;
+  /** Transactions of this process that have committed and are not in the feed yet. */
   readonly #unread = new Set<string>();
-  #last = 0;
-  /** Everything up to here was missed. */
-  #gapAt = 0;
   /** The server's word for which transactions had ended when it looked last. */
   #seen = '';
   #life: string | null = null;
   #lookedAt = performance.now();
   #looking: Promise<void> | null = null;
   #lookAgain = false;
-  #news = Promise.withResolvers<undefined>();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -49,7 +37,7 @@ export class Changes<S extends Schema> {
     this.#isDown = isDown;
     this.#database = database;
     this.#schema = schema;
-    this.#kept = kept;
+    this.#feed = new ChangeFeed(kept);
   }
 
   /** Begins behind what there is now. */
@@ -90,7 +78,7 @@ export class Changes<S extends Schema> {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    this.#announce();
+    this.#feed.close();
     await this.#looking;
   }
 
@@ -100,31 +88,8 @@ export class Changes<S extends Schema> {
   }
 
   /** Begins to count from the moment of the call, not from the first reading. */
-  read({ since, signal }: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
-    return this.#follow(since === undefined ? this.#last : this.#numberOf(since), since === undefined ? new Set(this.#unread) : new Set(), signal);
-  }
-
-  async *#follow(from: number | null, ignored: Set<string>, signal: AbortSignal): AsyncGenerator<Change<S> | Gap> {
-    // Wakes all readers, for nothing but once: racing two promises again and again would hoard memory.
-    const wake = () => this.#announce();
-    signal.addEventListener('abort', wake);
-    let seen = from;
-    try {
-      while (!signal.aborted && !this.#closed) {
-        if (seen === null || seen < this.#gapAt || seen < this.#last - this.#kept) {
-          seen = this.#last;
-          yield { position: this.#positionOf(seen), gap: true };
-        } else if (seen < this.#last) {
-          seen += 1;
-          const { change, xid } = this.#ring[seen % this.#kept]!;
-          if (!ignored.has(xid)) yield change;
-        } else {
-          await this.#news.promise;
-        }
-      }
-    } finally {
-      signal.removeEventListener('abort', wake);
-    }
+  read(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
+    return this.#feed.read(options, options.since === undefined ? new Set(this.#unread) : undefined);
   }
 
   async #begin(): Promise<void> {
@@ -161,7 +126,7 @@ export class Changes<S extends Schema> {
       const found = rows.filter((row) => row.xid !== null);
       for (const row of found) this.#publish(row);
       this.#lookedAt = startedAt;
-      if (found.length > 0) this.#announce();
+      if (found.length > 0) this.#feed.announce();
       until = String(rows[0]!.until);
       if (found.length < BATCH) {
         this.#seen = until;
@@ -175,29 +140,11 @@ export class Changes<S extends Schema> {
     this.#life = null;
     await this.#begin();
     this.#unread.clear();
-    this.#last += 1;
-    this.#gapAt = this.#last;
-    this.#announce();
+    this.#feed.skip();
   }
 
   #publish({ xid, collection, id, document }: Record<string, unknown>): void {
     this.#unread.delete(String(xid));
-    this.#last += 1;
-    const change = { position: this.#positionOf(this.#last), collection: String(collection) as keyof S & string, id: String(id), document: document as Document | null };
-    this.#ring[this.#last % this.#kept] = { change, xid: String(xid) };
-  }
-
-  #announce(): void {
-    this.#news.resolve(undefined);
-    this.#news = Promise.withResolvers<undefined>();
-  }
-
-  #positionOf(number: number): string {
-    return `${this.#name}-${number}`;
-  }
-
-  #numberOf(position: string): number | null {
-    const number = position.startsWith(`${this.#name}-`) ? Number(position.slice(this.#name.length + 1)) : NaN;
-    return Number.isInteger(number) && number >= 0 && number <= this.#last ? number : null;
+    this.#feed.publish(String(collection), String(id), document as Document | null, String(xid));
   }
 }

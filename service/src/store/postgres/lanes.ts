@@ -4,7 +4,7 @@ import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
 import { Shares, type Load } from './shares.ts';
-import { quoted } from './sql.ts';
+import { earliestDue, lockNumber, quoted } from './sql.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
 export interface Lane {
@@ -221,7 +221,7 @@ export class Lanes {
     const { rows } = await connection.query({
       text: `SELECT v.id::text AS id FROM unnest($1::uuid[], $2::text[], $3::bigint[]) v (id, name, lock)
         WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND j.id = v.id) THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
-      values: [places.map(([id]) => id), places.map(([, each]) => (placeOf(each).at === null ? each.queue : timersOf(each.queue))), places.map(([id]) => lockNumber(this.#schema, id))],
+      values: [places.map(([id]) => id), places.map(([, each]) => (placeOf(each).at === null ? each.queue : timersOf(each.queue))), places.map(([id]) => lockNumber(`${this.#schema} ${id}`))],
       name: 'cs_lanes_free',
     });
     const free = new Set(rows.map(({ id }) => String(id)));
@@ -328,14 +328,12 @@ export class Lanes {
   /** When the groups' next jobs are due, by the database's clock; Infinity: there is none. */
   async #nextOf(connection: Connection, queue: string, lanes: readonly Lane[]): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
     const { rows } = await connection.query({
-      text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now,
-          (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry) AS fresh,
-          (SELECT min(due_at)::float8 FROM ${quoted(this.#schema)}.jobs j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry) AS retry
+      text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(`${quoted(this.#schema)}.jobs`, '$1', 'g.group_key')})::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
       values: [queue, lanes.map(({ group }) => group)],
       name: 'cs_lane_next',
     });
-    return new Map(rows.map(({ group_key, fresh, retry, now }) => [String(group_key), { now: Number(now), dueAt: Math.min(...[fresh, retry].map((at) => (at === null ? Infinity : Number(at)))) }]));
+    return new Map(rows.map(({ group_key, due_at, now }) => [String(group_key), { now: Number(now), dueAt: due_at === null ? Infinity : Number(due_at) }]));
   }
 }
 
@@ -364,9 +362,6 @@ const placeOf = (placed: Placed): { readonly id: string; readonly at: number | n
   const at = timerAt(placed);
   return at <= placed.now ? { id: laneId(placed.queue, placed.group), at: null } : { id: laneId(placed.queue, placed.group, at), at };
 };
-
-/** Taken by whoever makes a lane in a transaction. */
-const lockNumber = (schema: string, id: string): string => createHash('sha256').update(`${schema} ${id}`).digest().readBigInt64BE().toString();
 
 const inner = <V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> => {
   let found = map.get(key);

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, sql, type PostgresPool } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { snakeCase, quoted, tableName } from './sql.ts';
+import { columnName, quoted, snakeCase, tableName } from './sql.ts';
 import { runOn, type Connection, type Database } from './database.ts';
 
 /** SQL that takes a schema's tables from one version to the next; several statements, run in one transaction. */
@@ -21,19 +21,18 @@ export interface TableIndex {
 /** The statements that make a collection's table. For migrations: written once, never to be changed. */
 export function createTable(schema: string, collection: string, columns: Columns, indexes: readonly TableIndex[]): string {
   const table = tableName(schema, collection);
-  const column = (field: string) => quoted(snakeCase(field));
   const collated = (type: string) => (type === 'text' ? 'text COLLATE "C"' : type);
-  const declared = Object.entries(columns).map(([field, type]) => `, ${column(field)} ${collated(type)}`);
+  const declared = Object.entries(columns).map(([field, type]) => `, ${columnName(field)} ${collated(type)}`);
   const statements = [
     `CREATE TABLE ${table} (id text COLLATE "C" PRIMARY KEY, document json NOT NULL${declared.join('')});`,
     `CREATE TRIGGER changes AFTER INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${quoted(schema)}.note_change('${collection}');`,
   ];
   for (const { on, orderBy, unique = false } of indexes) {
     const name = quoted([snakeCase(collection), ...on.map(snakeCase), ...(orderBy === undefined ? [] : ['by', snakeCase(orderBy)])].join('_').slice(0, 63));
-    if (unique) statements.push(`CREATE UNIQUE INDEX ${name} ON ${table} (${on.map(column).join(', ')});`);
+    if (unique) statements.push(`CREATE UNIQUE INDEX ${name} ON ${table} (${on.map(columnName).join(', ')});`);
     else if (on.length > 0 || orderBy !== undefined) {
-      const order = orderBy === undefined ? [] : [`${column(orderBy)} NULLS FIRST`];
-      statements.push(`CREATE INDEX ${name} ON ${table} (${[...on.map(column), ...order, 'id'].join(', ')});`);
+      const order = orderBy === undefined ? [] : [`${columnName(orderBy)} NULLS FIRST`];
+      statements.push(`CREATE INDEX ${name} ON ${table} (${[...on.map(columnName), ...order, 'id'].join(', ')});`);
     }
   }
   return statements.join('\n');

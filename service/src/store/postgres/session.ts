@@ -1,11 +1,13 @@
-import { createHash } from 'node:crypto';
+import type { AnyQuery } from '../anyQuery.ts';
 import { toJson } from '../document.ts';
-import type { Collection, Document, Query, Schema, Transaction } from '../store.ts';
+import type { Collection, Document, Query, Schema } from '../store.ts';
+import { transactionMaker } from '../transactionMaker.ts';
 import type { Place } from './crowds.ts';
 import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
-import { MOST_ROWS, type AnyQuery, type Row, type Table } from './tables.ts';
+import { lockNumber } from './sql.ts';
+import { MOST_ROWS, type Row, type Table } from './tables.ts';
 
 const ENDED = 'The transaction has ended; await everything inside its function';
 
@@ -207,9 +209,6 @@ export class Session {
 
 const keyOf = (table: Table, id: string): string => `${table.collection} ${id}`;
 
-/** 63 bits of a hash: two ids that share them wait for each other, no more. */
-const lockNumber = (key: string): string => createHash('sha256').update(key).digest().readBigInt64BE().toString();
-
 function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MOST_ROWS) yield rows.slice(at, at + MOST_ROWS);
 }
@@ -245,11 +244,5 @@ class SessionCollection implements Collection<Document> {
 }
 
 /** Makes the `tx` objects of a schema. */
-export const transactionsOf = <S extends Schema>(schema: S) => {
-  const names = Object.keys(schema);
-  return (session: Session): Transaction<S> => {
-    const tx: Record<string, unknown> = { jobs: session.jobs };
-    for (const name of names) tx[name] = new SessionCollection(session, name);
-    return tx as unknown as Transaction<S>;
-  };
-};
+export const transactionsOf = <S extends Schema>(schema: S) =>
+  transactionMaker<S, Session>(schema, (session, name) => new SessionCollection(session, name), ({ jobs }) => jobs);

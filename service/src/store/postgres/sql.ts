@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Schema } from '../store.ts';
 
 /** `workspaceId` → `workspace_id`, quoted. */
@@ -26,3 +27,12 @@ const ESCAPED = /[\u0000\u0001]/;
 
 /** A document's value for its column; a field that is left out is null. */
 export const toColumn = (value: unknown): unknown => (typeof value === 'string' ? toText(value) : (value ?? null));
+
+/** For an advisory lock: 64 bits of a hash. Two names that share them wait for each other, no more. */
+export const lockNumber = (name: string): string => createHash('sha256').update(name).digest().readBigInt64BE().toString();
+
+/** When the first job of a group is due, as an expression; each kind is looked up at the beginning of its part of the index. */
+export const earliestDue = (jobs: string, queue: string, group: string): string => {
+  const of = (kind: string) => `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = ${queue} AND j.group_key = ${group} AND ${kind})`;
+  return `least(${of('NOT j.is_retry')}, ${of('j.is_retry')})`;
+};

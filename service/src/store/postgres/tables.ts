@@ -1,15 +1,7 @@
-import type { Document, Query, Schema } from '../store.ts';
+import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
+import type { Document, Schema } from '../store.ts';
 import { runOn, type Database } from './database.ts';
 import { columnName, searchedFields, snakeCase, tableName, toColumn, toText } from './sql.ts';
-
-/** A query with its types erased: tables do not know their documents' fields. */
-export interface AnyQuery {
-  readonly where: Readonly<Record<string, unknown>>;
-  readonly orderBy?: string;
-  readonly direction?: 'asc' | 'desc';
-  readonly after?: Query<Document>['after'];
-  readonly limit: number;
-}
 
 /** A collection's table: its columns, and the statements on it. */
 export class Table {
@@ -49,7 +41,7 @@ export class Table {
     const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const sorting = direction === 'asc' ? (orderBy === 'id' ? 'id' : `${order} NULLS FIRST, id`) : orderBy === 'id' ? 'id DESC' : `${order} DESC NULLS LAST, id DESC`;
     const text = `SELECT document, id, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
-    return { text, values, name: text.length < 63 ? text : nameOf(text) };
+    return { text, values, name: nameOf(text) };
   }
 
   /** @param lock also locks the rows, in the order of their ids */
@@ -115,11 +107,9 @@ export class Table {
   }
 
   #assertIndexed(where: AnyQuery['where'], orderBy: string): void {
-    for (const [field, value] of Object.entries(where)) {
-      if (value === undefined) throw new Error(`find in ${this.collection}: where.${field} is undefined; use null or leave it out`);
-    }
+    refuseUndefined(this.collection, where);
     if (this.#indexes.some((index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where))) return;
-    throw new Error(`find in ${this.collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`);
+    throw noIndexFits(this.collection, where, orderBy);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Database, type Result, type Statement } from './database.ts';
-import { fromText, quoted } from './sql.ts';
+import { earliestDue, fromText, quoted } from './sql.ts';
 import { timersOf, type Lane, type Lanes } from './lanes.ts';
 
 /** After so many fresh ones in a row a retry has its turn. */
@@ -61,9 +61,8 @@ export class WorkQueue {
     const groups = this.#lanes.of(queue).flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
     const { rows } = await runOn(this.#database, {
       text: `SELECT (${this.#nowSql})::float8 AS now,
-          (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer, min(least(
-          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND NOT j.is_retry),
-          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = $1 AND j.group_key = g.group_key AND j.is_retry)))::float8 AS due_at
+          (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer,
+          min(${earliestDue(this.#jobs, '$1', 'g.group_key')})::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
       values: [queue, groups, timersOf(queue)],
       name: 'cs_due',
@@ -125,9 +124,7 @@ export class WorkQueue {
           UNION ALL
           SELECT n.queue, n.group_key FROM g CROSS JOIN LATERAL
             (SELECT j.queue, j.group_key FROM ${this.#jobs} j WHERE (j.queue, j.group_key) > (g.queue, g.group_key) ORDER BY j.queue, j.group_key LIMIT 1) n)
-        SELECT queue, group_key, (${this.#nowSql})::float8 AS now, least(
-          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = g.queue AND j.group_key = g.group_key AND NOT j.is_retry),
-          (SELECT min(due_at) FROM ${this.#jobs} j WHERE j.queue = g.queue AND j.group_key = g.group_key AND j.is_retry))::float8 AS due_at FROM g`,
+        SELECT queue, group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(this.#jobs, 'g.queue', 'g.group_key')})::float8 AS due_at FROM g`,
       name: 'cs_stranded',
     });
     await this.#lanes.offer(rows.map(({ queue, group_key, due_at, now }) => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) })));

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Change, Document, Gap, Schema } from '../store.ts';
+import type { Change, Document, Gap, Schema } from './store.ts';
+
+interface Entry<S extends Schema> {
+  readonly change: Change<S>;
+  /** Which transaction it comes from, for a store that has to know. */
+  readonly origin: string | null;
+}
 
 /**
  * The last changes, kept in a ring and numbered from 1. A position is `<life>-<number>`: after a restart
@@ -8,7 +14,7 @@ import type { Change, Document, Gap, Schema } from '../store.ts';
  */
 export class ChangeFeed<S extends Schema> {
   private readonly life = randomUUID().slice(0, 8);
-  private readonly ring: Change<S>[] = [];
+  private readonly ring: Entry<S>[] = [];
   private readonly kept: number;
   private last = 0;
   private news = Promise.withResolvers<undefined>();
@@ -18,9 +24,9 @@ export class ChangeFeed<S extends Schema> {
     this.kept = kept;
   }
 
-  publish(collection: string, id: string, document: Document | null): void {
+  publish(collection: string, id: string, document: Document | null, origin: string | null = null): void {
     this.last += 1;
-    this.ring[this.last % this.kept] = { position: this.position(this.last), collection, id, document };
+    this.ring[this.last % this.kept] = { change: { position: this.position(this.last), collection, id, document }, origin };
   }
 
   /** Everything has changed: every reader is told of a gap. */
@@ -40,12 +46,15 @@ export class ChangeFeed<S extends Schema> {
     this.announce();
   }
 
-  /** Begins to count from the moment of the call, not from the first reading. */
-  read({ since, signal }: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
-    return this.follow(since === undefined ? this.last : this.numberOf(since), signal);
+  /**
+   * Begins to count from the moment of the call, not from the first reading.
+   * @param passedOver origins whose changes are not shown
+   */
+  read({ since, signal }: { since?: string; signal: AbortSignal }, passedOver: ReadonlySet<string> = new Set()): AsyncIterable<Change<S> | Gap> {
+    return this.follow(since === undefined ? this.last : this.numberOf(since), passedOver, signal);
   }
 
-  private async *follow(from: number | null, signal: AbortSignal): AsyncGenerator<Change<S> | Gap> {
+  private async *follow(from: number | null, passedOver: ReadonlySet<string>, signal: AbortSignal): AsyncGenerator<Change<S> | Gap> {
     // Wakes all readers, for nothing but once: racing two promises again and again would hoard memory.
     const wake = () => this.announce();
     signal.addEventListener('abort', wake);
@@ -57,7 +66,8 @@ export class ChangeFeed<S extends Schema> {
           yield { position: this.position(seen), gap: true };
         } else if (seen < this.last) {
           seen += 1;
-          yield this.ring[seen % this.kept]!;
+          const { change, origin } = this.ring[seen % this.kept]!;
+          if (origin === null || !passedOver.has(origin)) yield change;
         } else {
           await this.news.promise;
         }
