@@ -6,7 +6,7 @@ import { createWorkspace } from '../../service/src/domain/operations/createWorks
 import { startService, type Service, type StartOptions } from '../../service/src/service.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
 import { openStoreOf } from './openStore.ts';
-import { freshStorage } from './storage.ts';
+import { freshStorage, type Storage } from './storage.ts';
 import { databaseClock, steadied } from './testClock.ts';
 
 /** 8 + 32 characters, as a real key; used by tests only. */
@@ -41,21 +41,23 @@ export interface TestServiceOptions {
   readonly housekeepingEveryMs?: number;
 }
 
+/** What a test's service is told by its environment: one workspace with a key, short retries, no rate limits. */
+export const testSettings = ({ env }: Pick<Storage, 'env'>) => ({
+  PORT: '0',
+  ...env,
+  ALLOWED_NETWORKS: '127.0.0.0/8',
+  BOOTSTRAP_API_KEY: TEST_API_KEY,
+  BOOTSTRAP_WORKSPACE: 'Test',
+  API_RATE_LIMIT_PER_MINUTE: '0',
+  CHAT_RATE_LIMIT_PER_MINUTE: '0',
+  DELIVERY_RETRY_DELAYS_MS: '50,100,150',
+  LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+});
+
 /** A whole service in this process: real HTTP on port 0, a real store in a temporary folder or a fresh schema. */
 export async function startTestService({ env = {}, clock, ...options }: TestServiceOptions = {}): Promise<TestService> {
   const storage = await freshStorage();
-  const settings = {
-    PORT: '0',
-    ...storage.env,
-    ALLOWED_NETWORKS: '127.0.0.0/8',
-    BOOTSTRAP_API_KEY: TEST_API_KEY,
-    BOOTSTRAP_WORKSPACE: 'Test',
-    API_RATE_LIMIT_PER_MINUTE: '0',
-    CHAT_RATE_LIMIT_PER_MINUTE: '0',
-    DELIVERY_RETRY_DELAYS_MS: '50,100,150',
-    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
-    ...env,
-  };
+  const settings = { ...testSettings(storage), ...env };
   const steady = clock && steadied(clock);
   const databaseNow = steady && databaseClock(steady);
   const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: steady, databaseNow, ...options });

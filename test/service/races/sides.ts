@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { readConfig } from '../../../service/src/config.ts';
 import { startService, type Service, type StartOptions } from '../../../service/src/service.ts';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
-import { TEST_API_KEY } from '../../helpers/service.ts';
+import { TEST_API_KEY, testSettings } from '../../helpers/service.ts';
 import { freshStorage, testDatabaseUrl, type Storage } from '../../helpers/storage.ts';
 
 export interface Sides {
@@ -27,18 +27,7 @@ export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
   let turn = 0;
   beforeAll(async () => {
     storage = await freshStorage();
-    const config = readConfig({
-      PORT: '0',
-      ...storage.env,
-      ALLOWED_NETWORKS: '127.0.0.0/8',
-      BOOTSTRAP_API_KEY: TEST_API_KEY,
-      BOOTSTRAP_WORKSPACE: 'Test',
-      API_RATE_LIMIT_PER_MINUTE: '0',
-      CHAT_RATE_LIMIT_PER_MINUTE: '0',
-      DELIVERY_RETRY_DELAYS_MS: '50,100,150',
-      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
-      ...env?.(),
-    });
+    const config = readConfig({ ...testSettings(storage), ...env?.() });
     const start = () => startService(config, { ...options, ...(ca && { ca: ca() }) });
     // At once: of two that start on an empty store, one makes the workspace.
     services.push(...(await Promise.all(testDatabaseUrl() === null ? [start()] : [start(), start()])));
