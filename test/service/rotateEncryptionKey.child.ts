@@ -3,47 +3,15 @@
 import { rotateEncryptionKey } from '../../service/src/encryption/rotateEncryptionKey.ts';
 import { collections } from '../../service/src/domain/collections.ts';
 import { parseEncryptionKey } from '../../service/src/security/encryptionKey.ts';
-import type { Files } from '../../service/src/store/lowdb/index.ts';
-import { nodeFiles, openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { filesInSteps } from '../helpers/filesInSteps.ts';
 
 const [, , folder, nth, newKey, presentKey] = process.argv;
 let left = Number(nth);
 let isRotating = false;
 const step = () => void (isRotating && --left <= 0 && process.kill(process.pid, 'SIGKILL'));
 
-const files: Files = {
-  async open(path, flags) {
-    step();
-    const file = await nodeFiles.open(path, flags);
-    return {
-      async write(bytes, position) {
-        step();
-        const half = Math.floor(bytes.length / 2);
-        await file.write(bytes.subarray(0, half), position);
-        step();
-        await file.write(bytes.subarray(half), position + half);
-      },
-      async sync() {
-        step();
-        await file.sync();
-      },
-      truncate: (length) => file.truncate(length),
-      close: () => file.close(),
-    };
-  },
-  async rename(from, to) {
-    step();
-    await nodeFiles.rename(from, to);
-  },
-  async remove(path) {
-    step();
-    await nodeFiles.remove(path);
-  },
-  async syncFolder(path) {
-    step();
-    await nodeFiles.syncFolder(path);
-  },
-};
+const files = filesInSteps(step);
 
 const store = await openLowdbStore(collections, { folder: folder!, files });
 isRotating = true;
