@@ -83,6 +83,9 @@ const judgeParsed = (address: Address, opened: readonly Network[]): Verdict => {
   return verdicts.find(({ allowed }) => !allowed) ?? { allowed: true, opened: verdicts.every((each) => each.allowed && each.opened) };
 };
 
+/** A zone says by which interface, never whose address it is; Node allows names there that ipaddr.js does not read (`%br-lan`). */
+const withoutZone = (address: string) => address.split('%', 1)[0]!;
+
 const LOOPBACK_IPV4 = ipaddr.parseCIDR('127.0.0.0/8');
 const LOOPBACK_IPV6: Network = ipaddr.parseCIDR('::1/128');
 
@@ -111,6 +114,6 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
 export const createAddressPolicy = (allowedNetworks: readonly string[]): AddressPolicy => {
   const opened = parseNetworks(allowedNetworks);
   return {
-    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(address), opened)),
+    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(withoutZone(address)), opened)),
   };
 };

@@ -74,6 +74,7 @@ describe('the guard agrees with the registries', () => {
       fc.property(specialRange.chain(within), zone, (address, name) => {
         expect(judged(`${write(address)}%${name}`)).toBe('closed');
       }),
+      { examples: [[ipv6(0x5f00n << 112n), '-'], [ipv6((0xfe80n << 112n) | 1n), 'br-lan']] },
     );
   });
 });
