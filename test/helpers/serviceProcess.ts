@@ -31,7 +31,7 @@ export interface ServiceProcess {
   readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
-  /** SIGKILL, then a new process on the same port and data. */
+  /** SIGKILL, then, when nobody can still take it for living, a new process on the same port and data. */
   crashAndRestart(): Promise<void>;
   /** Stops it and removes what it stored. */
   close(): Promise<void>;
@@ -88,6 +88,7 @@ export async function startServiceProcess({ caFile, env = {}, script = mainFile 
     },
     async crashAndRestart() {
       await program.kill();
+      await storage.leasesRunOut();
       program = await start();
     },
     async close() {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropSchema, readSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
+import { dropSchema, expireLeases, readSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { failuresSoFar } from './failures.ts';
 
 /** The database that the tests run on; null: the embedded store. */
@@ -16,6 +16,12 @@ export interface Storage {
   readonly env: Readonly<Record<string, string>>;
   /** All that is stored, as text: the bytes of every file of the folder, and every value of the schema. */
   stored(): Promise<string>;
+  /**
+   * To be called when a process was killed, before the next one starts: the time passes in which others cannot know
+   * that it is dead, minutes on a database (leases, lanes' heartbeat), none with the embedded store. The tests of
+   * take-over wait for them in truth: test/postgres/outage/takeOver, test/chaos/postgres.
+   */
+  leasesRunOut(): Promise<void>;
   /** Leaves nothing of it. The schema of a test that failed stays, and its name is printed. */
   remove(): Promise<void>;
 }
@@ -33,6 +39,10 @@ export async function freshStorage(name = ''): Promise<Storage> {
       const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'latin1').catch(() => ''))); // may just have been replaced
       const { DATABASE_SCHEMA: schema } = env;
       return [...texts, ...(schema === undefined ? [] : await readSchema(testDatabaseUrl()!, schema))].join('\n');
+    },
+    async leasesRunOut() {
+      const { DATABASE_SCHEMA: schema } = env;
+      if (schema !== undefined) await expireLeases(testDatabaseUrl()!, schema);
     },
     async remove() {
       await rm(folder, { recursive: true, force: true });

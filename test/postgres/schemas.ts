@@ -25,6 +25,14 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
     return values;
   });
 
+/** All that processes hold of a store's work has run out: claimed jobs are due, and lanes are free, as pg-boss leaves those that nobody kept alive. */
+export const expireLeases = (url: string, schema: string): Promise<void> =>
+  connected(url, async (client) => {
+    const table = (name: string, of: string) => `${client.escapeIdentifier(name)}.${of}`;
+    await client.query(`UPDATE ${table(schema, 'jobs')} SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`);
+    await client.query(`UPDATE ${table(`${schema}_work`, 'job')} SET state = 'retry', start_after = now(), heartbeat_on = NULL WHERE state = 'active'`);
+  });
+
 /** What was left by tests that failed, or were killed. */
 export const keptSchemas = (url: string): Promise<string[]> =>
   connected(url, async (client) => {
