@@ -24,22 +24,40 @@ export async function openClient(): Promise<pg.Client> {
 
 export const removeSchema = (schema: string): Promise<void> => dropSchema(url, schema);
 
-/** A process that can be stopped in the very moment before it commits, as by SIGSTOP or a network that fails. */
+/** A process that can be stopped, as by SIGSTOP or a network that fails: at once, or in the very moment before it sends something. */
 export class StoppableDatabase implements Database {
   readonly kind = 'postgres';
   readonly #inner = new PgDatabase({ url, connections: 10, log: silent });
-  #frozen: PromiseWithResolvers<undefined> | null = null;
-  /** How many commits it was stopped before. */
+  readonly #sweeps: boolean;
+  #stop: { readonly before: (text: string, wrote: boolean) => boolean; readonly gate: PromiseWithResolvers<undefined> } | null = null;
+  /** How many statements stand still. */
   stopped = 0;
+  /** What was answered. */
+  readonly answered: string[] = [];
+
+  /** @param sweeps false: the store never looks for due jobs without a lane */
+  constructor({ sweeps = true }: { sweeps?: boolean } = {}) {
+    this.#sweeps = sweeps;
+  }
+
+  /** From now on it sends nothing. */
+  stop(): void {
+    this.stopBefore(() => true);
+  }
 
   /** From now on, before the commit of whatever has written anything, jobs or lanes. */
   stopBeforeCommit(): void {
-    this.#frozen = Promise.withResolvers();
+    this.stopBefore((text, wrote) => text === 'COMMIT' && wrote);
+  }
+
+  stopBefore(before: (text: string, wrote: boolean) => boolean): void {
+    this.stopped = 0;
+    this.#stop = { before, gate: Promise.withResolvers() };
   }
 
   goOn(): void {
-    this.#frozen?.resolve(undefined);
-    this.#frozen = null;
+    this.#stop?.gate.resolve(undefined);
+    this.#stop = null;
   }
 
   async connect(): Promise<Connection> {
@@ -47,12 +65,16 @@ export class StoppableDatabase implements Database {
     let wrote = false;
     return {
       query: async (statement) => {
+        if (!this.#sweeps && statement.name === 'cs_stranded') return { rows: [], rowCount: 0, command: 'SELECT' };
         if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
-        if (statement.text === 'COMMIT' && wrote && this.#frozen !== null) {
+        if (this.#stop?.before(statement.text, wrote)) {
+          if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true }; // nothing else of it goes on either
           this.stopped += 1;
-          await this.#frozen.promise;
+          await this.#stop.gate.promise;
         }
-        return connection.query(statement);
+        const result = await connection.query(statement);
+        this.answered.push(statement.text);
+        return result;
       },
       release: (error) => connection.release(error),
     };

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Db, PgBoss } from 'pg-boss';
 import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
+import { inWords, isOutage } from './errors.ts';
 import { Shares, type Load } from './shares.ts';
 import { earliestDue, lockNumber, quoted } from './sql.ts';
 
@@ -10,7 +11,7 @@ import { earliestDue, lockNumber, quoted } from './sql.ts';
 export interface Lane {
   /** As the table has it. */
   readonly group: string;
-  /** pg-boss's job, with the attempt that this process fetched. */
+  /** pg-boss's job, with the attempt that this process fetched: another making of the same lane has another id. */
   readonly job: { readonly id: string; readonly retryCount: number };
   /** In steady milliseconds. */
   readonly heldSince: number;
@@ -47,6 +48,10 @@ const YIELD_MS = 15;
 /** How often the processes tell each other how much they serve. */
 const SHARE_MS = 1_000;
 const FETCH_MS = 500;
+/** Lanes that are being made or removed elsewhere are tried again after so long. */
+const BUSY_MS = 50;
+/** Locks that one transaction of ours tries at most: the server has room for some thousands, for all. */
+const MOST_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
 /**
@@ -73,10 +78,13 @@ export class Lanes {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #isRealTime: boolean;
   readonly #onFreed: (queue: string) => void;
-  readonly #tell: (news: { load: Load; queues: readonly string[] }) => void;
+  readonly #tell: (news: { load?: Load; queues: readonly string[] }) => void;
+  /** To be offered again, by key. */
+  readonly #busy = new Map<string, Placed>();
+  #retry: NodeJS.Timeout | undefined;
   #tidying: Promise<void> | null = null;
 
-  constructor(options: { database: Database; boss: PgBoss; schema: string; workSchema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load: Load; queues: readonly string[] }) => void }) {
+  constructor(options: { database: Database; boss: PgBoss; schema: string; workSchema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load?: Load; queues: readonly string[] }) => void }) {
     this.#database = options.database;
     this.#boss = options.boss;
     this.#schema = options.schema;
@@ -91,7 +99,8 @@ export class Lanes {
   /** Makes what is missing of pg-boss's queues. */
   async createQueues(queues: readonly string[]): Promise<void> {
     const there = new Set((await this.#boss.getQueues()).map(({ name }) => name));
-    const options = { retryLimit: 2_000_000_000, retryDelay: 0, retentionSeconds: NEVER_DELETE_SECONDS, expireInSeconds: EXPIRE_SECONDS };
+    // Exclusive: never a second job of a key, waiting or fetched.
+    const options = { policy: 'exclusive', retryLimit: 2_000_000_000, retryDelay: 0, retentionSeconds: NEVER_DELETE_SECONDS, expireInSeconds: EXPIRE_SECONDS } as const;
     for (const queue of queues) {
       if (!there.has(queue)) await this.#boss.createQueue(queue, { ...options, heartbeatSeconds: HEARTBEAT_SECONDS });
       if (!there.has(timersOf(queue))) await this.#boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
@@ -108,10 +117,11 @@ export class Lanes {
   /** Gives everything back. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#retry);
     await this.#tidying;
     if (this.#timers.length > 0) this.#tell({ load: null, queues: [] });
     for (const [queue, lanes] of this.#held) {
-      await this.#giveBack(queue, [...lanes.values()], { offerAgain: true }).catch(() => {}); // pg-boss's heartbeat takes them back
+      await this.#offerBack(queue, [...lanes.values()]).catch(() => {}); // pg-boss's heartbeat takes them back
     }
     this.#held.clear();
   }
@@ -119,7 +129,7 @@ export class Lanes {
   /** Nobody here takes more of this queue's work: others get its lanes at once, while what was claimed here comes to its end. */
   async leave(queue: string): Promise<void> {
     this.#left.add(queue);
-    await this.#giveBack(queue, this.of(queue), { offerAgain: true }).catch(() => {}); // at the stop once more
+    await this.#offerBack(queue, this.of(queue)).catch(() => {}); // at the stop once more
   }
 
   /** Somebody here takes this queue's work. */
@@ -187,27 +197,18 @@ export class Lanes {
 
   /**
    * Makes sure that placed jobs will be served: a lane for each group with due ones, timers for when others are due.
-   * @returns the lanes that were there already: whoever serves them may just have found nothing and be about to give them back
+   * It waits for nobody: what another process is just making or removing is tried again soon.
    */
-  async offer(placed: readonly Placed[], db?: Db): Promise<readonly Placed[]> {
-    const lanes = new Map<string, Map<string, Placed>>();
-    const timers = new Map<string, Map<string, { group: string; at: number }>>();
-    for (const each of placed) {
-      const { id, at } = placeOf(each);
-      if (at === null) inner(lanes, each.queue).set(id, each);
-      else inner(timers, each.queue).set(id, { group: each.group, at });
-    }
-    const within = db === undefined ? {} : { db };
-    // In one order everywhere: two transactions that offer the same ones wait, but not for each other.
-    for (const [queue, of] of sorted(timers)) {
-      await this.#boss.insert(timersOf(queue), sorted(of).map(([id, { group, at }]) => ({ id, data: { group }, startAfter: new Date(at).toISOString() })), within);
-    }
-    const there: Placed[] = [];
-    for (const [queue, of] of sorted(lanes)) {
-      const made = new Set(await this.#boss.insert(queue, sorted(of).map(([id, { group }]) => ({ id, data: { group } })), { ...within, returnId: true }));
-      for (const [id, each] of of) if (!made.has(id)) there.push(each);
-    }
-    return there;
+  async offer(placed: readonly Placed[]): Promise<void> {
+    const busy: Placed[] = [];
+    for (const part of partsOf(placed)) busy.push(...(await this.#transaction((connection) => this.#offerFree(connection, part))));
+    for (const each of busy) this.#busy.set(placeOf(each).key, each);
+    if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
+  }
+
+  /** The same for those that have none, at a glance: one that is just being removed counts as there, and the next look finds it gone. */
+  async offerMissing(placed: readonly Placed[]): Promise<void> {
+    for (const part of partsOf(placed)) await this.#transaction((connection) => this.offerWithin(connection, part));
   }
 
   /**
@@ -217,24 +218,81 @@ export class Lanes {
    */
   async offerWithin(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
     if (placed.length === 0) return [];
-    const places = sorted(new Map(placed.map((each) => [placeOf(each).id, each])));
+    const places = placesOf(placed);
     const { rows } = await connection.query({
-      text: `SELECT v.id::text AS id FROM unnest($1::uuid[], $2::text[], $3::bigint[]) v (id, name, lock)
-        WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND j.id = v.id) THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
-      values: [places.map(([id]) => id), places.map(([, each]) => (placeOf(each).at === null ? each.queue : timersOf(each.queue))), places.map(([id]) => lockNumber(`${this.#schema} ${id}`))],
+      text: `SELECT v.key FROM unnest($1::text[], $2::text[], $3::bigint[]) v (key, name, lock)
+        WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND COALESCE(j.singleton_key, '') = v.key AND j.state <= 'active' AND j.policy = 'exclusive')
+          THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
+      values: [places.map(({ key }) => key), places.map(({ queue }) => queue), places.map((place) => this.#lockOf(place))],
       name: 'cs_lanes_free',
     });
-    const free = new Set(rows.map(({ id }) => String(id)));
-    const there = places.flatMap(([id, each]) => (free.has(id) ? [] : [each]));
-    return [...there, ...(await this.offer(places.flatMap(([id, each]) => (free.has(id) ? [each] : [])), dbOf(connection)))];
+    const free = new Set(rows.map(({ key }) => key));
+    const there = await this.#insert(places.filter(({ key }) => free.has(key)), dbOf(connection));
+    return [...places.filter(({ key }) => !free.has(key)).map((place) => place.placed), ...there];
+  }
+
+  /** The same in a store that holds nothing yet. @returns what was there already */
+  offerAlone(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+    return this.#insert(placesOf(placed), dbOf(connection));
+  }
+
+  /** @returns those that another process is just making or removing; whoever has the lock knows that the others are there, and stay until whoever removes them has looked for jobs */
+  async #offerFree(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+    const places = placesOf(placed);
+    const free = await this.#lock(connection, places);
+    await this.#insert(places.filter(({ key }) => free.has(key)), dbOf(connection));
+    return places.filter(({ key }) => !free.has(key)).map((place) => place.placed);
+  }
+
+  async #offerBusy(): Promise<void> {
+    this.#retry = undefined;
+    const again = [...this.#busy.values()];
+    this.#busy.clear();
+    try {
+      await this.offer(again);
+      const queues = [...new Set(again.filter((each) => !this.#busy.has(placeOf(each).key)).map(({ queue }) => queue))];
+      if (queues.length === 0) return;
+      this.#tell({ queues });
+      for (const queue of queues) {
+        this.hint(queue);
+        this.#onFreed(queue);
+      }
+    } catch {
+      // Found by whoever looks for due jobs without a lane.
+    }
+  }
+
+  /** Locks that are tried, never waited for: whoever makes or removes a lane has its lock. @returns the keys of those got */
+  async #lock(connection: Connection, places: readonly Place[]): Promise<ReadonlySet<unknown>> {
+    const { rows } = await connection.query({
+      text: 'SELECT v.key FROM unnest($1::text[], $2::bigint[]) v (key, lock) WHERE pg_try_advisory_xact_lock(v.lock)',
+      values: [places.map(({ key }) => key), places.map((place) => this.#lockOf(place))],
+      name: 'cs_lanes_lock',
+    });
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  #lockOf({ key }: Place): string {
+    return lockNumber(`${this.#schema} ${key}`);
+  }
+
+  /** @returns what was there already */
+  async #insert(places: readonly Place[], db: Db): Promise<readonly Placed[]> {
+    const there: Placed[] = [];
+    for (const [queue, of] of Map.groupBy(places, (place) => place.queue)) {
+      const jobs = of.map((place) => ({ place, job: { id: randomUUID(), singletonKey: place.key, data: { group: place.placed.group }, ...(place.at !== null && { startAfter: new Date(place.at).toISOString() }) } }));
+      const made = new Set(await this.#boss.insert(queue, jobs.map(({ job }) => job), { db, returnId: true }));
+      there.push(...jobs.flatMap(({ place, job }) => (made.has(job.id) ? [] : [place.placed])));
+    }
+    return there;
   }
 
   async #fireTimers(queue: string): Promise<void> {
     for (;;) {
-      const fired = await this.#boss.fetch<{ group: string }>(timersOf(queue), { batchSize: BATCH });
+      const fired = (await this.#boss.fetch<{ group: string }>(timersOf(queue), { batchSize: BATCH })) as readonly { id: string; retryCount: number; data: { group: string } }[];
       if (fired.length === 0) return;
       await this.offer(fired.map(({ data }) => ({ queue, group: data.group, dueAt: 0, now: 0 })));
-      await this.#boss.deleteJob(timersOf(queue), fired.map(({ id }) => id));
+      await this.#boss.deleteJob(timersOf(queue), [...fired]);
       if (fired.length < BATCH) return;
     }
   }
@@ -262,15 +320,15 @@ export class Lanes {
         const all = [...lanes.values()];
         const empty = all.filter(({ claimed, emptySince }) => claimed.size === 0 && emptySince !== null && now - emptySince > LINGER_MS);
         const old = all.filter((lane) => !empty.includes(lane) && now - lane.heldSince > TENURE_MS);
-        if (empty.length > 0) await this.#giveBack(queue, empty, { offerAgain: false });
-        if (old.length > 0) await this.#giveBack(queue, old, { offerAgain: true });
+        for (const part of partsOf(empty)) await this.#remove(queue, part);
+        if (old.length > 0) await this.#offerBack(queue, old);
       }
       if (this.#isRealTime && now - this.#sharedAt >= SHARE_MS) await this.#share(now);
     })();
     try {
       await this.#tidying;
-    } catch {
-      // As above.
+    } catch (error) {
+      if (!isOutage(error)) this.#log.warn(`lanes could not be given back; they are later: ${inWords(error)}`);
     } finally {
       this.#tidying = null;
     }
@@ -284,43 +342,60 @@ export class Lanes {
     const shared: string[] = [];
     for (const [queue, count] of this.#shares.tooMany(counts)) {
       const lanes = busy.get(queue)!.sort((a, b) => a.heldSince - b.heldSince).slice(0, count);
-      await this.#giveBack(queue, lanes, { offerAgain: true, toOthers: true });
+      await this.#offerBack(queue, lanes, { toOthers: true });
       shared.push(queue);
     }
     this.#tell({ load: Object.fromEntries([...counts].filter(([, count]) => count > 0)), queues: shared });
   }
 
-  async #giveBack(queue: string, lanes: readonly Lane[], { offerAgain, toOthers = false }: { offerAgain: boolean; toOthers?: boolean }): Promise<void> {
+  /** Gives lanes to whoever wants them, due work or not. */
+  async #offerBack(queue: string, lanes: readonly Lane[], { toOthers = false }: { toOthers?: boolean } = {}): Promise<void> {
     if (lanes.length === 0) return;
-    const held = this.#held.get(queue)!;
+    // One statement: nobody can be stopped in the middle of it.
+    await this.#boss.fail(queue, lanes.map(({ job }) => job));
+    this.#drop(queue, lanes);
+    if (toOthers) return this.#lookIn(queue, FETCH_MS);
+    this.hint(queue);
+    this.#onFreed(queue);
+  }
+
+  /** Removes lanes whose groups have nothing due. */
+  async #remove(queue: string, lanes: readonly Lane[]): Promise<void> {
+    const { removed, busy } = await this.#transaction(async (connection) => {
+      const free = await this.#lock(connection, lanes.map((lane) => placeOfLane(queue, lane)));
+      const nextOf = await this.#nextOf(connection, queue, lanes);
+      // What is due within a moment is not worth the way: the lane is kept.
+      const leaving = lanes.filter((lane) => free.has(laneKey(queue, lane.group)) && lane.claimed.size === 0 && nextOf.get(lane.group)!.dueAt > nextOf.get(lane.group)!.now + TIMER_STEP_MS + LINGER_MS);
+      if (leaving.length === 0) return { removed: [], busy: [] };
+      await this.#boss.deleteJob(queue, leaving.map(({ job }) => job), { db: dbOf(connection) });
+      // Once more: a job that came in meanwhile found the lane still there. Whoever adds one from here on finds it locked, and tries again.
+      const left = await this.#nextOf(connection, queue, leaving);
+      const next = leaving.flatMap(({ group }) => {
+        const { dueAt, now } = left.get(group)!;
+        return Number.isFinite(dueAt) ? [{ queue, group, dueAt, now }] : [];
+      });
+      return { removed: leaving, busy: await this.offerWithin(connection, next) };
+    });
+    this.#drop(queue, removed);
+    await this.offer(busy);
+  }
+
+  #drop(queue: string, lanes: readonly Lane[]): void {
+    const held = this.#held.get(queue);
+    for (const lane of lanes) if (held?.get(lane.group) === lane) held.delete(lane.group);
+  }
+
+  async #transaction<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await this.#database.connect();
     try {
       await connection.query({ text: 'BEGIN' });
-      const db = dbOf(connection);
-      const nextOf = await this.#nextOf(connection, queue, lanes);
-      // What is due within a moment is not worth the way: the lane is kept.
-      const leaving = lanes.filter(({ group, claimed }) => offerAgain || (claimed.size === 0 && nextOf.get(group)!.dueAt > nextOf.get(group)!.now + TIMER_STEP_MS + LINGER_MS));
-      if (leaving.length > 0) {
-        await this.#boss.deleteJob(queue, leaving.map(({ job }) => job), { db });
-        // Once more: a job that came in meanwhile found the lane still there. One that comes from here on finds it going, and waits.
-        const left = await this.#nextOf(connection, queue, leaving);
-        const next = leaving.flatMap(({ group }) => {
-          const { dueAt, now } = left.get(group)!;
-          return Number.isFinite(dueAt) ? [{ queue, group, dueAt, now }] : [];
-        });
-        await this.offer(next, db);
-      }
+      const value = await fn(connection);
       await connection.query({ text: 'COMMIT' });
       connection.release();
-      for (const lane of leaving) if (held.get(lane.group) === lane) held.delete(lane.group);
-      if (!offerAgain || leaving.length === 0) return;
-      if (toOthers) return this.#lookIn(queue, FETCH_MS);
-      this.hint(queue);
-      this.#onFreed(queue);
+      return value;
     } catch (error) {
       await connection.query({ text: 'ROLLBACK' }).catch(() => {});
       connection.release(error as Error);
-      this.#log.warn('lanes could not be given back; they are later');
       throw error;
     }
   }
@@ -351,22 +426,32 @@ function timerAt({ dueAt, now }: Placed): number {
 
 export const timersOf = (queue: string): string => `${queue}.timers`;
 
-/** Always the same for the same group, so that there is never a second lane. */
-const laneId = (queue: string, group: string, at?: number): string => {
-  const hex = createHash('sha256').update(JSON.stringify([queue, group, at ?? null])).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-};
+/** A job's lane, or the timer that becomes one. */
+interface Place {
+  /** Always the same for the same group, so that there is never a second lane; a timer's has its time, too. */
+  readonly key: string;
+  /** pg-boss's. */
+  readonly queue: string;
+  /** A timer's time; null: a lane. */
+  readonly at: number | null;
+  readonly placed: Placed;
+}
 
-/** A job's lane, or the timer that becomes one: then `at` is its time. */
-const placeOf = (placed: Placed): { readonly id: string; readonly at: number | null } => {
+const placeOf = (placed: Placed): Place => {
   const at = timerAt(placed);
-  return at <= placed.now ? { id: laneId(placed.queue, placed.group), at: null } : { id: laneId(placed.queue, placed.group, at), at };
+  return at <= placed.now
+    ? { key: laneKey(placed.queue, placed.group), queue: placed.queue, at: null, placed }
+    : { key: laneKey(placed.queue, placed.group, at), queue: timersOf(placed.queue), at, placed };
 };
 
-const inner = <V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> => {
-  let found = map.get(key);
-  if (found === undefined) map.set(key, (found = new Map()));
-  return found;
-};
+/** Each once. */
+const placesOf = (placed: readonly Placed[]): readonly Place[] => [...new Map(placed.map((each) => placeOf(each)).map((place) => [place.key, place])).values()];
 
-const sorted = <V>(map: ReadonlyMap<string, V>): [string, V][] => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+const placeOfLane = (queue: string, { group }: Lane): Place => placeOf({ queue, group, dueAt: 0, now: 0 });
+
+const laneKey = (queue: string, group: string, at?: number): string =>
+  createHash('sha256').update(JSON.stringify([queue, group, at ?? null])).digest('hex');
+
+function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += MOST_LOCKS) yield all.slice(at, at + MOST_LOCKS);
+}

@@ -9,7 +9,7 @@ import { Crowded, Crowds, Place } from './crowds.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { inWords, isOutage, isToBeRunAgain, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
-import { dbOf, Lanes, SUPERVISE_SECONDS } from './lanes.ts';
+import { Lanes, SUPERVISE_SECONDS } from './lanes.ts';
 import { LostCommit, wasCommitted } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
@@ -226,7 +226,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           queues: this.#queues,
           nowSql: this.#nowSql,
           now: () => this.#options.clock.now(),
-          offer: (placed, connection) => this.#lanes.offer(placed, dbOf(connection)),
+          offer: (placed, connection) => this.#lanes.offerAlone(connection, placed),
           wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,

@@ -127,7 +127,7 @@ export class WorkQueue {
         SELECT queue, group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(this.#jobs, 'g.queue', 'g.group_key')})::float8 AS due_at FROM g`,
       name: 'cs_stranded',
     });
-    await this.#lanes.offer(rows.map(({ queue, group_key, due_at, now }) => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) })));
+    await this.#lanes.offerMissing(rows.map(({ queue, group_key, due_at, now }) => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) })));
   }
 
   /**

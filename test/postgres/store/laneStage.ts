@@ -1,0 +1,60 @@
+// Two processes that share the lanes of one queue: one that can be stopped, and one that goes on.
+import { expect } from '@jest/globals';
+import type pg from 'pg';
+import type { ContractStore } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { freshSchema, openClient, openStore, removeSchema, StoppableDatabase } from './contractStores.ts';
+
+/** Before a lock's time is over (15 s). */
+export const SOON = { timeoutMs: 12_000 };
+
+export interface LaneStage {
+  readonly schema: string;
+  /** The first one's. */
+  readonly database: StoppableDatabase;
+  readonly stopped: ContractStore;
+  readonly other: ContractStore;
+  /** Nobody of ours. */
+  readonly client: pg.Client;
+  close(): Promise<void>;
+}
+
+/** @param sweeps false: nobody looks for due jobs without a lane */
+export async function openLaneStage({ sweeps }: { sweeps: boolean }): Promise<LaneStage> {
+  const schema = freshSchema();
+  const database = new StoppableDatabase({ sweeps });
+  const stopped = await openStore(schema, database);
+  const other = await openStore(schema, sweeps ? undefined : new StoppableDatabase({ sweeps }));
+  const client = await openClient();
+  return {
+    schema,
+    database,
+    stopped,
+    other,
+    client,
+    async close() {
+      database.goOn();
+      await stopped.close();
+      await other.close();
+      await client.end();
+      await removeSchema(schema);
+    },
+  };
+}
+
+export const add = (store: ContractStore, id: string, group = 'shared', inMs = 0): Promise<void> =>
+  store.transaction((tx) => tx.jobs.enqueue({ id, queue: 'q', group, runAt: Date.now() + inMs, rank: 0, data: {} }));
+
+export const complete = (store: ContractStore, id: string): Promise<void> => store.transaction((tx) => tx.jobs.complete(id));
+
+export const claim = async (store: ContractStore): Promise<string[]> => (await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(({ id }) => id);
+
+/** Claims until it has these, and nothing else. @param wanted sorted */
+export async function claimAll(store: ContractStore, ...wanted: string[]): Promise<void> {
+  const ids: string[] = [];
+  await waitFor(`${wanted.join(' and ')} to be claimed`, async () => {
+    ids.push(...(await claim(store)));
+    return wanted.every((id) => ids.includes(id));
+  }, SOON);
+  expect(ids.sort()).toEqual(wanted);
+}
