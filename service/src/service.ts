@@ -74,7 +74,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, 'the data folder', log));
+  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(

@@ -37,7 +37,8 @@ async function importFrom(from: string): Promise<void> {
   key.check(reader.header.key_fingerprint);
   const progress = new Progress('imported');
   try {
-    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)));
+    // Who wrote meanwhile would wait for all of it: a process that is started then ends with a line that says why.
+    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), { exclusive: true });
   } catch (error) {
     if (error instanceof StoreNotEmpty) throw new Error(`${error.message} An import takes an empty one only, before the first start. ${elsewhere(config)}`, { cause: error });
     refuse(from, error);

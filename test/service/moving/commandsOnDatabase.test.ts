@@ -23,8 +23,7 @@ const TIMEOUT_MS = 120_000;
     const whole = await readFile(file);
     await stage.isEmpty(to); // makes the tables
     await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-    await waitFor('the server to notice', async () => !(await stage.isLocked(to, 'workspaces')));
-    await stage.isEmpty(to);
+    await waitFor('the server to notice, and nothing to be there', async () => /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err));
     expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
     expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
   }, TIMEOUT_MS);
@@ -38,6 +37,20 @@ const TIMEOUT_MS = 120_000;
     refused(ended, /the database cannot be reached or written to: |the connection to the database was lost: /);
     await stage.isEmpty(to);
     expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
+  }, TIMEOUT_MS);
+
+  it('have the database to themselves while they import: whoever is started meanwhile ends at once and says why', async () => {
+    const place = stage.folderPlace();
+    const whole = await readFile(await stage.use(place));
+    const to = stage.databasePlace(await stage.keyOf(place));
+    await stage.isEmpty(to);
+    const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
+    const itself = /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this one when that has ended/;
+    refused(await stage.command(to, ['key', 'list']), itself);
+    await expect(stage.start(to, {})).rejects.toThrow(itself);
+    refused(await stage.command(to, ['import', '--from', join(stage.folder, 'export.ndjson')]), /One process has it open\. Stop all processes/);
+    expect((await importing.end()).code).toBe(0);
+    expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
   }, TIMEOUT_MS);
 
   it('export while the service runs, as of one moment, and import where it has never been started only', async () => {
@@ -54,8 +67,9 @@ const TIMEOUT_MS = 120_000;
     expect(await stage.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
     isOver = true;
     expect(await writing).toBeGreaterThan(0);
-    refused(await stage.command(place, ['import', '--from', file]), /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/);
+    refused(await stage.command(place, ['import', '--from', file]), /One process has it open\. Stop all processes of the service first, on every machine/);
     await stage.stop();
+    refused(await stage.command(place, ['import', '--from', file]), /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/);
 
     const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);
     expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });

@@ -131,8 +131,8 @@ export class MovingStage {
     await once(child, 'close');
   }
 
-  /** Gives an import most of its input, cuts its connections while it waits, and gives it the rest. */
-  async cutImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<Ended> {
+  /** Gives an import most of its input. @returns what gives it the rest */
+  async beginImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<{ end(): Promise<Ended> }> {
     const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], { env: { PATH: process.env.PATH, ...place.env } });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => (out += String(chunk)));
@@ -140,10 +140,20 @@ export class MovingStage {
     child.stdin.on('error', () => {});
     child.stdin.write(whole.subarray(0, whole.length - 100));
     await waitFor('the import to be under way', isUnderWay);
+    return {
+      end: async () => {
+        child.stdin.end(whole.subarray(whole.length - 100));
+        await once(child, 'close');
+        return { code: child.exitCode!, out, err };
+      },
+    };
+  }
+
+  /** Gives an import most of its input, cuts its connections while it waits, and gives it the rest. */
+  async cutImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<Ended> {
+    const importing = await this.beginImport(place, whole, isUnderWay);
     await this.#ask(place, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${place.env['DATABASE_SCHEMA']}.workspaces`]);
-    child.stdin.end(whole.subarray(whole.length - 100));
-    await once(child, 'close');
-    return { code: child.exitCode!, out, err };
+    return importing.end();
   }
 
   /** Whether somebody writes to a table of a database, and has not committed. */

@@ -18,7 +18,7 @@ export class SchemaInUse extends Error {
 export async function enter(session: Session, name: string, exclusive: boolean): Promise<void> {
   const { rows } = await session.query(`SELECT pg_try_advisory_lock${exclusive ? '' : '_shared'}(hashtextextended($1, 0)) AS entered`, [name]);
   if (rows[0]!['entered'] === true) return;
-  if (!exclusive) throw new SchemaInUse('Its encryption key is being changed by another process. Start this one when that has ended, with the new key.');
+  if (!exclusive) throw new SchemaInUse('Another process has it to itself: its encryption key is being changed, or an export is being imported. Start this one when that has ended; after a change of the key, with the new one.');
   const others = await session.query(
     `SELECT count(DISTINCT pid)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid <> pg_backend_pid()
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND ((classid::bigint << 32) | objid::bigint) = hashtextextended($1, 0)`,
