@@ -247,18 +247,18 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       expect((await current().stats()).queues).toEqual({});
       await enqueue(job('a'), job('b'), job('later', { group: 'h', runAt: NOW + DAY }), job('tool', { queue: 'tools', runAt: NOW + DAY }));
       const counts = async (queue: string) => (await current().stats()).queues[queue];
-      expect(await counts('deliveries')).toEqual({ waiting: 3, claimed: 0, oldestDueMs: 0 });
+      expect(await counts('deliveries')).toEqual({ waiting: 3, due: 2, claimed: 0, oldestDueMs: 0 });
       clock().advance(250);
-      expect(await counts('deliveries')).toEqual({ waiting: 3, claimed: 0, oldestDueMs: 250 });
-      expect(await counts('tools')).toEqual({ waiting: 1, claimed: 0, oldestDueMs: null });
+      expect(await counts('deliveries')).toEqual({ waiting: 3, due: 2, claimed: 0, oldestDueMs: 250 });
+      expect(await counts('tools')).toEqual({ waiting: 1, due: 0, claimed: 0, oldestDueMs: null });
       await claim();
-      expect(await counts('deliveries')).toEqual({ waiting: 1, claimed: 2, oldestDueMs: null });
+      expect(await counts('deliveries')).toEqual({ waiting: 1, due: 0, claimed: 2, oldestDueMs: null });
       await release('a', NOW);
       await complete('b');
       await complete('later');
       expect(await counts('deliveries')).toMatchObject({ waiting: 1, claimed: 0 });
       await complete('a');
-      expect(await counts('deliveries')).toEqual({ waiting: 0, claimed: 0, oldestDueMs: null });
+      expect(await counts('deliveries')).toEqual({ waiting: 0, due: 0, claimed: 0, oldestDueMs: null });
     });
 
     it('takes nothing that is held back for the job due longest', async () => {
@@ -270,10 +270,10 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       clock().advance(5);
       const oldest = async (...held: string[]) => (await current().stats((queue, group) => queue === 'deliveries' && held.includes(group))).queues.deliveries;
       for (const _ of ['as they were enqueued', 'passed over by a claim']) {
-        expect(await oldest()).toMatchObject({ waiting: 3, oldestDueMs: 285 });
-        expect(await oldest('g')).toMatchObject({ waiting: 3, oldestDueMs: 35 });
-        expect(await oldest('g', 'h')).toMatchObject({ waiting: 3, oldestDueMs: 5 });
-        expect(await oldest('g', 'h', 'free')).toMatchObject({ waiting: 3, oldestDueMs: null });
+        expect(await oldest()).toMatchObject({ waiting: 3, due: 3, oldestDueMs: 285 });
+        expect(await oldest('g')).toMatchObject({ waiting: 3, due: 2, oldestDueMs: 35 });
+        expect(await oldest('g', 'h')).toMatchObject({ waiting: 3, due: 1, oldestDueMs: 5 });
+        expect(await oldest('g', 'h', 'free')).toMatchObject({ waiting: 3, due: 0, oldestDueMs: null });
         expect(await claim({ freeSlots: () => 0 })).toEqual([]);
       }
     });

@@ -121,6 +121,8 @@ export interface Gap {
 export interface QueueStats {
   /** Jobs that nobody has claimed, due or not. */
   readonly waiting: number;
+  /** Of those the ones whose time has come. */
+  readonly due: number;
   /** Jobs whose lease has not been ended. */
   readonly claimed: number;
   /** How long the job that is due longest has been waiting for a claim, in milliseconds; null: none is due. */
@@ -191,9 +193,9 @@ export interface Store<S extends Schema> {
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
   /**
-   * Answers during an outage too. In the embedded store it costs as much as there are groups with due jobs;
-   * a database counts all jobs.
-   * @param skip groups whose jobs are held back on purpose: they are counted, but none of them is the one due longest
+   * Answers during an outage too. In the embedded store it costs as much as there are groups with due jobs, and `due` as there are due jobs. A database counts
+   * all jobs: what it said is used for a while, the longer, the longer counting took (half a minute at most).
+   * @param skip groups whose jobs are held back on purpose: they are counted as waiting, but not as due, and none of them is the one due longest
    */
   stats(skip?: (queue: string, group: string) => boolean): Promise<StoreStats>;
   close(): Promise<void>;

@@ -70,6 +70,17 @@ export class JobGroup {
     return taken;
   }
 
+  countDue(now: number): number {
+    let due = 0;
+    for (const { jobs } of this.ranks) {
+      for (const { dueAt } of jobs.keys()) {
+        if (dueAt > now) break;
+        due += 1;
+      }
+    }
+    return due;
+  }
+
   /** Null: no job waits. */
   get nextDueAt(): number | null {
     if (this.ranks.length === 0) return null;

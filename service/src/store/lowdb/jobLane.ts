@@ -91,8 +91,13 @@ export class JobLane {
 
   stats(now: number, skip: (group: string) => boolean): QueueStats {
     const oldest = this.oldestDueAt(skip);
+    const countDue = () => this.countDue(now, skip);
     return {
       waiting: this.waiting,
+      // Only for whoever asks for it: they are gone through.
+      get due() {
+        return countDue();
+      },
       claimed: this.leases.size,
       oldestDueMs: oldest === null || oldest > now ? null : now - oldest,
     };
@@ -110,6 +115,16 @@ export class JobLane {
       if ((oldest === null || nextDueAt! < oldest) && !skip(name)) oldest = nextDueAt;
     }
     return oldest;
+  }
+
+  private countDue(now: number, skip: (group: string) => boolean): number {
+    let due = 0;
+    for (const group of this.sleeping.keys()) {
+      if (group.wakeAt! > now) break;
+      if (!skip(group.name)) due += group.countDue(now);
+    }
+    for (const group of this.round) if (!skip(group.name)) due += group.countDue(now);
+    return due;
   }
 
   private wake(now: number): void {

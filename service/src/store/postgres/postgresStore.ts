@@ -107,7 +107,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#nowSql = nowSql(workSchema);
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
     this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
-    this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance });
+    this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance, isRealTime: time.isReal });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
     this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null);
   }
