@@ -82,6 +82,13 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     }, { timeoutMs: RECOVERED_MS });
   }, 240_000);
 
+  it('processes that are asked nothing say so too, and when it is over', async () => {
+    await freeze();
+    for (const { url } of stage.cluster.processes) await waitFor('the process to say that it is not ready', async () => (await readiness(url)).status === 503, { timeoutMs: ENDS_WITHIN_MS });
+    thaw();
+    await waitUntilReady(stage.cluster);
+  }, 180_000);
+
   it('for a moment only: requests wait, and nobody notices', async () => {
     const writers = await stage.startWriters();
     await waitFor('some messages', () => writers.acknowledged.size > 20);

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
+import { StoreUnavailable } from '../store.ts';
 import { runOn, type Database } from './database.ts';
 import { inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
 
@@ -51,6 +52,15 @@ export class Outage {
         }
         throw unavailable(this.#reason!, error);
       }
+    }
+  }
+
+  /** Finds out how it stands where nobody asks for anything. */
+  async look(): Promise<void> {
+    try {
+      await this.watch(() => assertWritable(this.#database));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) this.#begin(inWords(error)); // it answers, and takes nothing
     }
   }
 

@@ -26,6 +26,8 @@ const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime
 const MOST_RUNS = 50;
 /** A unique violation may come from one who was faster: the second run finds what that one wrote. */
 const MOST_VIOLATIONS = 3;
+/** A process that is asked nothing has to know too: a balancer goes by what it says. */
+const LOOK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
@@ -252,6 +254,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#lanes.createQueues(this.#options.queues);
     await this.#changes.start();
     this.#stopListening = await this.database.listen(channelOf(this.schemaName), (payload) => this.#hear(payload), () => this.#catchUp(), this.#options.exclusive);
+    this.#every(LOOK_MS, () => this.#outage.look());
     if (!works) return;
     this.#lanes.start();
     this.#every(SWEEP_MS, () => this.#work.offerStranded());
