@@ -24,9 +24,8 @@ export async function emitEvent(
 ): Promise<void> {
   const id = newId('evt');
   const where = { workspaceId: about.workspace.id, event: detail.name };
-  // In this order: what moves from one to the other meanwhile stands in both. See docs/decisions/0033.
-  const subscriptions = await tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT });
-  const retired = await tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT });
+  // Asked in this order: what moves from one to the other meanwhile stands in both. See docs/decisions/0033.
+  const [subscriptions, retired] = await Promise.all([tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT }), tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT })]);
   const lineages = new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)]);
   if (lineages.size === 0) return;
   const event: Event = {

@@ -31,7 +31,7 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
     clients.add(client);
     const backend = connect({ host: target.hostname, port: Number(target.port), noDelay: true });
     let sent = Buffer.alloc(0);
-    let isSwallowing = false;
+    let swallowed: Buffer | null = null;
     const end = () => {
       clients.delete(client);
       client.destroy();
@@ -48,13 +48,15 @@ export async function startCommitProxy(serverUrl: string): Promise<CommitProxy> 
           client.resetAndDestroy();
           return void backend.destroy();
         }
-        isSwallowing = true;
+        swallowed = Buffer.alloc(0);
       }
       if (isCommit) sent = Buffer.alloc(0);
       backend.write(bytes);
     });
     backend.on('data', (bytes: Buffer) => {
-      if (!isSwallowing) return void client.write(bytes);
+      if (swallowed === null) return void client.write(bytes);
+      swallowed = Buffer.concat([swallowed, bytes]);
+      if (!swallowed.includes(COMMIT)) return; // answers to what came before it
       // The server has done it, and said so.
       client.resetAndDestroy();
       backend.destroy();

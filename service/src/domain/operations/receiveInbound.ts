@@ -94,7 +94,8 @@ async function storeInbound(tx: Tx, workspace: Workspace, channel: Channel, item
   if (known && (await findReceived(tx, known.id, item.id))) return null;
   const contact = hasWritten(known ?? newContact(channel, item.from, now), item.sentAt ?? now, now);
   await keepContact(tx, contact);
-  const { conversation } = await storeReceived(tx, { workspace, contact }, { text: item.text, channelMessageId: item.id }, now);
+  const last = await findLastConversation(tx, contact.id);
+  const { conversation } = await storeReceived(tx, { workspace, contact, last }, { text: item.text, channelMessageId: item.id }, now);
   return conversation;
 }
 

@@ -29,9 +29,9 @@ export const receiveMessage = (
     const now = deps.clock.now();
     const contact = await tx.contacts.get(contactId); // locked: a contact has one open conversation
     if (!contact) throw new AppError('unauthorized', `This visitor was removed. ${ERROR_CATALOGUE.unauthorized.fix}`);
-    const known = await findReceived(tx, contactId, channelMessageId);
+    const [known, last] = await Promise.all([findReceived(tx, contactId, channelMessageId), findLastConversation(tx, contactId)]);
     if (known) return known;
-    const received = await storeReceived(tx, { workspace, contact }, { text, channelMessageId }, now);
+    const received = await storeReceived(tx, { workspace, contact, last }, { text, channelMessageId }, now);
     await wakeAgent(tx, deps, received.conversation, now.getTime() + deps.agent.quietMs);
     return received.message;
   });
@@ -42,14 +42,17 @@ export async function findReceived(tx: Tx, contactId: string, channelMessageId: 
   return known ?? null;
 }
 
-/** Stores a customer's new message with its events, in the caller's transaction, which has locked the contact; waking the agent is the caller's too. */
+/**
+ * Stores a customer's new message with its events, in the caller's transaction, which has locked the contact; waking the agent is the caller's too.
+ * @param about.last the contact's last conversation, found since the contact was locked
+ */
 export async function storeReceived(
   tx: Tx,
-  { workspace, contact }: { workspace: Workspace; contact: Contact },
+  { workspace, contact, last }: { workspace: Workspace; contact: Contact; last: Conversation | null },
   { text, channelMessageId }: { text: string; channelMessageId: string },
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
-  const { conversation, isNew } = await currentConversation(tx, workspace, contact, now);
+  const { conversation, isNew } = await currentConversation(tx, workspace, contact, last, now);
   const sender = { type: 'customer', name: contact.name ?? '' } as const;
   const received = await storeMessage(tx, { workspace, contact, conversation }, { sender, text, channelMessageId }, now);
   const about = { workspace, contact, conversation: received.conversation };
@@ -58,8 +61,9 @@ export async function storeReceived(
   return received;
 }
 
-async function currentConversation(tx: Tx, workspace: Workspace, contact: Contact, now: Date) {
-  const last = await lockLastConversation(tx, contact.id);
+async function currentConversation(tx: Tx, workspace: Workspace, contact: Contact, found: Conversation | null, now: Date) {
+  // No newer one can begin while the contact is locked. Whether it is open is known once it is locked too.
+  const last = found && (await tx.conversations.get(found.id));
   if (last && last.status !== 'closed') return { conversation: last, isNew: false };
   const start = {
     id: newId('conv'),
@@ -69,12 +73,6 @@ async function currentConversation(tx: Tx, workspace: Workspace, contact: Contac
     previousConversationId: last?.id ?? null,
   };
   return { conversation: openConversation(start, now), isNew: true };
-}
-
-/** Whoever has locked the contact: no newer one can begin then. Whether it is open is known once it is locked too. */
-async function lockLastConversation(tx: Tx, contactId: string): Promise<Conversation | null> {
-  const last = await findLastConversation(tx, contactId);
-  return last && tx.conversations.get(last.id);
 }
 
 /** A contact has one open conversation at most, and it is the newest. */

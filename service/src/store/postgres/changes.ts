@@ -11,6 +11,7 @@ const BATCH = 2_000;
 const KEPT_SECONDS = 300;
 /** Who has not looked for so long may have missed some. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
+const CLOCK = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
 /**
  * Feeds the change feed of this process: the one reader of the table `changes`. It remembers the snapshot that it saw last, and reads what has become visible since: one
@@ -20,6 +21,7 @@ export class Changes<S extends Schema> {
   readonly #database: Database;
   readonly #schema: string;
   readonly #isDown: () => boolean;
+  readonly #onTime: (now: number) => void;
   readonly #feed: ChangeFeed<S>;
   /** Transactions of this process that have committed and are not in the feed yet. */
   readonly #unread = new Set<string>();
@@ -32,9 +34,13 @@ export class Changes<S extends Schema> {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param isDown during an outage nothing is told: whoever heard of it could not read it yet */
-  constructor(database: Database, schema: string, kept: number, isDown: () => boolean) {
+  /**
+   * @param isDown during an outage nothing is told: whoever heard of it could not read it yet
+   * @param onTime told what the database's clock says, in milliseconds since the epoch, at each look
+   */
+  constructor(database: Database, schema: string, kept: number, isDown: () => boolean, onTime: (now: number) => void) {
     this.#isDown = isDown;
+    this.#onTime = onTime;
     this.#database = database;
     this.#schema = schema;
     this.#feed = new ChangeFeed(kept);
@@ -95,7 +101,8 @@ export class Changes<S extends Schema> {
   async #begin(): Promise<void> {
     const life = `${quoted(this.#schema)}.change_life`;
     await runOn(this.#database, { text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`, values: [randomUUID()] });
-    const { rows } = await runOn(this.#database, { text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life` });
+    const { rows } = await runOn(this.#database, { text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life, ${CLOCK} AS now` });
+    this.#onTime(Number(rows[0]!.now));
     this.#seen = String(rows[0]!.seen);
     this.#life = String(rows[0]!.life);
     this.#lookedAt = performance.now();
@@ -111,8 +118,8 @@ export class Changes<S extends Schema> {
       // Two versions of a document have positions in their order: whoever wrote the later one had waited for the earlier.
       // They are sorted by a term, or else the plan may read the whole table in the order of positions.
       const { rows }: Result = await runOn(this.#database, {
-        text: `SELECT l.life, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
-          FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
+        text: `SELECT l.life, l.now, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
+          FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, ${CLOCK} AS now, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
             SELECT * FROM (
               SELECT * FROM ${changes} WHERE xid >= pg_snapshot_xmax($1::pg_snapshot)
               UNION ALL SELECT * FROM ${changes} WHERE xid = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot)))) fresh
@@ -121,6 +128,7 @@ export class Changes<S extends Schema> {
         values: [this.#seen, until, position],
         name: 'cs_changes',
       });
+      this.#onTime(Number(rows[0]!.now));
       // The server has crashed and thrown the table away.
       if (rows[0]!.life !== this.#life) return this.#missed();
       const found = rows.filter((row) => row.xid !== null);

@@ -5,6 +5,9 @@ export class Conflict extends Error {
   override readonly name = 'Conflict';
 }
 
+/** All connections are in use, and none came free in time: the database itself may be well. */
+export class Busy extends StoreUnavailable {}
+
 interface PgError extends Error {
   readonly code?: string;
   readonly table?: string;
@@ -29,6 +32,9 @@ export const isOutage = (error: unknown): boolean => {
   const code = codeOf(error);
   return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && WORDS.test(error.message));
 };
+
+/** The driver knew that the connection was gone: the server has never heard of the statement. */
+export const isUnsent = (error: unknown): boolean => error instanceof Error && /not queryable/.test(error.message);
 
 /** The same transaction may well succeed when it is run again at once. */
 export const isToBeRunAgain = (error: unknown): boolean => error instanceof Conflict || AGAIN_CODES.has(codeOf(error));

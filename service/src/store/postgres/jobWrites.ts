@@ -46,6 +46,11 @@ export class JobWrites implements TransactionJobs {
     return this.#writes.size > 0;
   }
 
+  /** Some are added or released, and need a lane. */
+  get needLanes(): boolean {
+    return [...this.#writes.values()].some(({ type }) => type !== 'remove');
+  }
+
   async enqueue(job: Job): Promise<void> {
     if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
     if (!this.#queues.has(job.queue)) throw new TypeError(`job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`);
@@ -73,8 +78,9 @@ export class JobWrites implements TransactionJobs {
     return [...this.#writes.values()].flatMap((write) => (write.type === 'put' ? [{ queue: write.job.queue, group: toText(write.job.group), dueAt: database + write.job.runAt - wall, now: database }] : []));
   }
 
-  /** Sends everything at once. @returns what was released; where it belongs only the database knows */
+  /** Sends everything, before it returns. @returns what was released; where it belongs only the database knows */
   async send(connection: Connection, schema: string, { wall, sql }: JobTime): Promise<readonly Placed[]> {
+    if (!this.any) return [];
     const jobs = `${quoted(schema)}.jobs`;
     const entries = [...this.#writes];
     const waits = (many: readonly { readonly runAt: number }[]) => many.map(({ runAt }) => Math.round(runAt - wall));

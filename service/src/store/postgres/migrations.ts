@@ -64,7 +64,7 @@ CREATE INDEX jobs_claimed ON ${s}.jobs (queue, group_key, due_at) WHERE claimed_
 CREATE TABLE ${s}.queues (name text PRIMARY KEY);
 
 CREATE UNLOGGED TABLE ${s}.changes (
-  position bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  position bigint GENERATED ALWAYS AS IDENTITY,
   xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   at timestamptz NOT NULL DEFAULT now(),
   collection text NOT NULL,

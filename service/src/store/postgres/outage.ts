@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
+import { Busy, inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
 
 /** How often it is asked whether the database is back. */
 const RETRY_MS = 500;
@@ -15,6 +15,7 @@ export class Outage {
   readonly #log: Logger;
   readonly #onEnd: () => void;
   readonly #closing = new AbortController();
+  /** As the server or the driver said it. */
   #reason: string | null = null;
 
   /** @param onEnd called when the database can be written to again */
@@ -26,7 +27,7 @@ export class Outage {
 
   /** Why nothing can be read or written now, in words; null: it can. */
   get reason(): string | null {
-    return this.#reason;
+    return this.#reason && `the database cannot be reached or written to: ${this.#reason}`;
   }
 
   /** Asks no more. */
@@ -36,6 +37,7 @@ export class Outage {
 
   /**
    * Runs something that has done nothing when it fails; again when only its connection was cut.
+   * @throws Busy as it is: others have all connections, and the database is well
    * @throws StoreUnavailable in place of what the driver says when the server cannot be reached, or takes too long
    */
   async watch<T>(fn: () => Promise<T>): Promise<T> {
@@ -43,6 +45,7 @@ export class Outage {
       try {
         return await fn();
       } catch (error) {
+        if (error instanceof Busy) throw error;
         if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
         if (!isOutage(error)) throw error;
         if (this.#reason === null) {
@@ -50,7 +53,7 @@ export class Outage {
           if (reason === null && runs < MOST_CUT) continue;
           this.#begin(reason ?? inWords(error));
         }
-        throw unavailable(this.#reason!, error);
+        throw unavailable(this.reason!, error);
       }
     }
   }
@@ -66,23 +69,20 @@ export class Outage {
 
   #begin(reason: string): void {
     const isNew = this.#reason === null;
-    this.#reason = `the database cannot be reached or written to: ${reason}`;
+    this.#reason = reason;
     if (!isNew || this.#closing.signal.aborted) return;
-    this.#log.error(`${this.#reason}; nothing can be written until this works again`);
+    this.#log.error(`${this.reason}; nothing can be written until this works again`);
     void this.#heal();
   }
 
   async #heal(): Promise<void> {
     while (!this.#closing.signal.aborted) {
       await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
-      const reason = await this.#whyNot();
-      if (reason !== null) this.#reason = `the database cannot be reached or written to: ${reason}`;
-      else {
-        this.#reason = null;
-        this.#log.info('the database can be written to again');
-        this.#onEnd();
-        return;
-      }
+      this.#reason = await this.#whyNot();
+      if (this.#reason !== null) continue;
+      this.#log.info('the database can be written to again');
+      this.#onEnd();
+      return;
     }
   }
 
@@ -92,7 +92,8 @@ export class Outage {
       await assertWritable(this.#database);
       return null;
     } catch (error) {
-      return inWords(error);
+      // Busy is no news of the database.
+      return error instanceof Busy ? this.#reason : inWords(error);
     }
   }
 }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
+import { Busy } from './errors.ts';
 import { PooledConnection } from './pooledConnection.ts';
 import { enter } from './presence.ts';
 import { destroy, Silence } from './silence.ts';
@@ -19,6 +20,8 @@ const IDLE_IN_TRANSACTION_MS = 20_000;
 const LOCK_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_MS = 500;
+/** The pool, of whoever waited for a connection of others. */
+const WAITED = /timeout exceeded when trying to connect/;
 const LISTEN_CHECK_MS = 10_000;
 /**
  * Every search of ours has an index. A prepared statement keeps the plan that it was first given: one made while a
@@ -35,6 +38,7 @@ export class PgDatabase implements Database {
   readonly #log: Logger;
   readonly #silence: Silence;
   #pool: pg.Pool;
+  #inUse = 0;
   /** Each connection has to have run the last of these. */
   #sessionStatements: readonly string[] = [];
   readonly #prepared = new WeakMap<object, readonly string[]>();
@@ -58,13 +62,28 @@ export class PgDatabase implements Database {
     this.#pool = this.#openPool();
   }
 
+  /** @throws Busy when all connections stay in use; what the driver says when none can be opened */
   async connect(): Promise<Connection> {
-    const client = await this.#pool.connect();
+    const client = await this.#pool.connect().catch((error: Error) => {
+      if (!WAITED.test(error.message) || this.#inUse < this.#connections) throw error;
+      throw new Busy(`all ${this.#connections} connections to the database are in use`, { cause: error });
+    });
+    this.#inUse += 1;
+    const connection = new PooledConnection(client, this.#silence, () => (this.#inUse -= 1));
+    try {
+      await this.#prepare(client);
+    } catch (error) {
+      connection.release(error as Error);
+      throw error;
+    }
+    return connection;
+  }
+
+  async #prepare(client: pg.PoolClient): Promise<void> {
     if (this.#sessionStatements.length > 0 && this.#prepared.get(client) !== this.#sessionStatements) {
       this.#prepared.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
-    return new PooledConnection(client, this.#silence);
   }
 
   async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive = false): Promise<() => Promise<void>> {

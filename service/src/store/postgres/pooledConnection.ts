@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connection, Result, Statement } from './database.ts';
-import { destroy, type Asked, type Silence } from './silence.ts';
+import { destroy, streamOf, type Asked, type Silence } from './silence.ts';
 
 /** What follows a failed statement in its transaction fails with this, and says nothing of why. */
 const FAILED_BEFORE = '25P02';
@@ -11,10 +11,15 @@ export class PooledConnection implements Connection {
   readonly #silence: Silence;
   readonly #asked: Asked;
   #failure: Error | null = null;
+  #giveBack: (() => void) | null = null;
+  #isGathering = false;
 
-  constructor(client: pg.PoolClient, silence: Silence) {
+  readonly #onRelease: () => void;
+
+  constructor(client: pg.PoolClient, silence: Silence, onRelease: () => void) {
     this.#client = client;
     this.#silence = silence;
+    this.#onRelease = onRelease;
     this.#asked = { pending: 0, heardAt: 0, end: () => destroy(client) };
     client.on('error', ignore);
     silence.watch(this.#asked);
@@ -23,6 +28,7 @@ export class PooledConnection implements Connection {
   async query({ text, values, name }: Statement): Promise<Result> {
     if (this.#asked.pending === 0) this.#asked.heardAt = performance.now();
     this.#asked.pending += 1;
+    this.#gather();
     try {
       return (await this.#client.query({ text, ...(values && { values: [...values] }), ...(name === undefined ? {} : { name }) })) as unknown as Result;
     } catch (error) {
@@ -33,13 +39,31 @@ export class PooledConnection implements Connection {
     } finally {
       this.#asked.pending -= 1;
       this.#asked.heardAt = performance.now();
+      if (this.#asked.pending === 0) this.#giveBack?.();
     }
   }
 
+  /** What is sent in the same breath leaves in one piece: each that leaves costs the system more than what it holds. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    const stream = streamOf(this.#client);
+    stream.cork();
+    process.nextTick(() => {
+      this.#isGathering = false;
+      stream.uncork();
+    });
+  }
+
+  /** What is still under way on it comes to its end first: nobody is waiting for it any more. */
   release(error?: Error): void {
-    this.#silence.forget(this.#asked);
-    this.#client.off('error', ignore);
-    this.#client.release(error !== undefined && endsConnection(error));
+    this.#giveBack = () => {
+      this.#silence.forget(this.#asked);
+      this.#client.off('error', ignore);
+      this.#onRelease();
+      this.#client.release(error !== undefined && endsConnection(error));
+    };
+    if (this.#asked.pending === 0) this.#giveBack();
   }
 }
 

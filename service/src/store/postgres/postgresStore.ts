@@ -7,10 +7,10 @@ import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
 import { Crowded, Crowds, Place } from './crowds.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { inWords, isOutage, isToBeRunAgain, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
+import { inWords, isOutage, isToBeRunAgain, isUniqueViolation, isUnsent, unavailable, uniqueViolation } from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { Lanes, SUPERVISE_SECONDS } from './lanes.ts';
-import { LostCommit, wasCommitted } from './lostCommit.ts';
+import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
@@ -19,6 +19,7 @@ import type { Load } from './shares.ts';
 import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
+import { OpenTransaction } from './transaction.ts';
 import { WorkQueue } from './workQueue.ts';
 
 const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime, keptChanges: 10_000 };
@@ -111,7 +112,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance, isRealTime: time.isReal });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
-    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null);
+    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null, (now) => time.learn(now));
   }
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
@@ -305,58 +306,47 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
     try {
-      return await this.#runAt(await this.database.connect(), fn, place);
+      return await this.#runAt(new OpenTransaction(await this.database.connect()), fn, place);
     } finally {
       place.leave();
     }
   }
 
-  async #runAt<T>(connection: Connection, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
-    const begun = connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
-    begun.catch(() => {}); // not waited for before something is written
-    const session = new Session(connection, begun, this.#tables, this.#queues, place);
-    let broken: Error | undefined;
+  async #runAt<T>(transaction: OpenTransaction, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
+    const session = new Session(transaction, this.#tables, this.#queues, place);
     try {
       const value = await fn(this.#transactionOf(session));
       session.end();
-      await begun;
-      return await this.#commit(connection, session, value);
-    } catch (error) {
-      session.end();
-      if (error instanceof LostCommit) broken = error;
-      else await connection.query({ text: 'ROLLBACK' }).catch((late: Error) => (broken = late));
-      throw error;
+      if (session.wrote) return await this.#commit(transaction, session, value);
+      if (transaction.isBegun) await transaction.commit();
+      return { value, jobs: NO_JOBS, xid: null, there: [], queues: [] };
     } finally {
-      connection.release(broken);
+      session.end();
+      await transaction.end();
     }
   }
 
-  async #commit<T>(connection: Connection, session: Session, value: T): Promise<Committed<T>> {
-    if (!session.wrote) {
-      await connection.query({ text: 'COMMIT' });
-      return { value, jobs: NO_JOBS, xid: null, there: [], queues: [] };
-    }
+  /** Sends what was written, and COMMIT: in one go where nothing has to be heard of before. */
+  async #commit<T>(transaction: OpenTransaction, session: Session, value: T): Promise<Committed<T>> {
+    await transaction.begin();
+    const { connection } = transaction;
+    const marks = (xid: string): CommitMarks => ({ xid, life: this.#changes.life, written: session.written });
     const time = { wall: this.#options.clock.now().getTime(), database: this.#time.estimate, sql: this.#nowSql };
+    if (session.xid !== null && session.isSure && !session.jobs.needLanes) {
+      const committed = { value, jobs: { placed: [], ids: session.jobs.ids }, xid: session.xid, there: [], queues: [] };
+      return commitWith(transaction, [session.send(), session.jobs.send(connection, this.schemaName, time)], marks(session.xid), committed);
+    }
     const added = session.jobs.added(time);
-    const [, released, queues, there, { rows }] = await allDone([
+    const [, released, queues, there, xid] = await allDone([
       session.send(),
-      session.jobs.any ? session.jobs.send(connection, this.schemaName, time) : [],
+      session.jobs.send(connection, this.schemaName, time),
       this.#noteQueues(connection, added),
       this.#lanes.offerWithin(connection, added),
-      connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now', name: 'cs_xid' }),
+      session.xid ?? readXid(connection),
     ]);
     const thereToo = await this.#lanes.offerWithin(connection, released);
-    const xid = String(rows[0]!.xid);
-    this.#time.learn(Number(rows[0]!.now));
-    const marks = { xid, life: this.#changes.life, written: session.written };
     const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo], queues };
-    try {
-      const { command } = await connection.query({ text: 'COMMIT' });
-      if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
-    } catch (error) {
-      throw isOutage(error) ? new LostCommit(marks, committed, error) : error;
-    }
-    return committed;
+    return commitWith(transaction, [], marks(xid), committed);
   }
 
   /** So that a queue that holds nothing now is still counted. */
@@ -515,6 +505,23 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
+}
+
+const readXid = async (connection: Connection): Promise<string> => {
+  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
+  return String(rows[0]!.xid);
+};
+
+/**
+ * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and COMMIT keeps nothing.
+ * @throws LostCommit when nobody has heard what became of it; what a write failed with
+ */
+async function commitWith<T>(transaction: OpenTransaction, writes: readonly Promise<unknown>[], marks: CommitMarks, result: T): Promise<T> {
+  const [commit, ...sent] = await Promise.allSettled([transaction.commit(), ...writes]);
+  const failed = sent.find((write) => write.status === 'rejected');
+  if (failed !== undefined && !isOutage(failed.reason)) throw failed.reason;
+  if (commit.status === 'fulfilled') return result;
+  throw isOutage(commit.reason) && !isUnsent(commit.reason) ? new LostCommit(marks, result, commit.reason) : (failed?.reason ?? commit.reason);
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };

@@ -6,8 +6,10 @@ import type { Place } from './crowds.ts';
 import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
+import { Looks } from './looks.ts';
 import { lockNumber } from './sql.ts';
 import { MOST_ROWS, type Row, type Table } from './tables.ts';
+import type { OpenTransaction } from './transaction.ts';
 
 const ENDED = 'The transaction has ended; await everything inside its function';
 
@@ -27,30 +29,42 @@ interface Pending {
   readonly rows: Map<string, Row | null>;
 }
 
+interface Write {
+  readonly collection: string;
+  readonly statement: Statement;
+  /** So many rows must be as they were read. */
+  readonly expected: number;
+}
+
 /**
  * One transaction on one connection. What it writes waits until something reads that collection, or it
  * ends. What it has read must not have changed when it is written: else it is to be run again.
+ * It begins with the first lock or write: what only looks sees what is committed, statement by statement, without.
  */
 export class Session {
   readonly jobs: JobWrites;
+  readonly #transaction: OpenTransaction;
   readonly #connection: Connection;
-  readonly #begun: Promise<unknown>;
+  readonly #looks: Looks;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #place: Place;
   /** Rows' versions as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
   /** Documents that nobody else can change before the end: locked, or written. Null: there is none. */
   readonly #known = new Map<string, Document | null>();
+  /** Rows that are locked since they were read. */
+  readonly #locked = new Set<string>();
   readonly #pending = new Map<string, Pending>();
   readonly #asked = new Map<string, Asked>();
   #wrote = false;
   #written: { readonly table: string; readonly id: string } | null = null;
+  #xid: string | null = null;
   #ended = false;
 
-  /** @param begun that the transaction has begun: reading may run ahead of it, writing may not */
-  constructor(connection: Connection, begun: Promise<unknown>, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
-    this.#connection = connection;
-    this.#begun = begun;
+  constructor(transaction: OpenTransaction, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
+    this.#transaction = transaction;
+    this.#connection = transaction.connection;
+    this.#looks = new Looks(transaction.connection, () => this.#assertOpen());
     this.#tables = tables;
     this.#place = place;
     this.jobs = new JobWrites(queues);
@@ -65,12 +79,22 @@ export class Session {
     return this.#written;
   }
 
+  /** The transaction's number, when it has locked something. */
+  get xid(): string | null {
+    return this.#xid;
+  }
+
+  /** All that is still unsent can only be done as it is, or fail in the server: nobody has changed what it is built on. */
+  get isSure(): boolean {
+    return [...this.#pending.values()].every(({ table, rows }) => [...rows.keys()].every((id) => !this.#isUnlocked(table, id)));
+  }
+
   end(): void {
     this.#ended = true;
   }
 
   table(collection: string): Table {
-    if (this.#ended) throw new Error(ENDED);
+    this.#assertOpen();
     return this.#tables.get(collection)!;
   }
 
@@ -81,9 +105,14 @@ export class Session {
     if (lock) this.#place.enter(key);
     let document = await this.#select(table, id, lock);
     if (lock && document === null) {
-      if (this.#ended) throw new Error(ENDED);
+      this.#assertOpen();
       // Nobody has this id: whoever wants it too waits here, and then finds what the first one made.
-      await this.#connection.query({ text: 'SELECT pg_advisory_xact_lock($1::bigint)', values: [lockNumber(key)], name: 'cs_lock' });
+      const { rows } = await this.#connection.query({
+        text: 'SELECT pg_current_xact_id()::text AS xid, pg_advisory_xact_lock($1::bigint)',
+        values: [lockNumber(`${table.name} ${id}`)],
+        name: 'cs_lock',
+      });
+      this.#xid = String(rows[0]!.xid);
       document = await this.#select(table, id, lock);
     }
     if (lock) this.#known.set(key, document);
@@ -91,13 +120,13 @@ export class Session {
   }
 
   async find(table: Table, query: AnyQuery): Promise<readonly Document[]> {
-    const statement = table.find(query);
+    const question = table.find(query);
     if (query.limit <= 0) return [];
     if (this.#pending.has(table.collection)) {
-      await this.#begun;
-      await this.#flush(table.collection);
+      await this.#transaction.begin();
+      await this.#send(this.#take(table.collection));
     }
-    const { rows } = await this.#connection.query(statement);
+    const rows = await this.#looks.ask(question);
     return rows.map(({ document, version }) => this.#note(table, document as Document, String(version)));
   }
 
@@ -113,9 +142,14 @@ export class Session {
     return true;
   }
 
-  /** Sends all that is still unsent of what was written of documents, at once. @returns when all of it was taken; rejects with Conflict */
+  /** Sends all that is still unsent of what was written of documents, before it returns. @returns when all of it was taken; rejects with Conflict */
   send(): Promise<unknown> {
-    return Promise.all([...this.#pending.keys()].map((collection) => this.#flush(collection)));
+    // Nothing goes out before all of it could be put into words.
+    return this.#send([...this.#pending.keys()].flatMap((collection) => this.#take(collection)));
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new Error(ENDED);
   }
 
   #write(table: Table, id: string, row: Row | null): void {
@@ -146,8 +180,8 @@ export class Session {
   }
 
   async #selectAll({ table, lock, byId }: Asked): Promise<void> {
-    if (this.#ended) throw new Error(ENDED);
-    const { rows } = await this.#connection.query(table.get([...byId.keys()], lock));
+    this.#assertOpen();
+    const rows = await (lock ? this.#lock(table, [...byId.keys()]) : this.#looks.ask(table.peek([...byId.keys()])));
     const found = new Map(rows.map((row) => [(row.document as Document).id, row]));
     // In the order of ids: those that are not there are locked next.
     for (const id of [...byId.keys()].sort()) {
@@ -161,6 +195,13 @@ export class Session {
     }
   }
 
+  async #lock(table: Table, ids: readonly string[]): Promise<readonly Record<string, unknown>[]> {
+    void this.#transaction.begin();
+    const { rows } = await this.#connection.query(table.lock(ids));
+    if (rows.length > 0) this.#xid = String(rows[0]!.xid);
+    return rows;
+  }
+
   /**
    * A newer version than was read before is shown to whoever only looks: a put is held against the first
    * one, so that nothing is built on both. A list that others change while it is read costs no second run.
@@ -171,39 +212,45 @@ export class Session {
     const earlier = this.#versions.get(key);
     if (earlier === undefined) this.#versions.set(key, version);
     else if (lock && earlier !== OWN && earlier !== version) throw new Conflict(`${key} was changed meanwhile`);
+    if (lock) this.#locked.add(key);
     return document;
   }
 
+  /** It was read without a lock: somebody else may have changed it. */
+  #isUnlocked(table: Table, id: string): boolean {
+    const key = keyOf(table, id);
+    return typeof this.#versions.get(key) === 'string' && !this.#locked.has(key);
+  }
+
   /** Removals, changes, additions: in this order values that are unique come free before they are taken. */
-  async #flush(collection: string): Promise<void> {
-    const pending = this.#pending.get(collection);
-    if (pending === undefined) return;
-    this.#pending.delete(collection);
-    const { table, rows } = pending;
-    const removed: string[] = [];
-    let certain = 0;
+  #take(collection: string): Write[] {
+    const { table, rows } = this.#pending.get(collection)!;
+    const removed: { id: string; version: string | null }[] = [];
     const known: (Row & { version: string })[] = [];
     const fresh: Row[] = [];
     for (const [id, row] of rows) {
-      const version = this.#versions.get(keyOf(table, id));
-      if (row === null) {
-        removed.push(id);
-        if (typeof version === 'string') certain += 1;
-      } else if (typeof version === 'string') known.push({ ...row, version });
+      const read = this.#versions.get(keyOf(table, id));
+      const version = typeof read === 'string' ? read : null;
+      if (row === null) removed.push({ id, version });
+      else if (version !== null) known.push({ ...row, version });
       else fresh.push(row);
-      this.#versions.set(keyOf(table, id), OWN);
     }
-    const sent: Promise<void>[] = [];
-    const send = (statement: Statement, atLeast: number) => {
-      const answer = this.#connection.query(statement).then(({ rowCount }) => {
-        if (rowCount! < atLeast) throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
-      });
-      sent.push(answer);
-    };
-    if (removed.length > 0) send(table.delete(removed), certain);
-    for (const part of partsOf(known)) send(table.update(part), part.length);
-    for (const part of partsOf(fresh)) send(table.upsert(part), 0);
-    await Promise.all(sent);
+    const writes: Write[] = [];
+    if (removed.length > 0) writes.push({ collection, statement: table.delete(removed), expected: removed.filter(({ version }) => version !== null).length });
+    for (const part of partsOf(known)) writes.push({ collection, statement: table.update(part), expected: part.length });
+    for (const part of partsOf(fresh)) writes.push({ collection, statement: table.upsert(part), expected: 0 });
+    for (const id of rows.keys()) this.#versions.set(keyOf(table, id), OWN);
+    this.#pending.delete(collection);
+    return writes;
+  }
+
+  #send(writes: readonly Write[]): Promise<unknown> {
+    return Promise.all(
+      writes.map(async ({ collection, statement, expected }) => {
+        const { rowCount } = await this.#connection.query(statement);
+        if (rowCount! < expected) throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
+      }),
+    );
   }
 }
 

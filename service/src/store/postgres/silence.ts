@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
 /** A statement may take longer; then it is asked whether the server answers at all. */
@@ -75,5 +76,7 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
 }
 
 /** Without a farewell, which would wait for what is under way. */
-export const destroy = (client: pg.ClientBase): void =>
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+export const destroy = (client: pg.ClientBase): void => void streamOf(client).destroy();
+
+/** The socket that the driver writes to, plain or TLS. */
+export const streamOf = (client: pg.ClientBase): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;

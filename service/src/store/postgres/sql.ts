@@ -31,6 +31,15 @@ export const toColumn = (value: unknown): unknown => (typeof value === 'string' 
 /** For an advisory lock: 64 bits of a hash. Two names that share them wait for each other, no more. */
 export const lockNumber = (name: string): string => createHash('sha256').update(name).digest().readBigInt64BE().toString();
 
+const names = new Map<string, string>();
+
+/** A short name for a prepared statement, the same for the same text. */
+export function nameOf(text: string): string {
+  let name = names.get(text);
+  if (name === undefined) names.set(text, (name = `cs${names.size}`));
+  return name;
+}
+
 /** When the first job of a group is due, as an expression; each kind is looked up at the beginning of its part of the index. */
 export const earliestDue = (jobs: string, queue: string, group: string): string => {
   const of = (kind: string) => `(SELECT min(due_at) FROM ${jobs} j WHERE j.queue = ${queue} AND j.group_key = ${group} AND ${kind})`;

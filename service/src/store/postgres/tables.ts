@@ -1,7 +1,8 @@
 import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
 import type { Document, Schema } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { columnName, searchedFields, snakeCase, tableName, toColumn, toText } from './sql.ts';
+import type { Question } from './looks.ts';
+import { columnName, nameOf, searchedFields, snakeCase, tableName, toColumn, toText } from './sql.ts';
 
 /** A collection's table: its columns, and the statements on it. */
 export class Table {
@@ -27,9 +28,12 @@ export class Table {
   }
 
   /** @throws Error when no index of the schema fits, as in the embedded store */
-  find({ where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery): { readonly text: string; readonly values: readonly unknown[]; readonly name: string } {
-    this.#assertIndexed(where, orderBy);
-    const values: unknown[] = [];
+  find(query: AnyQuery): Question {
+    this.#assertIndexed(query.where, query.orderBy ?? 'id');
+    return (values) => this.#find(query, values);
+  }
+
+  #find({ where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery, values: unknown[]): string {
     const parameter = (value: unknown) => `$${values.push(toColumn(value))}`;
     const conditions = Object.entries(where).map(([field, value]) => (value === null ? `${this.#column(field)} IS NULL` : `${this.#column(field)} = ${parameter(value)}`));
     const order = orderBy === 'id' ? 'id' : columnName(orderBy);
@@ -40,16 +44,18 @@ export class Table {
     }
     const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const sorting = direction === 'asc' ? (orderBy === 'id' ? 'id' : `${order} NULLS FIRST, id`) : orderBy === 'id' ? 'id DESC' : `${order} DESC NULLS LAST, id DESC`;
-    const text = `SELECT document, id, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
-    return { text, values, name: nameOf(text) };
+    return `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
   }
 
-  /** @param lock also locks the rows, in the order of their ids */
-  get(ids: readonly string[], lock: boolean) {
-    const isOne = ids.length === 1;
-    const order = lock ? `${isOne ? '' : ' ORDER BY id'} FOR UPDATE` : '';
-    const text = `SELECT document, xmin::text AS version FROM ${this.name} WHERE id = ${isOne ? '$1' : 'ANY($1::text[])'}${order}`;
-    return { text, values: [isOne ? toText(ids[0]!) : ids.map(toText)], name: nameOf(text) };
+  peek(ids: readonly string[]): Question {
+    return (values) => `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
+  }
+
+  /** Locks the rows, in the order of their ids; each tells the transaction's number, which a lock gives it. */
+  lock(ids: readonly string[]) {
+    const values: unknown[] = [];
+    const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE`;
+    return { text, values, name: nameOf(text) };
   }
 
   /** Inserts, or replaces whatever is there. */
@@ -83,9 +89,11 @@ export class Table {
     return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
-  delete(ids: readonly string[]) {
-    const text = `DELETE FROM ${this.name} WHERE id = ANY($1::text[])`;
-    return { text, values: [ids.map(toText)], name: nameOf(text) };
+  /** Removes rows that are still as they were read; the others are left out of its row count. @param version null: whatever it is */
+  delete(rows: readonly { readonly id: string; readonly version: string | null }[]) {
+    const version = `($2::text[])[array_position($1::text[], t.id COLLATE "C")]`;
+    const text = `DELETE FROM ${this.name} t WHERE t.id = ANY($1::text[]) AND coalesce(${version}, t.xmin::text) = t.xmin::text`;
+    return { text, values: [rows.map(({ id }) => toText(id)), rows.map(({ version }) => version)], name: nameOf(text) };
   }
 
   #values(rows: readonly (Row & { readonly version?: string })[], versioned = false) {
@@ -123,14 +131,8 @@ export interface Row {
 export const MOST_ROWS = 500;
 const MOST_PREPARED = 4;
 
-const names = new Map<string, string>();
-
-/** A short name for a prepared statement, the same for the same text. */
-function nameOf(text: string): string {
-  let name = names.get(text);
-  if (name === undefined) names.set(text, (name = `cs${names.size}`));
-  return name;
-}
+const has = (ids: readonly string[], values: unknown[]): string =>
+  ids.length === 1 ? `id = $${values.push(toText(ids[0]!))}` : `id = ANY($${values.push(ids.map(toText))}::text[])`;
 
 /** The tables of a schema's collections, with the types of their columns as they are. */
 export async function readTables(database: Database, schemaName: string, schema: Schema): Promise<ReadonlyMap<string, Table>> {

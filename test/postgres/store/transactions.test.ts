@@ -1,0 +1,183 @@
+// What a transaction sends, and what it does when others change what it has read.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
+import type { Connection, Database } from '../../../service/src/store/postgres/index.ts';
+import { silent } from '../../../service/src/store/options.ts';
+import { StoreUnavailable, UniqueViolation } from '../../../service/src/store/store.ts';
+import { put, thing, type ContractStore } from '../../contract/schema.ts';
+import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+
+/** Notes what is sent and answered, in the order in which it happens. */
+class RecordingDatabase implements Database {
+  readonly kind = 'postgres';
+  readonly #inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 3, log: silent });
+  #events: string[] | null = null;
+
+  /** @returns first words of statements as they are sent, and how many trips they took: statements sent without waiting for an answer are one */
+  async during(run: () => Promise<unknown>): Promise<{ sent: readonly string[]; trips: number }> {
+    this.#events = [];
+    await run();
+    const events = this.#events;
+    this.#events = null;
+    const sent = events.filter((event) => event !== 'answer');
+    return { sent, trips: events.filter((event, i) => event !== 'answer' && (i === 0 || events[i - 1] === 'answer')).length };
+  }
+
+  async connect(): Promise<Connection> {
+    const connection = await this.#inner.connect();
+    return {
+      query: async (statement) => {
+        // The store's own looks at what has changed, and its news, are beside the point.
+        const isOurs = !['cs_changes', 'cs_notify'].includes(statement.name ?? '');
+        if (isOurs) this.#events?.push(/^\W*(\w+)/.exec(statement.text)![1]!);
+        const result = await connection.query(statement);
+        if (isOurs) this.#events?.push('answer');
+        return result;
+      },
+      release: (error) => connection.release(error),
+    };
+  }
+
+  listen: Database['listen'] = (...args) => this.#inner.listen(...args);
+  setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
+  close: Database['close'] = () => this.#inner.close();
+}
+
+describe('a transaction on PostgreSQL', () => {
+  let schema: string;
+  let database: RecordingDatabase;
+  let store: ContractStore;
+  let other: ContractStore;
+  beforeEach(async () => {
+    schema = freshSchema();
+    database = new RecordingDatabase();
+    store = await openStore(schema, database, undefined, false);
+    other = await openStore(schema, undefined, undefined, false);
+  });
+  afterEach(async () => {
+    await store.close();
+    await other.close();
+    await removeSchema(schema);
+  });
+  const read = (id: string) => other.transaction((tx) => tx.things.peek(id));
+
+  it('that only looks is none', async () => {
+    await put(other, thing('a'));
+    const looking = await database.during(() => store.transaction(async (tx) => [await tx.things.peek('a'), await tx.things.find({ where: { group: 'g' }, limit: 9 })]));
+    expect(looking).toEqual({ sent: ['SELECT', 'SELECT'], trips: 2 });
+  });
+
+  it('asks at once for what it looks at in the same breath, of several collections, and gives each its own', async () => {
+    await put(other, ...['a', 'b', 'c', 'd'].map((id, number) => thing(id, { number, group: id < 'c' ? 'first' : 'second' })));
+    await other.transaction((tx) => tx.others.put({ id: 'o' }));
+    let seen: unknown;
+    const looking = await database.during(async () => {
+      seen = await store.transaction((tx) =>
+        Promise.all([
+          tx.things.find({ where: {}, orderBy: 'number', direction: 'desc', limit: 3 }),
+          tx.others.peek('o'),
+          tx.things.find({ where: { group: 'first' }, limit: 9 }),
+          tx.things.find({ where: { group: 'none' }, limit: 9 }),
+          tx.things.find({ where: { group: 'second' }, after: { value: 'c' }, limit: 9 }),
+          tx.others.peek('nobody'),
+        ]),
+      );
+    });
+    const ids = (seen as ({ id: string } | { id: string }[] | null)[]).map((each) => (Array.isArray(each) ? each.map(({ id }) => id).join('') : (each?.id ?? null)));
+    expect(ids).toEqual(['dcb', 'o', 'ab', '', 'd', null]);
+    expect(looking.trips).toBe(1);
+    expect(looking.sent.length).toBeLessThan(5);
+  });
+
+  it('that changes what it has locked takes two trips: lock, then writes and commit together', async () => {
+    await put(other, thing('a'));
+    const change = () =>
+      store.transaction(async (tx) => {
+        const a = await tx.things.get('a');
+        await tx.things.put({ ...a!, number: a!.number + 1 });
+        await tx.others.put({ id: 'o' });
+      });
+    expect(await database.during(change)).toEqual({ sent: ['BEGIN', 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], trips: 2 });
+    expect(await read('a')).toMatchObject({ number: 1 });
+  });
+
+  it('keeps nothing when one of its writes fails, though its commit is on the way, and the connection is good for the next', async () => {
+    await put(other, thing('a'), thing('b', { code: 'taken' }));
+    const collide = () =>
+      store.transaction(async (tx) => {
+        await tx.others.put({ id: 'before' });
+        const a = await tx.things.get('a');
+        await tx.things.put({ ...a!, number: 1 });
+        await tx.things.put(thing('c', { code: 'taken' }));
+      });
+    for (let n = 0; n < 5; n += 1) await expect(collide()).rejects.toThrow(UniqueViolation);
+    expect(await read('a')).toMatchObject({ number: 0 });
+    expect(await read('c')).toBeNull();
+    expect(await other.transaction((tx) => tx.others.peek('before'))).toBeNull();
+    await put(store, thing('d'));
+    expect(await read('d')).toEqual(thing('d'));
+  });
+
+  it.each([
+    ['put', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.put(thing('a', { number: 10 }))],
+    ['deleted', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.delete('a')],
+  ])('runs again when what it found without a lock was changed before it is %s', async (_what, write) => {
+    await put(other, thing('a', { number: 1 }));
+    const found: number[] = [];
+    await store.transaction(async (tx) => {
+      const [a] = await tx.things.find({ where: { group: 'g' }, limit: 1 });
+      found.push(a!.number);
+      if (found.length === 1) await put(other, thing('a', { number: 2 }));
+      // Only what it has seen may be taken away.
+      if (a!.number === 1) await write(tx);
+    });
+    expect(found).toEqual([1, 2]);
+    expect(await read('a')).toMatchObject({ number: 2 });
+  });
+
+  it('waits for nobody who holds the same new id in another schema', async () => {
+    const elsewhere = freshSchema();
+    const stranger = await openStore(elsewhere, undefined, undefined, false);
+    try {
+      await stranger.transaction(async (strange) => {
+        await strange.things.get('new');
+        // Would wait for ever: the one goes on when the other has ended.
+        await store.transaction(async (tx) => {
+          expect(await tx.things.get('new')).toBeNull();
+          await tx.things.put(thing('new'));
+        });
+      });
+    } finally {
+      await stranger.close();
+      await removeSchema(elsewhere);
+    }
+    expect(await read('new')).toEqual(thing('new'));
+  });
+
+  it('that finds all connections in use for long is refused as busy; the database is not taken for gone', async () => {
+    const few = await openStore(schema, undefined, 2);
+    const gate = Promise.withResolvers<undefined>();
+    try {
+      const hold = (id: string) =>
+        few.transaction(async (tx) => {
+          await tx.things.get(id);
+          await tx.things.put(thing(id));
+          await gate.promise;
+        });
+      const holding = [hold('a'), hold('b')];
+      const refused = await Promise.allSettled([put(few, thing('c')), few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 })]);
+      for (const each of refused) {
+        expect(each).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+        expect(String((each as PromiseRejectedResult).reason)).toMatch(/all 2 connections to the database are in use/);
+      }
+      expect(few.fault).toBeNull();
+      gate.resolve(undefined);
+      await Promise.all(holding);
+      await put(few, thing('c'));
+      expect(await few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 })).toEqual([]);
+    } finally {
+      gate.resolve(undefined);
+      await few.close();
+    }
+  });
+});
