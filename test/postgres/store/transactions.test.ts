@@ -125,14 +125,17 @@ describe('a transaction on PostgreSQL', () => {
     await put(other, thing('a', { number: 1 }));
     const found: number[] = [];
     await store.transaction(async (tx) => {
+      await tx.others.get('o');
       const [a] = await tx.things.find({ where: { group: 'g' }, limit: 1 });
       found.push(a!.number);
       if (found.length === 1) await put(other, thing('a', { number: 2 }));
-      // Only what it has seen may be taken away.
-      if (a!.number === 1) await write(tx);
+      if (a!.number !== 1) return;
+      await tx.others.put({ id: 'o' });
+      await write(tx);
     });
     expect(found).toEqual([1, 2]);
     expect(await read('a')).toMatchObject({ number: 2 });
+    expect(await other.transaction((tx) => tx.others.peek('o'))).toBeNull();
   });
 
   it('waits for nobody who holds the same new id in another schema', async () => {

@@ -3,6 +3,7 @@ import type { Connection, Database } from './database.ts';
 import { inWords, isOutage, unavailable } from './errors.ts';
 import { fromText, quoted } from './sql.ts';
 import type { Table } from './tables.ts';
+import { OpenTransaction } from './transaction.ts';
 
 export interface DumpSource {
   readonly database: Database;
@@ -33,10 +34,10 @@ export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord>
 }
 
 async function* recordsOf({ database, schemaName, tables, nowSql, now }: DumpSource): AsyncGenerator<DumpedRecord> {
-  const connection = await database.connect();
-  let broken: Error | undefined;
+  const transaction = new OpenTransaction(await database.connect());
+  const { connection } = transaction;
   try {
-    await connection.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    await transaction.begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Whoever reads the dump takes the time it takes.
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
     const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
@@ -47,11 +48,9 @@ async function* recordsOf({ database, schemaName, tables, nowSql, now }: DumpSou
     const columns = 'queue, group_key, run_at, rank, due_at::float8 AS due_at, claimed_by, data::text AS json';
     for await (const row of rowsOf(connection, `${quoted(schemaName)}.jobs`, columns)) yield { job: jobOf(row, clocks) };
   } catch (error) {
-    broken = error as Error;
     throw isOutage(error) ? unavailable(`the connection to the database was lost: ${inWords(error)}`, error) : error;
   } finally {
-    await connection.query({ text: 'ROLLBACK' }).catch((error: Error) => (broken = error));
-    connection.release(broken);
+    await transaction.end();
   }
 }
 

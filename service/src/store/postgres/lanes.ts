@@ -6,6 +6,7 @@ import type { Placed } from './jobWrites.ts';
 import { inWords, isOutage } from './errors.ts';
 import { Shares, type Load } from './shares.ts';
 import { earliestDue, lockNumber, quoted } from './sql.ts';
+import { transactionOn } from './transaction.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
 export interface Lane {
@@ -201,14 +202,14 @@ export class Lanes {
    */
   async offer(placed: readonly Placed[]): Promise<void> {
     const busy: Placed[] = [];
-    for (const part of partsOf(placed)) busy.push(...(await this.#transaction((connection) => this.#offerFree(connection, part))));
+    for (const part of partsOf(placed)) busy.push(...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))));
     for (const each of busy) this.#busy.set(placeOf(each).key, each);
     if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
   }
 
   /** The same for those that have none, at a glance: one that is just being removed counts as there, and the next look finds it gone. */
   async offerMissing(placed: readonly Placed[]): Promise<void> {
-    for (const part of partsOf(placed)) await this.#transaction((connection) => this.offerWithin(connection, part));
+    for (const part of partsOf(placed)) await transactionOn(this.#database, (connection) => this.offerWithin(connection, part));
   }
 
   /**
@@ -361,7 +362,7 @@ export class Lanes {
 
   /** Removes lanes whose groups have nothing due. */
   async #remove(queue: string, lanes: readonly Lane[]): Promise<void> {
-    const { removed, busy } = await this.#transaction(async (connection) => {
+    const { removed, busy } = await transactionOn(this.#database, async (connection) => {
       const free = await this.#lock(connection, lanes.map((lane) => placeOfLane(queue, lane)));
       const nextOf = await this.#nextOf(connection, queue, lanes);
       // What is due within a moment is not worth the way: the lane is kept.
@@ -383,21 +384,6 @@ export class Lanes {
   #drop(queue: string, lanes: readonly Lane[]): void {
     const held = this.#held.get(queue);
     for (const lane of lanes) if (held?.get(lane.group) === lane) held.delete(lane.group);
-  }
-
-  async #transaction<T>(fn: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await this.#database.connect();
-    try {
-      await connection.query({ text: 'BEGIN' });
-      const value = await fn(connection);
-      await connection.query({ text: 'COMMIT' });
-      connection.release();
-      return value;
-    } catch (error) {
-      await connection.query({ text: 'ROLLBACK' }).catch(() => {});
-      connection.release(error as Error);
-      throw error;
-    }
   }
 
   /** When the groups' next jobs are due, by the database's clock; Infinity: there is none. */

@@ -12,10 +12,10 @@ import type { Placed, WrittenJobs } from './jobWrites.ts';
 import { Lanes, SUPERVISE_SECONDS } from './lanes.ts';
 import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
+import { News, type Heard } from './news.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
 import { Session, transactionsOf } from './session.ts';
-import type { Load } from './shares.ts';
 import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
@@ -33,10 +33,6 @@ const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
-/** News of several transactions are told together. */
-const GATHER_MS = 5;
-/** So long others are told of work after its lanes were offered, not before. */
-const OFFER_MS = 200;
 /** As long as PostgreSQL waits for a lock. */
 const CROWDED_MS = 15_000;
 
@@ -44,16 +40,6 @@ interface WorkListener {
   readonly call: () => void;
   /** Undefined: every queue. */
   readonly queue: string | undefined;
-}
-
-/** What a process tells the others. */
-interface News {
-  readonly from: string;
-  /** Documents have changed. */
-  readonly changed: boolean;
-  /** There is work in these. */
-  readonly queues: readonly string[];
-  readonly load?: Load;
 }
 
 interface Committed<T> {
@@ -83,18 +69,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #work: WorkQueue;
   readonly #changes: Changes<S>;
   readonly #outage: Outage;
+  readonly #news: News;
   /** Of this process, while it runs. */
   readonly #instance = randomUUID();
   readonly #listeners = new Set<WorkListener>();
   readonly #usedQueues = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  #news: { changed: boolean; queues: Set<string>; lanes: Placed[] } | null = null;
-  /** Waiting to be offered again. */
-  readonly #toOffer: Placed[] = [];
-  #offering: Promise<void> | null = null;
   readonly #crowds = new Crowds();
-  #stopListening: (() => Promise<void>) | null = null;
   #closed: Promise<void> | null = null;
 
   private constructor(schema: S, database: Database, options: PostgresOptions, tables: ReadonlyMap<string, Table>, boss: PgBoss, time: DatabaseTime) {
@@ -109,10 +91,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const workSchema = workSchemaOf(options.schema);
     this.#nowSql = nowSql(workSchema);
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
-    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => void this.#notify({ changed: false, ...news }) });
+    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => this.#news.say(news) });
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance, isRealTime: time.isReal });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
     this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null, (now) => time.learn(now));
+    this.#news = new News({ database, schema: options.schema, instance: this.#instance, log: this.#options.log, lanes: this.#lanes, isDown: () => this.#outage.reason !== null, onNews: (news) => this.#hear(news), onMissed: () => this.#catchUp() });
   }
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
@@ -235,7 +218,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
         records,
       );
       for (const queue of queues) this.#lanes.hint(queue);
-      this.#tell(queues, there);
+      this.#news.tell(queues, there);
       this.#changes.look();
       this.#callListeners(queues);
     });
@@ -254,7 +237,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async #start(works: boolean): Promise<void> {
     await this.#lanes.createQueues(this.#options.queues);
     await this.#changes.start();
-    this.#stopListening = await this.database.listen(channelOf(this.schemaName), (payload) => this.#hear(payload), () => this.#catchUp(), this.#options.exclusive);
+    await this.#news.listen(this.#options.exclusive);
     this.#every(LOOK_MS, () => this.#outage.look());
     if (!works) return;
     this.#lanes.start();
@@ -374,60 +357,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     for (const queue of queues) this.#lanes.hint(queue);
     if (xid !== null) {
       this.#changes.committed(xid);
-      this.#tell(queues, there);
+      this.#news.tell(queues, there);
     }
     if (queues.size > 0) this.#callListeners(queues);
   }
 
-  #tell(queues: ReadonlySet<string>, lanes: readonly Placed[]): void {
-    if (this.#news === null) {
-      this.#news = { changed: true, queues: new Set(), lanes: [] };
-      setTimeout(() => void this.#sendNews(), GATHER_MS);
-    }
-    for (const queue of queues) this.#news.queues.add(queue);
-    this.#news.lanes.push(...lanes);
-  }
-
-  /** Missed news do no harm: everybody looks for themselves every now and then. */
-  async #sendNews(): Promise<void> {
-    const news = this.#news;
-    this.#news = null;
-    if (news === null) return;
-    if (news.lanes.length > 0) await Promise.race([this.#offerAgain(news.lanes), sleep(OFFER_MS)]);
-    await this.#notify({ changed: news.changed, queues: [...news.queues] });
-  }
-
-  /** One at a time: each may have to wait for a process that was stopped before its commit, and would hold a connection. */
-  async #offerAgain(lanes: readonly Placed[]): Promise<void> {
-    this.#toOffer.push(...lanes);
-    this.#offering ??= (async () => {
-      while (this.#toOffer.length > 0) {
-        try {
-          await this.#lanes.offer(this.#toOffer.splice(0));
-        } catch (error) {
-          if (this.fault === null && !isOutage(error)) this.#options.log.warn(`lanes could not be offered; they are soon: ${inWords(error)}`);
-        }
-      }
-      this.#offering = null;
-    })();
-    await this.#offering;
-  }
-
-  async #notify(news: Omit<News, 'from'>): Promise<void> {
-    if (this.#outage.reason !== null) return;
-    try {
-      const payload = JSON.stringify({ from: this.#instance, ...news } satisfies News);
-      await runOn(this.database, { text: 'SELECT pg_notify($1, $2)', values: [channelOf(this.schemaName), payload], name: 'cs_notify' });
-    } catch (error) {
-      if (this.fault === null && !isOutage(error)) this.#options.log.warn(`other processes could not be told of a change: ${inWords(error)}`);
-    }
-  }
-
-  #hear(payload: string): void {
-    const news = newsOf(payload);
-    if (news === null) return;
-    const { from, changed, queues, load } = news;
-    if (from === this.#instance || this.#closed !== null) return;
+  #hear({ from, changed, queues, load }: Heard): void {
+    if (this.#closed !== null) return;
     if (load !== undefined) this.#lanes.hear(from, load);
     if (changed) this.#changes.look();
     for (const queue of queues) this.#lanes.hint(queue);
@@ -447,7 +383,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** Nobody here takes more of a queue's work: other processes do, at once. */
   async #handOver(queue: string): Promise<void> {
     await this.#lanes.leave(queue);
-    this.#tell(new Set([queue]), []);
+    this.#news.tell(new Set([queue]), []);
   }
 
   #callListeners(queues: ReadonlySet<string>): void {
@@ -490,12 +426,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#closing.abort();
     this.#outage.close();
     if (this.#outage.reason === null) {
-      await this.#sendNews();
+      await this.#news.flush();
       if (this.#options.works) await this.#work.letGo().catch(() => {}); // their leases end
       await this.#lanes.stop();
     }
     await this.#changes.close();
-    await this.#stopListening?.();
+    await this.#news.close();
     await this.#boss.stop({ graceful: false, close: false });
     await this.database.close();
   }
@@ -525,18 +461,6 @@ async function commitWith<T>(transaction: OpenTransaction, writes: readonly Prom
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
-
-/** Anybody who may use the database may say anything on a channel. */
-const newsOf = (payload: string): News | null => {
-  try {
-    const news = JSON.parse(payload) as Partial<News> | null;
-    return typeof news?.from === 'string' && Array.isArray(news.queues) ? (news as News) : null;
-  } catch {
-    return null;
-  }
-};
-
-const channelOf = (schema: string): string => `${schema}_news`;
 
 const bossDatabase = (database: Database): Db => ({
   executeSql: async (text, values) => (await runOn(database, { text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },

@@ -7,6 +7,7 @@ import { inWords, isOutage, isTooSlow, isUniqueViolation, unavailable, uniqueVio
 import type { Placed } from './jobWrites.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import { MOST_ROWS, type Row, type Table } from './tables.ts';
+import { OpenTransaction } from './transaction.ts';
 
 export interface RestoreTarget {
   readonly database: Database;
@@ -37,23 +38,21 @@ const GROUPS_AT_ONCE = 1_000;
  * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds; what the source throws
  */
 export async function restoreAll(target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
-  const connection = await target.database.connect();
-  let broken: Error | undefined;
+  const transaction = new OpenTransaction(await target.database.connect());
   try {
-    const work = await restoreOn(connection, target, told(records));
-    await commit(connection, target);
+    await transaction.begin();
+    const work = await restoreOn(transaction.connection, target, told(records));
+    await commit(transaction, target);
     return work;
   } catch (error) {
-    await connection.query({ text: 'ROLLBACK' }).catch((late: Error) => (broken = late));
     throw asPromised(error);
   } finally {
-    connection.release(broken);
+    await transaction.end();
   }
 }
 
 async function restoreOn(connection: Connection, target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
   const { schemaName, nowSql } = target;
-  await connection.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
   // The source takes the time it takes.
   await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
   const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
@@ -90,11 +89,10 @@ async function offerAll(connection: Connection, { nowSql, schemaName, offer }: R
   return { queues, there };
 }
 
-async function commit(connection: Connection, { wasCommitted }: RestoreTarget): Promise<void> {
-  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid' });
+async function commit(transaction: OpenTransaction, { wasCommitted }: RestoreTarget): Promise<void> {
+  const { rows } = await transaction.connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid' });
   try {
-    const { command } = await connection.query({ text: 'COMMIT' });
-    if (command !== 'COMMIT') throw new Error('the transaction could not be committed');
+    await transaction.commit();
   } catch (error) {
     if (!isOutage(error) || !(await wasCommitted(String(rows[0]!.xid)))) throw error;
   }

@@ -3,6 +3,7 @@ import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import type { Row, Table } from './tables.ts';
+import { transactionOn } from './transaction.ts';
 
 const PAGE = 200;
 
@@ -18,9 +19,7 @@ async function documentTables(connection: Connection, schemaName: string): Promi
 /** Gives every document to `change` and puts what it makes of it in its place, in one transaction; all others wait. */
 export async function rewriteAll(database: Database, schemaName: string, tables: ReadonlyMap<string, Table>, change: (document: Document, collection: string) => Document): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
-  const connection = await database.connect();
-  try {
-    await connection.query({ text: 'BEGIN' });
+  await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
     const names = await documentTables(connection, schemaName);
     for (const name of names) await connection.query({ text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE` });
@@ -41,13 +40,7 @@ export async function rewriteAll(database: Database, schemaName: string, tables:
         after = String(rows.at(-1)!.id);
       }
     }
-    await connection.query({ text: 'COMMIT' });
-    connection.release();
-  } catch (error) {
-    await connection.query({ text: 'ROLLBACK' }).catch(() => {});
-    connection.release(error as Error);
-    throw error;
-  }
+  });
 }
 
 /** Leaves nothing of former documents in the tables' files. What the server's own log and backups hold is its operator's. */

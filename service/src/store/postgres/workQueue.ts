@@ -1,8 +1,9 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
-import { runOn, type Database, type Result, type Statement } from './database.ts';
+import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
 import { timersOf, type Lane, type Lanes } from './lanes.ts';
+import { transactionOn } from './transaction.ts';
 
 /** After so many fresh ones in a row a retry has its turn. */
 const FRESH_IN_A_ROW = 7;
@@ -131,22 +132,12 @@ export class WorkQueue {
   }
 
   /** A statement that reads the whole table, from its beginning to its end. */
-  async #readAll(statement: Statement): Promise<Result> {
-    const connection = await this.#database.connect();
-    try {
-      const [, , result] = await Promise.all([
-        connection.query({ text: 'BEGIN READ ONLY' }),
-        connection.query({ text: 'SET LOCAL enable_seqscan = on' }),
-        connection.query(statement),
-        connection.query({ text: 'COMMIT' }),
-      ]);
-      connection.release();
-      return result;
-    } catch (error) {
-      await connection.query({ text: 'ROLLBACK' }).catch(() => {});
-      connection.release(error as Error);
-      throw error;
-    }
+  #readAll(statement: Statement): Promise<Result> {
+    const run = async (connection: Connection) => {
+      await connection.query({ text: 'SET LOCAL enable_seqscan = on' });
+      return connection.query(statement);
+    };
+    return transactionOn(this.#database, run, 'BEGIN READ ONLY');
   }
 
   /** Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one. */

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../options.ts';
+import { runOn, type Database } from './database.ts';
+import { inWords, isOutage } from './errors.ts';
+import type { Placed } from './jobWrites.ts';
+import type { Lanes } from './lanes.ts';
+import type { Load } from './shares.ts';
+
+/** News of several transactions are told together. */
+const GATHER_MS = 5;
+/** So long others are told of work after its lanes were offered, not before. */
+const OFFER_MS = 200;
+
+/** What a process tells the others. */
+export interface Heard {
+  readonly from: string;
+  /** Documents have changed. */
+  readonly changed: boolean;
+  /** There is work in these. */
+  readonly queues: readonly string[];
+  /** How much it serves. */
+  readonly load?: Load;
+}
+
+export interface NewsOptions {
+  readonly database: Database;
+  readonly schema: string;
+  /** This process, as long as it runs. */
+  readonly instance: string;
+  readonly log: Logger;
+  readonly lanes: Pick<Lanes, 'offer'>;
+  /** Then nothing is told. */
+  readonly isDown: () => boolean;
+  readonly onNews: (news: Heard) => void;
+  /** Called whenever it begins to listen: others may have told something before. */
+  readonly onMissed: () => void;
+}
+
+/**
+ * What the processes on one schema tell each other, by NOTIFY: after a commit that documents have changed and where
+ * there is work. Missed news do no harm: everybody looks for themselves every now and then.
+ */
+export class News {
+  readonly #options: NewsOptions;
+  readonly #channel: string;
+  #gathered: { readonly queues: Set<string>; readonly lanes: Placed[] } | null = null;
+  readonly #toOffer: Placed[] = [];
+  #offering: Promise<void> | null = null;
+  #stop: (() => Promise<void>) | null = null;
+  #isClosed = false;
+
+  constructor(options: NewsOptions) {
+    this.#options = options;
+    this.#channel = `${options.schema}_news`;
+  }
+
+  /** @param exclusive to have the schema alone. @throws SchemaInUse */
+  async listen(exclusive: boolean): Promise<void> {
+    const { database, onMissed } = this.#options;
+    this.#stop = await database.listen(this.#channel, (payload) => this.#hear(payload), onMissed, exclusive);
+  }
+
+  /**
+   * Something was committed.
+   * @param queues there is work in these
+   * @param lanes to be offered once more before: whoever serves them may just have found nothing, and be about to remove them
+   */
+  tell(queues: ReadonlySet<string>, lanes: readonly Placed[]): void {
+    if (this.#gathered === null) {
+      this.#gathered = { queues: new Set(), lanes: [] };
+      setTimeout(() => void this.flush(), GATHER_MS);
+    }
+    for (const queue of queues) this.#gathered.queues.add(queue);
+    this.#gathered.lanes.push(...lanes);
+  }
+
+  /** At once, and not of a commit. */
+  say(news: Pick<Heard, 'queues' | 'load'>): void {
+    void this.#notify({ changed: false, ...news });
+  }
+
+  /** Tells what was gathered. */
+  async flush(): Promise<void> {
+    const news = this.#gathered;
+    this.#gathered = null;
+    if (news === null) return;
+    if (news.lanes.length > 0) await Promise.race([this.#offer(news.lanes), sleep(OFFER_MS)]);
+    await this.#notify({ changed: true, queues: [...news.queues] });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#stop?.();
+  }
+
+  /** One at a time: each takes a connection. */
+  async #offer(lanes: readonly Placed[]): Promise<void> {
+    this.#toOffer.push(...lanes);
+    this.#offering ??= (async () => {
+      while (this.#toOffer.length > 0) {
+        await this.#options.lanes.offer(this.#toOffer.splice(0)).catch((error: unknown) => this.#warn('lanes could not be offered; they are soon', error));
+      }
+      this.#offering = null;
+    })();
+    await this.#offering;
+  }
+
+  async #notify(news: Omit<Heard, 'from'>): Promise<void> {
+    const { database, instance, isDown } = this.#options;
+    if (this.#isClosed || isDown()) return;
+    const payload = JSON.stringify({ from: instance, ...news } satisfies Heard);
+    await runOn(database, { text: 'SELECT pg_notify($1, $2)', values: [this.#channel, payload], name: 'cs_notify' }).catch((error: unknown) => this.#warn('other processes could not be told of a change', error));
+  }
+
+  #hear(payload: string): void {
+    const news = heard(payload);
+    if (news !== null && news.from !== this.#options.instance) this.#options.onNews(news);
+  }
+
+  /** An outage is told once, by who finds it out. */
+  #warn(what: string, error: unknown): void {
+    if (!this.#isClosed && !this.#options.isDown() && !isOutage(error)) this.#options.log.warn(`${what}: ${inWords(error)}`);
+  }
+}
+
+/** Anybody who may use the database may say anything on a channel. */
+const heard = (payload: string): Heard | null => {
+  try {
+    const news = JSON.parse(payload) as Partial<Heard> | null;
+    return typeof news?.from === 'string' && Array.isArray(news.queues) ? (news as Heard) : null;
+  } catch {
+    return null;
+  }
+};
