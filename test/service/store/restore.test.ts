@@ -1,0 +1,62 @@
+// What a data folder holds after an import: nothing of the empty store that it was made into.
+import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DumpedRecord } from '../../../service/src/store/store.ts';
+import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import { all, contractSchema, put, thing, type ContractStore } from '../../contract/schema.ts';
+import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
+
+const IMPORTED = [thing('a', { number: 1 }), thing('b', { number: 2 })];
+
+async function* records(): AsyncGenerator<DumpedRecord> {
+  for (const document of IMPORTED) yield { collection: 'things', document };
+  yield { job: { id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} } };
+}
+
+describe('an import into a data folder that was emptied before', () => {
+  let into: Awaited<ReturnType<typeof openInTemporaryFolder>>;
+  beforeEach(async () => {
+    into = await openInTemporaryFolder();
+    // The same ids as will come in, written and removed: replayed over the import, they would be missing.
+    await put(into.store, ...IMPORTED);
+    await into.store.transaction((tx) => tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }));
+    await into.store.transaction(async (tx) => {
+      for (const { id } of IMPORTED) await tx.things.delete(id);
+      await tx.jobs.complete('j');
+    });
+  });
+  afterEach(() => into.remove());
+
+  const files = async () => (await readdir(into.folder)).filter((name) => /^(journal|snapshot)-/.test(name)).sort();
+  const claimed = (store: ContractStore) => store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 });
+
+  it('leaves none of its journals: a damaged snapshot is refused, and never passed over for an empty store', async () => {
+    const [journal] = await files();
+    await into.store.restore(records());
+    await into.store.close();
+    expect(await files()).not.toContain(journal);
+    const [snapshot] = (await files()).filter((name) => name.startsWith('snapshot'));
+    const path = join(into.folder, snapshot!);
+    const whole = await readFile(path);
+    await writeFile(path, whole.subarray(0, whole.length - 20));
+    await expect(openLowdbStore(contractSchema, { folder: into.folder })).rejects.toThrow(snapshot);
+    await writeFile(path, whole);
+    const again = await into.reopen();
+    expect(await all(again)).toEqual(IMPORTED);
+  });
+
+  it('replays none of them over what came in, though their removal did not reach the disk', async () => {
+    const [journal] = await files();
+    const [there, aside] = [join(into.folder, journal!), join(into.folder, 'aside')];
+    await copyFile(there, aside);
+    await into.store.restore(records());
+    await into.store.close();
+    await copyFile(aside, there);
+    const again = await into.reopen();
+    expect(await all(again)).toEqual(IMPORTED);
+    expect(await claimed(again)).toHaveLength(1);
+    await put(again, thing('c'));
+    expect(await all(await into.reopen())).toHaveLength(3);
+  });
+});
