@@ -13,6 +13,8 @@ export interface LaneStage {
   /** The first one's. */
   readonly database: StoppableDatabase;
   readonly stopped: ContractStore;
+  /** The second one's. */
+  readonly otherDatabase: StoppableDatabase;
   readonly other: ContractStore;
   /** Nobody of ours. */
   readonly client: pg.Client;
@@ -24,12 +26,14 @@ export async function openLaneStage({ sweeps }: { sweeps: boolean }): Promise<La
   const schema = freshSchema();
   const database = new StoppableDatabase({ sweeps });
   const stopped = await openStore(schema, database);
-  const other = await openStore(schema, sweeps ? undefined : new StoppableDatabase({ sweeps }));
+  const otherDatabase = new StoppableDatabase({ sweeps });
+  const other = await openStore(schema, otherDatabase);
   const client = await openClient();
   return {
     schema,
     database,
     stopped,
+    otherDatabase,
     other,
     client,
     async close() {

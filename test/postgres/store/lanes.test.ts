@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { add, claim, claimAll, complete, openLaneStage, type LaneStage } from './laneStage.ts';
 
-describe('the lane of a process that stood still, when another one has taken it over, done its work and begun anew', () => {
+describe('the lane of a process that stood still, when another one has taken it over, done its work and had a new one', () => {
   let stage: LaneStage;
   beforeEach(async () => {
     stage = await openLaneStage({ sweeps: true });
@@ -56,6 +56,20 @@ describe('the lane of a process that stood still, when another one has taken it 
     expect(await lanes(stage)).toEqual(made);
     await add(stage.other, 'd');
     await claimAll(stage.other, 'd');
+  });
+
+  it('is not its own any more either when the other one still has it', async () => {
+    const { stopped, other, database, client, schema } = stage;
+    await add(stopped, 'a');
+    await claimAll(stopped, 'a');
+    database.stop();
+    await client.query(`UPDATE "${schema}_work".job SET heartbeat_on = heartbeat_on - interval '1 minute'`);
+    await add(other, 'b');
+    await claimAll(other, 'b');
+    await goOnUntil(/SET heartbeat_on/);
+    await add(other, 'c');
+    expect(await claim(stopped)).toEqual([]);
+    await claimAll(other, 'c');
   });
 
   it('is not kept alive by it, and it claims nothing more', async () => {

@@ -30,10 +30,12 @@ describe('when nobody looks for jobs without a lane', () => {
   });
 
   it('one is made for a job that came in after the last look, before the removal was done', async () => {
-    const { database, other } = stage;
+    const { database, other, otherDatabase } = stage;
     let isDeleted = false;
     await stopWhileGivingBack((text) => ((isDeleted ||= /DELETE FROM \S+_work\S+job/.test(text)), isDeleted && text === 'COMMIT'));
     await add(other, 'b');
+    const offers = () => otherDatabase.answered.filter((text) => /^SELECT v.key .* WHERE pg_try_advisory_xact_lock/.test(text)).length;
+    await waitFor('it to be offered again and again, not to wait', () => offers() > 2, SOON);
     database.goOn();
     await claimAll(other, 'b');
   });
