@@ -22,8 +22,10 @@ export interface SenderOptions {
 
 const MOST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT_AN_ACCOUNT = 20;
-/** What a lease has beyond the longest try, for waiting on the contact's text before and for recording the result. */
-const LEASE_MARGIN_MS = 60_000;
+/** What a lease has beyond the longest try, for recording the result. */
+const LEASE_MARGIN_MS = 30_000;
+/** A contact's text waits for the answer about the one before, which was claimed earlier. */
+const TRIES = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */
 const GRACE_MS = 15_000;
 /** How long texts that are under way may take to end at a stop. */
@@ -53,7 +55,7 @@ export class Sender {
       log: options.log,
       queue: SENDING_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
-      leaseMs: options.config.timeoutMs + LEASE_MARGIN_MS,
+      leaseMs: TRIES * options.config.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (account) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(account) ?? 0),
       run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
     });

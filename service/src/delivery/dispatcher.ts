@@ -26,8 +26,10 @@ export interface DispatcherOptions {
 
 /** Deliveries under way at once, over all subscriptions. */
 const MOST_IN_FLIGHT = 512;
-/** What a lease has beyond an attempt's deadline, for recording the result. */
+/** What a lease has beyond the longest attempt, for recording the result. */
 const LEASE_MARGIN_MS = 30_000;
+/** There are half as many connections to one address: who waits for one waits for another attempt, at most. Its own deadline begins then. */
+const DEADLINES = 2;
 
 /**
  * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and not
@@ -56,7 +58,7 @@ export class Dispatcher {
       log: options.log,
       queue: DELIVERY_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
-      leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
+      leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (group) => this.#parked.slotsOf(group, this.#limits.of(group).free),
       run: (jobs, done) => this.#sendAll(jobs, done),
     });

@@ -23,7 +23,7 @@ const MOST_IN_FLIGHT_AN_ACCOUNT = 8;
 /** What asking may take beyond the provider's own time. */
 const ASK_MARGIN_MS = 10_000;
 /** What a lease has beyond the longest asking, for recording the answer. */
-const LEASE_MARGIN_MS = 60_000;
+const LEASE_MARGIN_MS = 30_000;
 /** How long what is under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 

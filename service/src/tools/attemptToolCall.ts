@@ -7,7 +7,7 @@ import { readAnswer } from './readAnswer.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
 /** What waiting for a free connection may take beyond the time-out. */
-const CONNECTION_WAIT_MS = 5000;
+export const CONNECTION_WAIT_MS = 5000;
 
 /**
  * Calls a tool once. Whatever it answers is without the tool's secrets afterwards, and text that can be

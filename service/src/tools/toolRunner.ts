@@ -6,7 +6,7 @@ import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
 import { WorkLoop } from '../work/workLoop.ts';
-import { attemptToolCall } from './attemptToolCall.ts';
+import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { recordToolResult } from './recordToolResult.ts';
 import { envelopeOf } from './toolRequest.ts';
@@ -22,8 +22,8 @@ export interface ToolRunnerOptions {
 
 const MOST_IN_FLIGHT = 128;
 const MOST_IN_FLIGHT_A_TOOL = 16;
-/** What a lease has beyond the longest attempt, for recording the result. */
-const LEASE_MARGIN_MS = 60_000;
+/** What a lease has beyond the longest attempt of any tool, for recording the result. */
+const LEASE_MARGIN_MS = 30_000;
 /** How long calls that are under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 
@@ -46,7 +46,7 @@ export class ToolRunner {
       log: options.log,
       queue: TOOL_CALL_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
-      leaseMs: TOOL_TIMEOUT_MAX * 1000 + LEASE_MARGIN_MS,
+      leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + LEASE_MARGIN_MS,
       freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
       run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
     });
