@@ -118,6 +118,17 @@ describe('a transaction on PostgreSQL', () => {
     expect(await read('d')).toEqual(thing('d'));
   });
 
+  it('keeps nothing of what it would have sent to be read, when it fails at that moment', async () => {
+    const failing = store.transaction(async (tx) => {
+      await tx.things.put(thing('a'));
+      await Promise.all([tx.things.find({ where: {}, limit: 1 }), Promise.reject(new Error('it fails'))]);
+    });
+    await expect(failing).rejects.toThrow('it fails');
+    // Each on another of its connections: the one that failed among them has come to its end.
+    await Promise.all(['b', 'c', 'd'].map((id) => put(store, thing(id))));
+    expect(await read('a')).toBeNull();
+  });
+
   it.each([
     ['put', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.put(thing('a', { number: 10 }))],
     ['deleted', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.delete('a')],

@@ -124,6 +124,8 @@ export class Session {
     if (query.limit <= 0) return [];
     if (this.#pending.has(table.collection)) {
       await this.#transaction.begin();
+      // It may have ended meanwhile: what is sent behind its ROLLBACK would hold.
+      this.#assertOpen();
       await this.#send(this.#take(table.collection));
     }
     const rows = await this.#looks.ask(question);
