@@ -1,6 +1,9 @@
 // What the change feed owes when transactions run side by side and end in another order than they began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
+import { silent } from '../../../service/src/store/options.ts';
+import { Changes } from '../../../service/src/store/postgres/changes.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import type { Change, Gap } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -93,5 +96,22 @@ describe('the change feed beside transactions that last', () => {
     await waitFor('the last', () => seen.some((change) => !('gap' in change) && change.id === 'after'));
     expect(new Set(short()).size).toBe(6002);
     expect(seen).toHaveLength(6002);
+  });
+
+  it('forgets transactions that have written no document, as those that only end a job', async () => {
+    const database = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 2, log: silent });
+    const changes = new Changes(database, schema, 10, () => false, () => {});
+    try {
+      await changes.start();
+      for (let n = 0; n < 20; n += 1) {
+        const { rows } = await clients[0]!.query('SELECT pg_current_xact_id()::text AS xid');
+        changes.committed(rows[0].xid);
+      }
+      expect(changes.awaited).toBeGreaterThan(0);
+      await waitFor('all of them to be forgotten', () => changes.awaited === 0);
+    } finally {
+      await changes.close();
+      await database.close();
+    }
   });
 });

@@ -63,6 +63,11 @@ export class Changes<S extends Schema> {
     return this.#life;
   }
 
+  /** How many transactions of this process it still waits for. */
+  get awaited(): number {
+    return this.#unread.size;
+  }
+
   /** Something may have changed. */
   look(): void {
     if (this.#closed || this.#isDown()) return;
@@ -138,10 +143,18 @@ export class Changes<S extends Schema> {
       until = String(rows[0]!.until);
       if (found.length < BATCH) {
         this.#seen = until;
+        this.#forgetRead(until);
         return;
       }
       position = String(found.at(-1)!.position);
     }
+  }
+
+  /** All that has ended by then is in the feed now, or has written no document. @param snapshot `xmin:xmax:xip,…`, as PostgreSQL writes it */
+  #forgetRead(snapshot: string): void {
+    const [, xmax = '0', xip = ''] = snapshot.split(':');
+    const running = new Set(xip.split(','));
+    for (const xid of this.#unread) if (BigInt(xid) < BigInt(xmax) && !running.has(xid)) this.#unread.delete(xid);
   }
 
   async #missed(): Promise<void> {
