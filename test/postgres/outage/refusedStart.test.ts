@@ -91,6 +91,15 @@ describe('a start on a database that cannot be used ends in one line, without th
     await expectRefusal({ DATABASE_URL: url }, /^conversation-service: DATABASE_URL must be the address of a PostgreSQL database.*%25/, [broken]);
   });
 
+  it('the password is left out', () =>
+    expectRefusal({ DATABASE_URL: address((url) => (url.password = '')) }, /cannot be used: it asks for a password, and the address holds none\. Put it into DATABASE_URL\.$/));
+
+  it.each(['require', 'verify-full'])('it has no TLS, which sslmode=%s asks for', (mode) =>
+    expectRefusal({ DATABASE_URL: `${server.url}?sslmode=${mode}` }, /cannot be used: The server does not support SSL connections/));
+
+  it('the file of its authority cannot be read', () =>
+    expectRefusal({ DATABASE_URL: `${server.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem` }, /cannot be used: ENOENT: no such file or directory, open '\/nowhere\/ca\.pem'/));
+
   it('the host is unknown', () =>
     expectRefusal({ DATABASE_URL: address((url) => (url.hostname = 'nowhere.invalid')) }, /^conversation-service: The database at nowhere\.invalid:\d+\/service cannot be used: getaddrinfo E\w+ nowhere\.invalid\. Check the host in DATABASE_URL\.$/));
 

@@ -52,6 +52,7 @@ export const uniqueViolation = (error: unknown): UniqueViolation => {
 /** What the driver and the system say of a connection, as an operator would. */
 const SAID: readonly (readonly [RegExp, string])[] = [
   [/connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i, 'it does not answer in time'],
+  [/client password must be a string/, 'it asks for a password, and the address holds none'],
   [/Connection terminated|connection error and is not queryable|not queryable|EPIPE|ECONNRESET|server closed the connection/i, 'the connection was lost'],
 ];
 

@@ -29,6 +29,7 @@ export const openPostgresStore = async <S extends Schema>(schema: S, options: Po
   }
 };
 
+const UNKNOWN_AUTHORITY = "Name the file of the authority that signed the server's certificate: sslrootcert=/path/to/ca.pem in DATABASE_URL.";
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Is PostgreSQL running there, and are host and port of DATABASE_URL right?',
   ENOTFOUND: 'Check the host in DATABASE_URL.',
@@ -38,12 +39,24 @@ const ADVICE: Readonly<Record<string, string>> = {
   '3D000': 'Create it, or name another one in DATABASE_URL.',
   '25006': 'It may be a standby: name the primary in DATABASE_URL.',
   '53300': "Raise the server's max_connections, or set DATABASE_CONNECTIONS lower.",
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  ERR_TLS_CERT_ALTNAME_INVALID: "The host in DATABASE_URL must be one that the server's certificate names.",
 };
+
+/** Where the code of the error says less than its text. */
+const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/client password must be a string/, 'Put it into DATABASE_URL.'],
+  [/no pg_hba\.conf entry.*no encryption/, 'It may want TLS: add ?sslmode=verify-full to DATABASE_URL. If not, see to its pg_hba.conf.'],
+  [/no pg_hba\.conf entry/, 'Its pg_hba.conf must let this machine in with user and database of DATABASE_URL.'],
+];
 
 /** A sentence for those errors that an operator can mend. */
 function whatToDo(error: unknown, schema: string): string {
-  const { code = '' } = error as { code?: string };
-  const advice = code === '42501' ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.` : ADVICE[code];
+  const { code = '', message } = error as Error & { code?: string };
+  const advice = code === '42501' ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.` : (ADVICE_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? ADVICE[code]);
   return advice === undefined ? '' : `. ${advice}`;
 }
 

@@ -175,7 +175,10 @@ const poolOf = (database: Database): PostgresPool => ({
   async connect() {
     const connection: Connection = await database.connect();
     // Another process may be at work on large tables, and so may this one.
-    await connection.query({ text: 'SET lock_timeout = 0; SET statement_timeout = 0' });
+    await connection.query({ text: 'SET lock_timeout = 0; SET statement_timeout = 0' }).catch((error: Error) => {
+      connection.release(error); // a pool ends when all of its connections are back
+      throw error;
+    });
     return {
       query: ((text: string, values: readonly unknown[]) =>
         connection.query({ text, ...(values?.length > 0 && { values }) }) as never) as never,

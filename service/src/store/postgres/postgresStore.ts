@@ -15,6 +15,7 @@ import { migrate, workSchemaOf } from './migrations.ts';
 import { News, type Heard } from './news.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
+import { refuseOldServer } from './serverVersion.ts';
 import { Session, transactionsOf } from './session.ts';
 import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
@@ -100,6 +101,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
     const { works = true, log = silent } = options;
+    await refuseOldServer(database);
     await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);
