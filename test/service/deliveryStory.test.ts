@@ -54,7 +54,7 @@ describe("a delivery's story", () => {
     expect(underWay).toMatchObject({ status: 'pending', attempts: [first.attempts[0]] });
     expect(Date.parse(underWay.next_attempt_at)).toBe(Date.parse(first.next_attempt_at));
     // Its trace is in the log.
-    expect(await readFile(service.logFile, 'utf8')).toContain('what was under way when it ended may arrive a second time, with the same id');
+    expect(await readFile(service.logFile, 'utf8')).toContain('what was under way when a process ended may arrive a second time, with the same id');
 
     await service.crashAndRestart(); // in the middle again; the next is answered
     const whole = await waitFor('the delivery', async () => {
