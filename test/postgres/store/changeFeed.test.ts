@@ -114,4 +114,40 @@ describe('the change feed beside transactions that last', () => {
       await database.close();
     }
   });
+
+  it('tells of a gap when this machine has slept for longer than changes are kept', async () => {
+    const database = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 2, log: silent });
+    let sleptMs = 0;
+    const connect = database.connect.bind(database);
+    // What the database's clock says after it; that of the process has stood still.
+    database.connect = async () => {
+      const connection = await connect();
+      return {
+        query: async (statement) => {
+          const result = await connection.query(statement);
+          return { ...result, rows: result.rows.map((row) => (typeof row['now'] === 'number' ? { ...row, now: row['now'] + sleptMs } : row)) };
+        },
+        release: (error) => connection.release(error),
+      };
+    };
+    const changes = new Changes(database, schema, 10, () => false, () => {});
+    const heard: (Change | Gap)[] = [];
+    try {
+      await changes.start();
+      const feed = changes.read({ signal: abort.signal });
+      void (async () => {
+        for await (const change of feed) heard.push(change as Change | Gap);
+      })();
+      await put(store, thing('before'));
+      await waitFor('the change', () => heard.length === 1);
+      sleptMs = 600_000;
+      await waitFor('the gap', () => heard.length === 2);
+      await put(store, thing('after'));
+      await waitFor('the next change', () => heard.length === 3);
+      expect(heard.map((change) => ('gap' in change ? 'gap' : change.id))).toEqual(['before', 'gap', 'after']);
+    } finally {
+      await changes.close();
+      await database.close();
+    }
+  });
 });

@@ -29,6 +29,8 @@ export class Changes<S extends Schema> {
   #seen = '';
   #life: string | null = null;
   #lookedAt = performance.now();
+  /** The same by the database's clock, which goes on while this machine sleeps: the steady one does not. In milliseconds since the epoch. */
+  #seenAt = 0;
   #looking: Promise<void> | null = null;
   #lookAgain = false;
   #timer: NodeJS.Timeout | undefined;
@@ -107,7 +109,8 @@ export class Changes<S extends Schema> {
     const life = `${quoted(this.#schema)}.change_life`;
     await runOn(this.#database, { text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`, values: [randomUUID()] });
     const { rows } = await runOn(this.#database, { text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life, ${CLOCK} AS now` });
-    this.#onTime(Number(rows[0]!.now));
+    this.#seenAt = Number(rows[0]!.now);
+    this.#onTime(this.#seenAt);
     this.#seen = String(rows[0]!.seen);
     this.#life = String(rows[0]!.life);
     this.#lookedAt = performance.now();
@@ -119,6 +122,7 @@ export class Changes<S extends Schema> {
     const changes = `${quoted(this.#schema)}.changes`;
     let until: string | null = null;
     let position = '0';
+    const missedAt = this.#seenAt + MISSED_AFTER_MS;
     for (;;) {
       // Two versions of a document have positions in their order: whoever wrote the later one had waited for the earlier.
       // They are sorted by a term, or else the plan may read the whole table in the order of positions.
@@ -133,9 +137,10 @@ export class Changes<S extends Schema> {
         values: [this.#seen, until, position],
         name: 'cs_changes',
       });
-      this.#onTime(Number(rows[0]!.now));
-      // The server has crashed and thrown the table away.
-      if (rows[0]!.life !== this.#life) return this.#missed();
+      this.#seenAt = Number(rows[0]!.now);
+      this.#onTime(this.#seenAt);
+      // The server has crashed and thrown the table away; or others have removed some of what was not seen.
+      if (rows[0]!.life !== this.#life || this.#seenAt > missedAt) return this.#missed();
       const found = rows.filter((row) => row.xid !== null);
       for (const row of found) this.#publish(row);
       this.#lookedAt = startedAt;
