@@ -8,6 +8,8 @@ import { Busy, inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
 const RETRY_MS = 500;
 /** What met a connection that was cut is tried so often on another one. */
 const MOST_CUT = 8;
+/** Before the third try, and so much longer before each further one. */
+const PAUSE_MS = 25;
 
 /** Knows whether the database can be reached and written to, and finds out when it can again. */
 export class Outage {
@@ -50,7 +52,10 @@ export class Outage {
         if (!isOutage(error)) throw error;
         if (this.#reason === null) {
           const reason = await this.#whyNot();
-          if (reason === null && runs < MOST_CUT) continue;
+          if (reason === null && runs < MOST_CUT) {
+            await sleep((runs - 1) * PAUSE_MS); // a server out of connections has some again in a moment
+            continue;
+          }
           this.#begin(reason ?? inWords(error));
         }
         throw unavailable(this.reason!, error);
