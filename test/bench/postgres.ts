@@ -114,7 +114,7 @@ async function claimsPart(server: BenchServer, _: Tls, effort: Effort): Promise<
       .flatMap(({ loaded, empty }) => [
         { name: `To end what was claimed ${nameOf(loaded)}, beside none`, ours: cost(loaded.end), beside: cost(empty.end) },
         { name: `To ask how long until something is due ${nameOf(loaded)}, beside none`, ours: cost(loaded.msUntilDue), beside: cost(empty.msUntilDue) },
-        { name: `To count everything for /metrics ${nameOf(loaded)}, beside none`, ours: cost(loaded.stats), beside: cost(empty.stats) },
+        { name: `To count everything for /metrics, which is kept for a while when it took long, ${nameOf(loaded)}, beside none`, ours: cost(loaded.stats), beside: cost(empty.stats) },
       ]),
     settings: [
       `Claims: the store's own claim of another subscription's due job, in one process, beside ${SIZES.map((size) => size.toLocaleString('en-US')).join(', ')} retries of a dead subscriber that wait (for 15 to 75 minutes) or are all due (its receiver was switched off while events came in; one of its jobs is then claimed with each). ` +
