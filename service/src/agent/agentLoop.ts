@@ -3,7 +3,7 @@ import { AGENT_QUEUE } from '../domain/agentTurn.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { StoreUnavailable } from '../store/store.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
 import { loadTurn, type LoadedTurn } from './loadTurn.ts';
@@ -21,8 +21,6 @@ export interface AgentLoopOptions {
 const MOST_IN_FLIGHT = 32;
 /** A model ends itself when its time is over, and says so; this is for one that does not. */
 const GRACE_MS = 1000;
-/** What a lease has beyond the model's time, for recording the outcome. */
-const LEASE_MARGIN_MS = 30_000;
 
 /**
  * The agent: takes up each conversation that asks for it, decides one step, records it. A step is

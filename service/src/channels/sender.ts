@@ -4,7 +4,7 @@ import type { Deps } from '../domain/deps.ts';
 import { openSetup } from '../domain/sealedSetup.ts';
 import { SENDING_QUEUE, type SendResult, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { beginSending, type BegunSending } from './beginSending.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { recordSendResult } from './recordSendResult.ts';
@@ -22,8 +22,6 @@ export interface SenderOptions {
 
 const MOST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT_AN_ACCOUNT = 20;
-/** What a lease has beyond the longest try, for recording the result. */
-const LEASE_MARGIN_MS = 30_000;
 /** A contact's text waits for the answer about the one before, which was claimed earlier. */
 const TRIES = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */

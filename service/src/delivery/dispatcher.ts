@@ -6,7 +6,7 @@ import type { OutboundClient } from '../outbound/outboundClient.ts';
 import { rememberOpened } from '../security/rememberOpened.ts';
 import { StoreUnavailable, type Job } from '../store/store.ts';
 import { Gathered } from '../work/gathered.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
@@ -26,8 +26,6 @@ export interface DispatcherOptions {
 
 /** Deliveries under way at once, over all subscriptions. */
 const MOST_IN_FLIGHT = 512;
-/** What a lease has beyond the longest attempt, for recording the result. */
-const LEASE_MARGIN_MS = 30_000;
 /** There are half as many connections to one address: who waits for one waits for another attempt, at most. Its own deadline begins then. */
 const DEADLINES = 2;
 

@@ -4,7 +4,7 @@ import type { Deps } from '../domain/deps.ts';
 import { PAYMENT_QUEUE } from '../domain/payment.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 import type { Job } from '../store/store.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { beginPaymentWork, type BegunWork } from './beginPaymentWork.ts';
 import { openPaymentAccount } from './openPaymentAccount.ts';
 import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';
@@ -22,8 +22,6 @@ const MOST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT_AN_ACCOUNT = 8;
 /** What asking may take beyond the provider's own time. */
 const ASK_MARGIN_MS = 10_000;
-/** What a lease has beyond the longest asking, for recording the answer. */
-const LEASE_MARGIN_MS = 30_000;
 /** How long what is under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 

@@ -5,7 +5,7 @@ import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
 import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { recordToolResult } from './recordToolResult.ts';
@@ -22,8 +22,6 @@ export interface ToolRunnerOptions {
 
 const MOST_IN_FLIGHT = 128;
 const MOST_IN_FLIGHT_A_TOOL = 16;
-/** What a lease has beyond the longest attempt of any tool, for recording the result. */
-const LEASE_MARGIN_MS = 30_000;
 /** How long calls that are under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 

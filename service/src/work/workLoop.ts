@@ -15,6 +15,9 @@ export interface WorkLoopOptions {
   readonly run: (jobs: readonly Job[], done: () => void) => Promise<void>;
 }
 
+/** What a lease has beyond the longest attempt, for recording what came of it. */
+export const LEASE_MARGIN_MS = 30_000;
+
 /** The loop turns at least this often, so that nothing waits on a missed signal. */
 const HEARTBEAT_MS = 2000;
 

@@ -1,11 +1,10 @@
 // Stores of the contract's schema on the server that DATABASE_URL names, several on one schema.
 import pg from 'pg';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import { openPostgresStore, type Connection, type Database } from '../../../service/src/store/postgres/index.ts';
-import { silent } from '../../../service/src/store/options.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { dropSchema, TEST_SCHEMA } from '../schemas.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
 
 const url = process.env.DATABASE_URL!;
 
@@ -25,9 +24,7 @@ export async function openClient(): Promise<pg.Client> {
 export const removeSchema = (schema: string): Promise<void> => dropSchema(url, schema);
 
 /** A process that can be stopped, as by SIGSTOP or a network that fails: at once, or in the very moment before it sends something. */
-export class StoppableDatabase implements Database {
-  readonly kind = 'postgres';
-  readonly #inner = new PgDatabase({ url, connections: 10, log: silent });
+export class StoppableDatabase extends WrappedDatabase {
   readonly #sweeps: boolean;
   #stop: { readonly before: (text: string, wrote: boolean) => boolean; readonly gate: PromiseWithResolvers<undefined> } | null = null;
   /** How many statements stand still. */
@@ -37,6 +34,7 @@ export class StoppableDatabase implements Database {
 
   /** @param sweeps false: the store never looks for due jobs without a lane */
   constructor({ sweeps = true }: { sweeps?: boolean } = {}) {
+    super(10);
     this.#sweeps = sweeps;
   }
 
@@ -60,27 +58,19 @@ export class StoppableDatabase implements Database {
     this.#stop = null;
   }
 
-  async connect(): Promise<Connection> {
-    const connection = await this.#inner.connect();
+  protected wrap(connection: Connection): Connection['query'] {
     let wrote = false;
-    return {
-      query: async (statement) => {
-        if (!this.#sweeps && statement.name === 'cs_stranded') return { rows: [], rowCount: 0, command: 'SELECT' };
-        if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
-        if (this.#stop?.before(statement.text, wrote)) {
-          if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true }; // nothing else of it goes on either
-          this.stopped += 1;
-          await this.#stop.gate.promise;
-        }
-        const result = await connection.query(statement);
-        this.answered.push(statement.text);
-        return result;
-      },
-      release: (error) => connection.release(error),
+    return async (statement) => {
+      if (!this.#sweeps && statement.name === 'cs_stranded') return { rows: [], rowCount: 0, command: 'SELECT' };
+      if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
+      if (this.#stop?.before(statement.text, wrote)) {
+        if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true }; // nothing else of it goes on either
+        this.stopped += 1;
+        await this.#stop.gate.promise;
+      }
+      const result = await connection.query(statement);
+      this.answered.push(statement.text);
+      return result;
     };
   }
-
-  listen: Database['listen'] = (...args) => this.#inner.listen(...args);
-  setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
-  close: Database['close'] = () => this.#inner.close();
 }

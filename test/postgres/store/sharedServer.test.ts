@@ -1,12 +1,10 @@
 // A server that other programs use too.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
-import pg from 'pg';
-import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 
 it('is set up while another program makes and removes schemas of its own', async () => {
-  const other = new pg.Client({ connectionString: process.env.DATABASE_URL! });
-  await other.connect();
+  const other = await openClient();
   let isDone = false;
   const busy = (async () => {
     for (let n = 0; !isDone; n++) {

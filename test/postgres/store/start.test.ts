@@ -1,31 +1,24 @@
 // What the store asks of a server before it changes anything, and how a start ends that fails.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { silent } from '../../../service/src/store/options.ts';
 import type { Connection, Database, Result, Statement } from '../../../service/src/store/postgres/database.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema } from '../../contract/schema.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** The real server, but for one answer. */
-class OtherAnswer implements Database {
-  readonly kind = 'postgres';
-  readonly #inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 2, log: silent });
+class OtherAnswer extends WrappedDatabase {
   readonly #answer: (statement: Statement) => Result | null;
 
   constructor(answer: (statement: Statement) => Result | null) {
+    super(2);
     this.#answer = answer;
   }
 
-  async connect(): Promise<Connection> {
-    const connection = await this.#inner.connect();
-    return { query: async (statement) => this.#answer(statement) ?? connection.query(statement), release: (error) => connection.release(error) };
+  protected wrap(connection: Connection): Connection['query'] {
+    return async (statement) => this.#answer(statement) ?? connection.query(statement);
   }
-
-  listen: Database['listen'] = (...args) => this.#inner.listen(...args);
-  setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
-  close: Database['close'] = () => this.#inner.close();
 }
 
 describe('a start of the store', () => {

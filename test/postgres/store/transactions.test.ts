@@ -1,17 +1,18 @@
 // What a transaction sends, and what it does when others change what it has read.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
-import type { Connection, Database } from '../../../service/src/store/postgres/index.ts';
-import { silent } from '../../../service/src/store/options.ts';
+import type { Connection } from '../../../service/src/store/postgres/index.ts';
 import { StoreUnavailable, UniqueViolation } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore } from '../../contract/schema.ts';
 import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** Notes what is sent and answered, in the order in which it happens. */
-class RecordingDatabase implements Database {
-  readonly kind = 'postgres';
-  readonly #inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 3, log: silent });
+class RecordingDatabase extends WrappedDatabase {
   #events: string[] | null = null;
+
+  constructor() {
+    super(3);
+  }
 
   /** @returns first words of statements as they are sent, and how many trips they took: statements sent without waiting for an answer are one */
   async during(run: () => Promise<unknown>): Promise<{ sent: readonly string[]; trips: number }> {
@@ -23,24 +24,16 @@ class RecordingDatabase implements Database {
     return { sent, trips: events.filter((event, i) => event !== 'answer' && (i === 0 || events[i - 1] === 'answer')).length };
   }
 
-  async connect(): Promise<Connection> {
-    const connection = await this.#inner.connect();
-    return {
-      query: async (statement) => {
-        // The store's own looks at what has changed, and its news, are beside the point.
-        const isOurs = !['cs_changes', 'cs_notify'].includes(statement.name ?? '');
-        if (isOurs) this.#events?.push(/^\W*(\w+)/.exec(statement.text)![1]!);
-        const result = await connection.query(statement);
-        if (isOurs) this.#events?.push('answer');
-        return result;
-      },
-      release: (error) => connection.release(error),
+  protected wrap(connection: Connection): Connection['query'] {
+    return async (statement) => {
+      // The store's own looks at what has changed, and its news, are beside the point.
+      const isOurs = !['cs_changes', 'cs_notify'].includes(statement.name ?? '');
+      if (isOurs) this.#events?.push(/^\W*(\w+)/.exec(statement.text)![1]!);
+      const result = await connection.query(statement);
+      if (isOurs) this.#events?.push('answer');
+      return result;
     };
   }
-
-  listen: Database['listen'] = (...args) => this.#inner.listen(...args);
-  setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
-  close: Database['close'] = () => this.#inner.close();
 }
 
 describe('a transaction on PostgreSQL', () => {

@@ -16,6 +16,9 @@ export interface Placed {
   readonly now: number;
 }
 
+/** Of a row with these, as the database names them. */
+export const placedOf = ({ queue, group_key, due_at, now }: Record<string, unknown>): Placed => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) });
+
 export interface WrittenJobs {
   /** Added or released. */
   readonly placed: readonly Placed[];
@@ -126,6 +129,6 @@ export class JobWrites implements TransactionJobs {
             name: 'cs_jobs_release',
           });
     const [placed] = await Promise.all([answer, ...sent]);
-    return (placed?.rows ?? []).map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) }));
+    return (placed?.rows ?? []).map(placedOf);
   }
 }

@@ -26,6 +26,13 @@ export interface Lane {
   emptySince: number | null;
 }
 
+/** A job of pg-boss that this process has fetched. */
+interface Taken {
+  readonly id: string;
+  readonly retryCount: number;
+  readonly data: { readonly group: string };
+}
+
 /** A process that has not said for so long that it lives loses its lanes. pg-boss's least is ten. */
 export const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
@@ -174,8 +181,8 @@ export class Lanes {
     if (held === undefined) this.#held.set(queue, (held = new Map()));
     for (;;) {
       const batchSize = this.#shares.isAlone || !this.#isRealTime ? BATCH : (this.#batches.get(queue) ?? FIRST_BATCH);
-      const jobs = await this.#boss.fetch<{ group: string }>(queue, { batchSize });
-      for (const { id, retryCount, data } of jobs as readonly { id: string; retryCount: number; data: { group: string } }[]) {
+      const jobs = await this.#take(queue, batchSize);
+      for (const { id, retryCount, data } of jobs) {
         held.set(data.group, { group: data.group, job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
       }
       if (this.#left.has(queue)) return this.leave(queue);
@@ -185,6 +192,11 @@ export class Lanes {
       this.#lookIn(queue, YIELD_MS);
       return;
     }
+  }
+
+  /** @param queue pg-boss's, of lanes or of timers */
+  async #take(queue: string, batchSize: number): Promise<readonly Taken[]> {
+    return (await this.#boss.fetch(queue, { batchSize })) as unknown as readonly Taken[];
   }
 
   /** Leaves what there is to others for a moment, then looks again. */
@@ -290,7 +302,7 @@ export class Lanes {
 
   async #fireTimers(queue: string): Promise<void> {
     for (;;) {
-      const fired = (await this.#boss.fetch<{ group: string }>(timersOf(queue), { batchSize: BATCH })) as readonly { id: string; retryCount: number; data: { group: string } }[];
+      const fired = await this.#take(timersOf(queue), BATCH);
       if (fired.length === 0) return;
       await this.offer(fired.map(({ data }) => ({ queue, group: data.group, dueAt: 0, now: 0 })));
       await this.#boss.deleteJob(timersOf(queue), [...fired]);

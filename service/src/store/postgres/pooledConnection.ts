@@ -10,11 +10,10 @@ export class PooledConnection implements Connection {
   readonly #client: pg.PoolClient;
   readonly #silence: Silence;
   readonly #asked: Asked;
+  readonly #onRelease: () => void;
   #failure: Error | null = null;
   #giveBack: (() => void) | null = null;
   #isGathering = false;
-
-  readonly #onRelease: () => void;
 
   constructor(client: pg.PoolClient, silence: Silence, onRelease: () => void) {
     this.#client = client;

@@ -20,7 +20,7 @@ import { Session, transactionsOf } from './session.ts';
 import { quoted } from './sql.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
-import { OpenTransaction } from './transaction.ts';
+import { OpenTransaction, readXid } from './transaction.ts';
 import { WorkQueue } from './workQueue.ts';
 
 const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime, keptChanges: 10_000 };
@@ -444,11 +444,6 @@ async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
-
-const readXid = async (connection: Connection): Promise<string> => {
-  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
-  return String(rows[0]!.xid);
-};
 
 /**
  * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and COMMIT keeps nothing.

@@ -4,10 +4,10 @@ import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';
 import { inWords, isOutage, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
-import type { Placed } from './jobWrites.ts';
+import { placedOf, type Placed } from './jobWrites.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import { MOST_ROWS, type Row, type Table } from './tables.ts';
-import { OpenTransaction } from './transaction.ts';
+import { OpenTransaction, readXid } from './transaction.ts';
 
 export interface RestoreTarget {
   readonly database: Database;
@@ -81,7 +81,7 @@ async function refuseUnlessEmpty(connection: Connection, { tables, schemaName }:
 /** A lane or a timer for each group, as if its first job had just been added. */
 async function offerAll(connection: Connection, { nowSql, schemaName, offer }: RestoreTarget, jobs: string): Promise<RestoredWork> {
   const { rows } = await connection.query({ text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key` });
-  const placed = rows.map((row) => ({ queue: String(row.queue), group: String(row.group_key), dueAt: Number(row.due_at), now: Number(row.now) }));
+  const placed = rows.map(placedOf);
   const queues = new Set(placed.map(({ queue }) => queue));
   await connection.query({ text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [[...queues]] });
   const there: Placed[] = [];
@@ -90,11 +90,11 @@ async function offerAll(connection: Connection, { nowSql, schemaName, offer }: R
 }
 
 async function commit(transaction: OpenTransaction, { wasCommitted }: RestoreTarget): Promise<void> {
-  const { rows } = await transaction.connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid' });
+  const xid = await readXid(transaction.connection);
   try {
     await transaction.commit();
   } catch (error) {
-    if (!isOutage(error) || !(await wasCommitted(String(rows[0]!.xid)))) throw error;
+    if (!isOutage(error) || !(await wasCommitted(xid))) throw error;
   }
 }
 

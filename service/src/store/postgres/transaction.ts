@@ -47,6 +47,12 @@ export class OpenTransaction {
   }
 }
 
+/** The number of the transaction that a connection is in. */
+export async function readXid(connection: Connection): Promise<string> {
+  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
+  return String(rows[0]!.xid);
+}
+
 /** Runs statements in one transaction: all of them hold, or, when it throws, none. @param begin how it begins */
 export async function transactionOn<T>(database: Database, run: (connection: Connection) => Promise<T>, begin?: string): Promise<T> {
   const transaction = new OpenTransaction(await database.connect());

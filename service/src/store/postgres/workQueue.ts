@@ -1,5 +1,6 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
+import { placedOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
 import { timersOf, type Lane, type Lanes } from './lanes.ts';
@@ -151,7 +152,7 @@ export class WorkQueue {
         SELECT queue, group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(this.#jobs, 'g.queue', 'g.group_key')})::float8 AS due_at FROM g`,
       name: 'cs_stranded',
     });
-    await this.#lanes.offerMissing(rows.map(({ queue, group_key, due_at, now }) => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) })));
+    await this.#lanes.offerMissing(rows.map(placedOf));
   }
 
   /**
