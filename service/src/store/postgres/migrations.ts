@@ -1,7 +1,8 @@
-import { Kysely, PostgresDialect, sql, type PostgresPool } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { columnName, quoted, snakeCase, tableName } from './sql.ts';
-import { runOn, type Connection, type Database } from './database.ts';
+import { runOn, type Database } from './database.ts';
+import { SchemaDialect } from './schemaDialect.ts';
 
 /** SQL that takes a schema's tables from one version to the next; several statements, run in one transaction. */
 export type Migration = (schema: string) => string;
@@ -96,7 +97,7 @@ export async function migrate(database: Database, schema: string, migrations: Mi
   await refuseForeign(database, schema, migrations);
   // The queues' schema too: pg-boss takes it amiss when another process makes it at the same moment.
   for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: poolOf(database) }) });
+  const db = new Kysely<unknown>({ dialect: new SchemaDialect(database, schema) });
   const migrator = new Migrator({
     db,
     provider: {
@@ -112,17 +113,9 @@ export async function migrate(database: Database, schema: string, migrations: Mi
     migrationTableName: 'migrations',
     migrationLockTableName: 'migrations_lock',
   });
-  for (let runs = 1; ; runs += 1) {
-    const { error } = await migrator.migrateToLatest();
-    if (error === undefined) return;
-    if (isGone(error) && runs < MOST_RUNS) continue;
-    throw (await refuseNewer(database, schema, migrations)) ?? error;
-  }
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw (await refuseNewer(database, schema, migrations)) ?? error;
 }
-
-/** Kysely looks through the tables of the whole database before it begins: one that another program removes meanwhile fails it. */
-const isGone = (error: unknown): boolean => ['3F000', '42P01'].includes((error as { code?: string }).code ?? '');
-const MOST_RUNS = 20;
 
 /** Kysely's own; it makes them before the first migration. */
 const MIGRATION_TABLES: readonly string[] = ['migrations', 'migrations_lock'];
@@ -170,21 +163,3 @@ async function createSchema(database: Database, schema: string): Promise<void> {
     if (!['23505', '42P06'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
-
-const poolOf = (database: Database): PostgresPool => ({
-  async connect() {
-    const connection: Connection = await database.connect();
-    // Another process may be at work on large tables, and so may this one.
-    await connection.query({ text: 'SET lock_timeout = 0; SET statement_timeout = 0' }).catch((error: Error) => {
-      connection.release(error); // a pool ends when all of its connections are back
-      throw error;
-    });
-    return {
-      query: ((text: string, values: readonly unknown[]) =>
-        connection.query({ text, ...(values?.length > 0 && { values }) }) as never) as never,
-      release: () => void connection.query({ text: 'RESET lock_timeout; RESET statement_timeout' }).then(() => connection.release(), (error: Error) => connection.release(error)),
-    };
-  },
-  end: async () => {},
-  options: {},
-});
