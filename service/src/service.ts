@@ -57,6 +57,8 @@ export interface StartOptions {
   readonly housekeepingEveryMs?: number;
   /** In parts of days, so that things age while a test looks on. */
   readonly retention?: Retention;
+  /** Called when the store can never be used again by this process, which must be ended then. */
+  readonly onStoreLost?: (error: Error) => void;
 }
 
 /** How long open requests and calls of tools, channels and payment providers may take to end at a stop. */
@@ -70,11 +72,11 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config) }: StartOptions = {},
+  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), onStoreLost }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api' } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
+  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
   const secrets = await openSecretBox(store, config);
 
   const outbound = started.adopt(

@@ -1,5 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
-import { baseTables, createTable, openPostgresStore, type Database, type Migrations } from '../../service/src/store/postgres/index.ts';
+import { baseTables, createTable, generationTable, openPostgresStore, type Database, type Migrations } from '../../service/src/store/postgres/index.ts';
 import { TestClock } from '../helpers/testClock.ts';
 import { PgliteDatabase } from './pgliteDatabase.ts';
 import { CONTRACT_NOW, contractSchema, type ContractStore } from './schema.ts';
@@ -16,6 +16,7 @@ export const contractMigrations: Migrations = {
         { on: ['code'], unique: true },
       ]),
       createTable(schema, 'others', {}, []),
+      generationTable(schema),
     ].join('\n'),
 };
 

@@ -48,6 +48,9 @@ export class PgliteDatabase implements Database {
     this.#statements = statements;
   }
 
+  /** Nobody else can have it open. */
+  setGuard(): void {}
+
   async close(): Promise<void> {
     await this.#turn;
   }

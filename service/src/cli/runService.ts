@@ -15,7 +15,7 @@ export async function runService(): Promise<void> {
   try {
     const config = readConfig(process.env);
     const log = createLogger(config.logLevel);
-    const service = await startService(config, { log });
+    const service = await startService(config, { log, onStoreLost: failInOneLine });
     onSignal = (signal) => {
       onSignal = () => process.exit(1);
       void stop(service, signal, log);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { collection, type Change, type Gap } from '../../../service/src/store/store.ts';
-import { baseTables, createTable, openPostgresStore, type PostgresStore } from '../../../service/src/store/postgres/index.ts';
+import { baseTables, createTable, generationTable, openPostgresStore, type PostgresStore } from '../../../service/src/store/postgres/index.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer } from '../server.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
@@ -11,7 +11,7 @@ interface Note {
   readonly text: string;
 }
 const schema = { notes: collection<Note>({ indexes: [] }) };
-const migrations = { '0001': (name: string) => [baseTables(name), createTable(name, 'notes', {}, [])].join('\n') };
+const migrations = { '0001': (name: string) => [baseTables(name), createTable(name, 'notes', {}, []), generationTable(name)].join('\n') };
 
 describe('the store, when PostgreSQL crashes', () => {
   let server: PostgresServer;

@@ -49,6 +49,28 @@ describe('processes that start at once on an empty database', () => {
     for (const table of ['workspaces', 'api_keys', 'members']) expect(await cluster.query(`SELECT id FROM "${cluster.schema}"."${table}"`)).toHaveLength(1);
   });
 
+  it('upgrade what a former version has filled, once, and go on with it', async () => {
+    cluster = await startCluster(['api', 'all', 'worker']);
+    const { schema, query } = cluster;
+    const customer = await visitor(cluster);
+    const send = (n: number) => customer.at(cluster!.processes[0]!).post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+    for (const n of rounds(3)) await send(n);
+    await Promise.all(cluster.processes.map((_, index) => cluster!.terminate(index)));
+    // As the first version left it.
+    const applied = () => query<{ name: string }>(`SELECT name FROM "${schema}".migrations ORDER BY name`).then((rows) => rows.map(({ name }) => name));
+    const [first, ...later] = await applied();
+    expect([first, later.length]).toEqual(['0001_initial', 1]);
+    await query(`DROP TABLE "${schema}".generation`);
+    await query(`DELETE FROM "${schema}".migrations WHERE name <> '0001_initial'`);
+
+    await Promise.all(cluster.processes.map((_, index) => cluster!.restart(index)));
+    expect(await applied()).toEqual([first, ...later]);
+    expect(await query(`SELECT * FROM "${schema}".generation`)).toHaveLength(1);
+    await send(3);
+    const { body } = await customer.at(cluster.processes[1]!).get('/api/chat/messages');
+    expect((body.data as { text: string }[]).map(({ text }) => text).filter((text) => text.startsWith('message '))).toEqual(['message 0', 'message 1', 'message 2', 'message 3']);
+  });
+
   it('do what their role says: an API process does no work, a worker answers nobody', async () => {
     receiver = await startEventReceiver();
     tls = await writeTlsFiles(await sharedTestCa());

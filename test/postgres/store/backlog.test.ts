@@ -32,6 +32,7 @@ beforeEach(async () => {
     },
     listen: (...args) => inner.listen(...args),
     setSessionStatements: (statements) => inner.setSessionStatements(statements),
+    setGuard: (guard) => inner.setGuard(guard),
     close: () => inner.close(),
   };
   store = await openStore(schema, database, undefined, false);

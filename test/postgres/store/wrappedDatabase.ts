@@ -21,5 +21,6 @@ export abstract class WrappedDatabase implements Database {
 
   listen: Database['listen'] = (...args) => this.#inner.listen(...args);
   setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
+  setGuard: Database['setGuard'] = (guard) => this.#inner.setGuard(guard);
   close: Database['close'] = () => this.#inner.close();
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
+import { startCommitProxy } from '../../postgres/outage/commitProxy.ts';
 import { API_KEY, MovingStage, otherKey, recordsOf, refused } from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -103,5 +104,36 @@ const TIMEOUT_MS = 120_000;
     expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
     await stage.stop();
     expect(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey])).toMatchObject({ code: 0, err: '' });
+  }, TIMEOUT_MS);
+
+  it('change the key while a process is cut off: it ends when it comes back, and has written nothing with the former one', async () => {
+    const place = stage.databasePlace(otherKey());
+    const newKey = join(stage.folder, 'new.key');
+    await writeFile(newKey, otherKey());
+    const proxy = await startCommitProxy(place.env['DATABASE_URL']!);
+    try {
+      await stage.startUsed({ ...place, env: { ...place.env, DATABASE_URL: proxy.url } });
+      proxy.setOpen(false);
+      await waitFor('the server to miss it, and the key to be changed', async () => (await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey])).code === 0);
+      expect(stage.hasEnded).toBe(false);
+      proxy.setOpen(true);
+      // Whoever asks for something to be sealed in this moment is refused.
+      const subscribe = () => apiClient(stage.url, API_KEY).post('/api/hooks', { event: 'message.received', target_url: 'https://127.0.0.1:1/', source: 'n8n' });
+      const statuses = new Set<number | 'network'>();
+      await waitFor('it to end', async () => {
+        statuses.add(await subscribe().then(({ status }) => status, () => 'network' as const));
+        return stage.hasEnded;
+      }, { everyMs: 1 });
+      expect([...statuses].filter((status) => status !== 503 && status !== 'network')).toEqual([]);
+      expect(await stage.log()).toMatch(/^conversation-service: Everything in the database was sealed with another key while this process was cut off from it\. Start it again, with the new key\.$/m);
+      await stage.stop();
+    } finally {
+      await proxy.close();
+    }
+    await expect(stage.start(place, {})).rejects.toThrow(/The encryption key is not the one that this data was written with/);
+    // It opens everything with the key that it changes.
+    const changed = { ...place, env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() } };
+    await writeFile(newKey, otherKey());
+    expect(await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey])).toMatchObject({ code: 0, err: '' });
   }, TIMEOUT_MS);
 });

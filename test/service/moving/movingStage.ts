@@ -87,6 +87,13 @@ export class MovingStage {
     await this.#running.ready(() => fetch(`${this.url}/readyz`).then((answer) => answer.ok));
   }
 
+  /** The service has ended by itself. */
+  get hasEnded(): boolean {
+    return this.#running?.exited === true;
+  }
+
+  log = (): Promise<string> => readFile(join(this.folder, 'service.log'), 'utf8');
+
   /** SIGTERM; or SIGKILL, in the middle of what it does. */
   async stop(how: 'in order' | 'killed' = 'in order'): Promise<void> {
     if (how === 'killed') await this.#running?.kill();

@@ -1,3 +1,5 @@
+import type { Guard } from './presence.ts';
+
 /** What the store needs of a PostgreSQL client: connections of a pool, and notifications. */
 
 export interface Result {
@@ -36,6 +38,8 @@ export interface Database {
   listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive?: boolean): Promise<() => Promise<void>>;
   /** Statements that every connection has to have run; for tests, whose clock is a setting of the session. */
   setSessionStatements(statements: readonly string[]): void;
+  /** Every connection of the pool has to pass it before it is used again, those that are open too. */
+  setGuard(guard: Guard): void;
   close(): Promise<void>;
 }
 

@@ -8,6 +8,16 @@ export class Conflict extends Error {
 /** All connections are in use, and none came free in time: the database itself may be well. */
 export class Busy extends StoreUnavailable {}
 
+/** The schema is open in other processes, or one of them has it to itself. */
+export class SchemaInUse extends Error {
+  override readonly name = 'SchemaInUse';
+}
+
+/** All documents of the schema were rewritten by another process since this one opened it: it must be started again. */
+export class SchemaRewritten extends Error {
+  override readonly name = 'SchemaRewritten';
+}
+
 interface PgError extends Error {
   readonly code?: string;
   readonly table?: string;
@@ -29,6 +39,7 @@ const codeOf = (error: unknown): string => (error as PgError | undefined)?.code 
 
 /** The server cannot be reached, or not written to: nothing else will work either until it can. */
 export const isOutage = (error: unknown): boolean => {
+  if (error instanceof SchemaInUse || error instanceof SchemaRewritten) return true;
   const code = codeOf(error);
   return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && WORDS.test(error.message));
 };

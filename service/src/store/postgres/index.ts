@@ -7,7 +7,7 @@ import { PostgresStore } from './postgresStore.ts';
 
 export { serviceMigrations } from './versions/index.ts';
 export type { Connection, Database, Result } from './database.ts';
-export { baseTables, createTable, type Migrations } from './migrations.ts';
+export { baseTables, createTable, generationTable, type Migrations } from './migrations.ts';
 export type { PostgresOptions } from './options.ts';
 export type { PostgresStore } from './postgresStore.ts';
 

@@ -88,6 +88,12 @@ BEGIN
 END $note$;`;
 };
 
+/** Which rewriting of all documents they come from. @see connectionGuard.ts */
+export const generationTable: Migration = (schema) => {
+  const table = `${quoted(schema)}.generation`;
+  return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;
+};
+
 /**
  * Makes the schema when it is missing and applies what has not been applied yet. Processes that start at
  * the same time wait for one another.

@@ -42,7 +42,8 @@ export interface NewsOptions {
  */
 export class News {
   readonly #options: NewsOptions;
-  readonly #channel: string;
+  /** Those who have the schema open are known by it too. */
+  readonly channel: string;
   #gathered: { readonly queues: Set<string>; readonly lanes: Placed[] } | null = null;
   readonly #toOffer: Placed[] = [];
   #offering: Promise<void> | null = null;
@@ -51,13 +52,13 @@ export class News {
 
   constructor(options: NewsOptions) {
     this.#options = options;
-    this.#channel = `${options.schema}_news`;
+    this.channel = `${options.schema}_news`;
   }
 
   /** @param exclusive to have the schema alone. @throws SchemaInUse */
   async listen(exclusive: boolean): Promise<void> {
     const { database, onMissed } = this.#options;
-    this.#stop = await database.listen(this.#channel, (payload) => this.#hear(payload), onMissed, exclusive);
+    this.#stop = await database.listen(this.channel, (payload) => this.#hear(payload), onMissed, exclusive);
   }
 
   /**
@@ -109,7 +110,7 @@ export class News {
     const { database, instance, isDown } = this.#options;
     if (this.#isClosed || isDown()) return;
     const payload = JSON.stringify({ from: instance, ...news } satisfies Heard);
-    await runOn(database, { text: 'SELECT pg_notify($1, $2)', values: [this.#channel, payload], name: 'cs_notify' }).catch((error: unknown) => this.#warn('other processes could not be told of a change', error));
+    await runOn(database, { text: 'SELECT pg_notify($1, $2)', values: [this.channel, payload], name: 'cs_notify' }).catch((error: unknown) => this.#warn('other processes could not be told of a change', error));
   }
 
   #hear(payload: string): void {

@@ -17,6 +17,8 @@ export interface PostgresOptions {
   readonly works?: boolean;
   /** Nobody else may have the schema open, or open it meanwhile: for what must not be done beside a running service. Default false. */
   readonly exclusive?: boolean;
+  /** Called when this store can never be used again: another process rewrote all documents while this one was cut off. */
+  readonly onRewritten?: (error: Error) => void;
   readonly log?: Logger;
   /** The wall clock by which callers name the times of jobs. Default: the system's. */
   readonly clock?: StoreClock;

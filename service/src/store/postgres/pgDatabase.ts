@@ -3,7 +3,7 @@ import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import { Busy } from './errors.ts';
 import { PooledConnection } from './pooledConnection.ts';
-import { enter } from './presence.ts';
+import { enter, type Guard } from './presence.ts';
 import { destroy, Silence } from './silence.ts';
 
 export interface PgOptions {
@@ -42,6 +42,8 @@ export class PgDatabase implements Database {
   /** Each connection has to have run the last of these. */
   #sessionStatements: readonly string[] = [];
   readonly #prepared = new WeakMap<object, readonly string[]>();
+  #guard: Guard | null = null;
+  readonly #passed = new WeakMap<object, Guard>();
 
   constructor({ url, connections, log }: PgOptions) {
     this.#log = log;
@@ -84,6 +86,11 @@ export class PgDatabase implements Database {
       this.#prepared.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
+    const guard = this.#guard;
+    if (guard === null || this.#passed.get(client) === guard) return;
+    const { text, values = [] } = guard.statement;
+    guard.check((await client.query(text, [...values])).rows[0]);
+    this.#passed.set(client, guard);
   }
 
   async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive = false): Promise<() => Promise<void>> {
@@ -139,6 +146,10 @@ export class PgDatabase implements Database {
 
   setSessionStatements(statements: readonly string[]): void {
     this.#sessionStatements = statements;
+  }
+
+  setGuard(guard: Guard): void {
+    this.#guard = guard;
   }
 
   close(): Promise<void> {

@@ -18,12 +18,13 @@ import { assertWritable, Outage } from './outage.ts';
 import { refuseOldServer } from './serverVersion.ts';
 import { Session, transactionsOf } from './session.ts';
 import { quoted } from './sql.ts';
+import { guardOf } from './presence.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { works: true, exclusive: false, log: silent, clock: systemTime, keptChanges: 10_000 };
+const DEFAULTS = { works: true, exclusive: false, onRewritten: () => {}, log: silent, clock: systemTime, keptChanges: 10_000 };
 /** A transaction that met others is run again; so many times it never happens. */
 const MOST_RUNS = 50;
 /** A unique violation may come from one who was faster: the second run finds what that one wrote. */
@@ -186,7 +187,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => rewriteAll(this.database, this.schemaName, this.#tables, change)));
+    await this.#tracked(() => this.#outage.watch(() => rewriteAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, exclusive: this.#options.exclusive }, change)));
     this.#changes.look();
   }
 
@@ -240,6 +241,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#lanes.createQueues(this.#options.queues);
     await this.#changes.start();
     await this.#news.listen(this.#options.exclusive);
+    if (!this.#options.exclusive) this.database.setGuard(await guardOf(this.database, this.schemaName, this.#news.channel, this.#options.onRewritten));
     this.#every(LOOK_MS, () => this.#outage.look());
     if (!works) return;
     this.#lanes.start();

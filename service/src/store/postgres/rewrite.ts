@@ -16,13 +16,22 @@ async function documentTables(connection: Connection, schemaName: string): Promi
   return rows.map(({ table_name }) => String(table_name));
 }
 
+export interface Rewriting {
+  readonly database: Database;
+  readonly schemaName: string;
+  readonly tables: ReadonlyMap<string, Table>;
+  /** Nobody has the schema open; whoever had it open before finds out that it has to be started again. */
+  readonly exclusive: boolean;
+}
+
 /** Gives every document to `change` and puts what it makes of it in its place, in one transaction; all others wait. */
-export async function rewriteAll(database: Database, schemaName: string, tables: ReadonlyMap<string, Table>, change: (document: Document, collection: string) => Document): Promise<void> {
+export async function rewriteAll({ database, schemaName, tables, exclusive }: Rewriting, change: (document: Document, collection: string) => Document): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
   await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
     const names = await documentTables(connection, schemaName);
     for (const name of names) await connection.query({ text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE` });
+    if (exclusive) await connection.query({ text: `UPDATE ${quoted(schemaName)}.generation SET generation = gen_random_uuid()` });
     for (const name of names) {
       const full = `${quoted(schemaName)}.${quoted(name)}`;
       const table = byTable.get(full);
