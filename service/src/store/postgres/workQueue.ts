@@ -1,5 +1,6 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
+import { isOutage } from './errors.ts';
 import { placedOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
@@ -11,6 +12,13 @@ const FRESH_IN_A_ROW = 7;
 
 /** What the counts of jobs are used for again at most. */
 const MOST_KEPT_MS = 30_000;
+
+/** A claim whose answer was lost with its connection: nobody knows whether it holds. */
+interface LostClaim {
+  readonly claimant: string;
+  /** When its leases have ended for sure, in steady milliseconds. */
+  readonly endsAt: number;
+}
 
 interface GroupCounts {
   readonly queue: string;
@@ -32,6 +40,8 @@ export class WorkQueue {
   readonly #nowSql: string;
   /** Of this process, while it runs. */
   readonly #instance: string;
+  #claims = 0;
+  #lost: readonly LostClaim[] = [];
   #served = 0;
   readonly #counts: Kept<readonly GroupCounts[]>;
 
@@ -55,10 +65,15 @@ export class WorkQueue {
       .filter(({ slots }) => slots > 0)
       .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
     if (lanes.length === 0 || limit <= 0) return [];
+    await this.#giveBackLost();
+    const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(this.#database, {
       text: this.#claimSql,
-      values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs],
+      values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs, claimant],
       name: 'cs_claim',
+    }).catch((error: unknown) => {
+      if (isOutage(error)) this.#lost = [...this.#lost, { claimant, endsAt: performance.now() + leaseMs }];
+      throw error;
     });
     const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn) || Number(a.place) - Number(b.place));
     const taken = new Map<string, number>();
@@ -129,7 +144,24 @@ export class WorkQueue {
 
   /** What this process has claimed and not ended can be claimed at once: it ends. */
   async letGo(): Promise<void> {
-    await runOn(this.#database, { text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by = $1`, values: [this.#instance] });
+    await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
+  }
+
+  /** What was claimed and nobody has heard of can be claimed at once. The server may still be at it: each is looked for until it is found. */
+  async #giveBackLost(): Promise<void> {
+    this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
+    for (const lost of this.#lost) {
+      if (await this.#giveBack('claimed_by = $1', lost.claimant)) this.#lost = this.#lost.filter((each) => each !== lost);
+    }
+  }
+
+  /** @returns whether there was anything */
+  async #giveBack(whose: string, claimant: string): Promise<boolean> {
+    const { rowCount } = await runOn(this.#database, {
+      text: `UPDATE ${this.#jobs} SET claimed_by = NULL, due_at = (${this.#nowSql}) WHERE claimed_by IS NOT NULL AND ${whose}`,
+      values: [claimant],
+    });
+    return (rowCount ?? 0) > 0;
   }
 
   /** A statement that reads the whole table, from its beginning to its end. */
@@ -167,7 +199,7 @@ export class WorkQueue {
           ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
       lanes AS (SELECT a.place, a.group_key, a.since_retry, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
-            AND o.claimed_by IS NOT NULL AND o.claimed_by <> $6 AND o.due_at > n.ms) AS slots
+            AND o.claimed_by IS NOT NULL AND NOT starts_with(o.claimed_by, $6) AND o.due_at > n.ms) AS slots
           FROM unnest($2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, place), n),
       candidates AS (SELECT l.place, c.tid, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
           FROM lanes l CROSS JOIN n CROSS JOIN LATERAL (
@@ -176,7 +208,7 @@ export class WorkQueue {
             SELECT r.tid, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
           WHERE l.slots > 0),
       chosen AS (SELECT c.place, c.turn, c.tid FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots ORDER BY c.turn, c.place LIMIT $5)
-      UPDATE ${this.#jobs} j SET claimed_by = $6, due_at = n.ms + $7::bigint FROM chosen c, n
+      UPDATE ${this.#jobs} j SET claimed_by = $8, due_at = n.ms + $7::bigint FROM chosen c, n
       WHERE j.ctid = c.tid AND j.due_at <= n.ms
       RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place`;
   }

@@ -1,0 +1,58 @@
+// A claim that the server has done, and whose answer never came.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Connection } from '../../../service/src/store/postgres/index.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
+
+const LEASE_MS = 60_000;
+const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 };
+
+/** Loses the answers to claims. */
+class DeafDatabase extends WrappedDatabase {
+  toLose = 0;
+  lost = 0;
+
+  protected wrap(connection: Connection): Connection['query'] {
+    return async (statement) => {
+      const result = await connection.query(statement);
+      if (statement.name !== 'cs_claim' || this.lost === this.toLose) return result;
+      this.lost += 1;
+      throw new Error('Connection terminated unexpectedly');
+    };
+  }
+}
+
+describe('a claim whose answer is lost', () => {
+  let schema: string;
+  let database: DeafDatabase;
+  let store: ContractStore;
+  beforeEach(async () => {
+    schema = freshSchema();
+    database = new DeafDatabase(5);
+    store = await openStore(schema, database);
+  });
+  afterEach(async () => {
+    await store.close();
+    await removeSchema(schema);
+  });
+
+  const add = (...ids: string[]) => store.transaction(async (tx) => {
+    for (const id of ids) await tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+  });
+  const claim = async () => (await store.claim(REQUEST)).map(({ id }) => id);
+
+  it('is made again at once, and what was claimed before stays claimed', async () => {
+    await add('before');
+    expect(await claim()).toEqual(['before']);
+    await add('a', 'b');
+    database.toLose = 3;
+    expect(await claim()).toEqual(['a', 'b']);
+    expect(database.lost).toBe(3);
+    expect(await claim()).toEqual([]);
+    const client = await openClient();
+    const { rows } = await client.query(`SELECT count(DISTINCT claimed_by)::int AS claims, count(*)::int AS jobs FROM ${schema}.jobs WHERE claimed_by IS NOT NULL AND due_at > extract(epoch FROM now()) * 1000 + ${LEASE_MS / 2}`);
+    await client.end();
+    expect(rows).toEqual([{ claims: 2, jobs: 3 }]);
+  });
+});
