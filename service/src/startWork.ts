@@ -42,8 +42,8 @@ export async function startWork({ store, deps, outbound, log, config, clock, mod
   await tellOverdue(store, log);
   const dispatcher = parts.add('deliveries', new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer }));
   parts.add('removed subscriptions', new Retirements({ store, deps, log }));
-  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, retryDelaysMs: config.toolRetryDelaysMs }));
-  parts.add('channels', new Sender({ store, deps, log, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
+  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }));
+  parts.add('channels', new Sender({ store, deps, log, clock, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
   parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
   parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
   const prudent = await openPrudentClock({ clock, store, log });

@@ -4,6 +4,8 @@ import type { Deps } from '../domain/deps.ts';
 import { openSetup } from '../domain/sealedSetup.ts';
 import { SENDING_QUEUE, type SendResult, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
+import type { SteadyClock } from '../domain/clock.ts';
+import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { beginSending, type BegunSending } from './beginSending.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
@@ -14,6 +16,7 @@ export interface SenderOptions {
   readonly store: ServiceStore;
   readonly deps: Deps;
   readonly log: Logger;
+  readonly clock: SteadyClock;
   readonly config: ChannelsConfig;
   readonly retryDelaysMs: readonly number[];
   /** How long a receipt is waited for before a text is sent again that may have arrived. */
@@ -51,11 +54,12 @@ export class Sender {
     this.#loop = new WorkLoop({
       store: options.store,
       log: options.log,
+      clock: options.clock,
       queue: SENDING_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: TRIES * options.config.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (account) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(account) ?? 0),
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
+      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(done)))),
     });
   }
 
@@ -66,11 +70,11 @@ export class Sender {
     clearTimeout(timer);
   }
 
-  async #run(job: Job): Promise<void> {
+  async #run(job: Job, lease: Lease): Promise<void> {
     const { id: contactId, group: account } = job;
     this.#count(account, 1);
     try {
-      await this.#inTurn(contactId, () => this.#sendNext(job));
+      await this.#inTurn(contactId, () => this.#sendNext(job, lease));
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, contact: contactId }, 'a text could not be sent or recorded');
     } finally {
@@ -91,9 +95,9 @@ export class Sender {
     }
   }
 
-  async #sendNext(job: Job): Promise<void> {
+  async #sendNext(job: Job, lease: Lease): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy));
+    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy, lease));
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);

@@ -2,6 +2,7 @@ import type { Deps } from '../domain/deps.ts';
 import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
 import { beginAttempt, finish, isBuiltIn, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
+import type { Lease } from '../work/lease.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
 import { endToolCall } from './endToolCall.ts';
@@ -19,12 +20,14 @@ export interface BegunCall {
  * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record before
  * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more. What
  * is built in is carried out here, in the same transaction.
+ * @param lease of the claim: when it is over, the call is left to whoever claimed it since
  * @returns null when nothing is to be sent
  */
-export async function beginToolCall(deps: Deps, id: string): Promise<BegunCall | null> {
+export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, 'isOver'>): Promise<BegunCall | null> {
   const begun = await deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     const stored = await lockToolCall(tx, id);
+    if (lease.isOver) return null;
     if (stored?.status === 'pending_approval') return awaitDecision(tx, deps, stored, now);
     if (stored?.status !== 'running') {
       await tx.jobs.complete(id);

@@ -5,6 +5,8 @@ import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
 import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
+import type { SteadyClock } from '../domain/clock.ts';
+import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
@@ -16,6 +18,7 @@ export interface ToolRunnerOptions {
   readonly deps: Deps;
   readonly outbound: Pick<OutboundClient, 'request'>;
   readonly log: Logger;
+  readonly clock: SteadyClock;
   /** Before the second and the third attempt, after a 5xx or a network error. */
   readonly retryDelaysMs: readonly number[];
 }
@@ -42,11 +45,12 @@ export class ToolRunner {
     this.#loop = new WorkLoop({
       store: options.store,
       log: options.log,
+      clock: options.clock,
       queue: TOOL_CALL_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + LEASE_MARGIN_MS,
       freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
+      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(done)))),
     });
   }
 
@@ -57,10 +61,10 @@ export class ToolRunner {
     clearTimeout(timer);
   }
 
-  async #run({ id, group }: Job): Promise<void> {
+  async #run({ id, group }: Job, lease: Lease): Promise<void> {
     this.#count(group, 1);
     try {
-      await this.#attempt(id);
+      await this.#attempt(id, lease);
     } catch (error) {
       if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, tool_call: id }, 'a tool call could not be made or recorded');
     } finally {
@@ -68,9 +72,9 @@ export class ToolRunner {
     }
   }
 
-  async #attempt(id: string): Promise<void> {
+  async #attempt(id: string, lease: Lease): Promise<void> {
     const { deps, outbound, log, retryDelaysMs } = this.#options;
-    const begun = await this.#loop.record(() => beginToolCall(deps, id));
+    const begun = await this.#loop.record(() => beginToolCall(deps, id, lease));
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
     const at = { now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };

@@ -1,10 +1,14 @@
 import type { Logger } from 'pino';
 import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+import { systemClock, type SteadyClock } from '../domain/clock.ts';
+import { Lease } from './lease.ts';
 import { persistently } from './persistently.ts';
 
 export interface WorkLoopOptions {
   readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
   readonly log: Logger;
+  /** By which leases are counted; default the system's. */
+  readonly clock?: SteadyClock;
   readonly queue: string;
   /** Jobs under way at once, over all groups. */
   readonly mostInFlight: number;
@@ -12,7 +16,7 @@ export interface WorkLoopOptions {
   readonly leaseMs: number;
   readonly freeSlots: ClaimRequest['freeSlots'];
   /** Does the claimed jobs; calls `done` for each one as it ends. Never rejects. */
-  readonly run: (jobs: readonly Job[], done: () => void) => Promise<void>;
+  readonly run: (jobs: readonly Job[], done: () => void, lease: Lease) => Promise<void>;
 }
 
 /** What a lease has beyond the longest attempt, for recording what came of it. */
@@ -109,8 +113,9 @@ export class WorkLoop {
   }
 
   async #claimAndRun(): Promise<void> {
-    const { store, queue, mostInFlight, leaseMs, freeSlots, run } = this.#options;
+    const { store, queue, mostInFlight, leaseMs, freeSlots, run, clock = systemClock } = this.#options;
     if (this.#stopping.signal.aborted || this.#inFlight >= mostInFlight) return;
+    const lease = new Lease(clock, leaseMs);
     const jobs = await store.claim({ queue, limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
     // What a stop came upon is neither begun nor lost: the next process claims it.
     if (jobs.length === 0 || this.#stopping.signal.aborted) return;
@@ -118,7 +123,7 @@ export class WorkLoop {
     const batch = run(jobs, () => {
       this.#inFlight--;
       this.wake();
-    });
+    }, lease);
     this.#batches.add(batch);
     void batch.finally(() => this.#batches.delete(batch));
   }

@@ -82,7 +82,7 @@ describe('the sender', () => {
 
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
     const config = { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 };
-    sender = new Sender({ store, deps, log: pino({ level: 'silent' }), config, retryDelaysMs, graceMs: GRACE_MS });
+    sender = new Sender({ store, deps, clock: systemClock, log: pino({ level: 'silent' }), config, retryDelaysMs, graceMs: GRACE_MS });
   };
   const reply = (text: string): Promise<Message> =>
     store.transaction(async (tx) => {

@@ -1,0 +1,125 @@
+// A process that comes to what it has claimed after its lease: another one is at it already.
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { loadTurn } from '../../service/src/agent/loadTurn.ts';
+import { putToolCalls } from '../../service/src/agent/putToolCalls.ts';
+import { beginSending } from '../../service/src/channels/beginSending.ts';
+import { channelDirectory } from '../../service/src/channels/registry.ts';
+import type { ServiceStore } from '../../service/src/domain/collections.ts';
+import type { Deps } from '../../service/src/domain/deps.ts';
+import { createChannel } from '../../service/src/domain/operations/createChannel.ts';
+import { createTool } from '../../service/src/domain/operations/createTool.ts';
+import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { receiveInbound } from '../../service/src/domain/operations/receiveInbound.ts';
+import { receiveMessage } from '../../service/src/domain/operations/receiveMessage.ts';
+import { sendMessage } from '../../service/src/domain/operations/sendMessage.ts';
+import { startChatSession } from '../../service/src/domain/operations/startChatSession.ts';
+import { TOOL_CALL_QUEUE } from '../../service/src/domain/toolCall.ts';
+import type { Workspace } from '../../service/src/domain/workspace.ts';
+import { paymentDirectory } from '../../service/src/payments/registry.ts';
+import { createSecretBox } from '../../service/src/security/secretBox.ts';
+import { beginToolCall } from '../../service/src/tools/beginToolCall.ts';
+import { Lease } from '../../service/src/work/lease.ts';
+import { WorkLoop } from '../../service/src/work/workLoop.ts';
+import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
+import { TestClock } from '../helpers/testClock.ts';
+
+const LEASE_MS = 60_000;
+
+describe('what was claimed and begun late', () => {
+  let clock: TestClock;
+  let fresh: FreshStore;
+  let store: ServiceStore;
+  let deps: Deps;
+  let workspace: Workspace;
+  beforeEach(async () => {
+    clock = new TestClock();
+    fresh = await openFreshStore({ clock });
+    ({ store } = fresh);
+    const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
+    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    workspace = await createWorkspace(deps, 'Test');
+  });
+  afterEach(() => fresh.remove());
+
+  /** A process claims, and stands still until its lease is over. Another one claims then. */
+  const leases = () => {
+    const late = new Lease(clock, LEASE_MS);
+    clock.advance(LEASE_MS + 1);
+    return { late, present: new Lease(clock, LEASE_MS) };
+  };
+
+  it('a call of the HTTP kind that another process has sent is not taken for interrupted', async () => {
+    const template = { method: 'POST', url: 'https://tools.example.com/refund', body: {} };
+    const { tool } = await createTool(
+      deps,
+      workspace,
+      { name: 'refund', description: 'Refunds.', kind: 'HTTP', endpoint: null, requestTemplate: template, parameters: { type: 'object' }, timeoutSeconds: 10, askBeforeRunning: false },
+      {},
+    );
+    await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
+    const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
+    const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
+    const turn = (await loadTurn(deps, conversationId))!;
+    await store.transaction((tx) => putToolCalls(tx, deps, turn, turn.conversation, [{ tool: 'refund', arguments: {} }], clock.now()));
+    const { id } = (await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 })))[0]!;
+    const call = () => store.transaction((tx) => tx.toolCalls.peek(id));
+
+    const { late, present } = leases();
+    expect(await beginToolCall(deps, id, present)).toMatchObject({ call: { attempts: 1, isUnderWay: true } });
+    expect(await beginToolCall(deps, id, late)).toBeNull();
+    expect(await call()).toMatchObject({ status: 'running', attempts: 1, isUnderWay: true });
+    // After a crash it is.
+    expect(await beginToolCall(deps, id, present)).toBeNull();
+    expect(await call()).toMatchObject({ status: 'failed', error: { type: 'interrupted' } });
+  });
+
+  it('a text that another process has sent is not taken for interrupted', async () => {
+    const channel = await createChannel(deps, workspace, { type: 'whatsapp_cloud', name: 'Shop', values: { phone_number_id: '106540352242922', access_token: 'EAAG1', app_secret: 'abc' } });
+    await receiveInbound(deps, channel, [{ type: 'message', account: channel.account!, from: { phone: '5491155550001', userId: null, name: null }, id: 'wamid.1', text: 'hi', sentAt: clock.now() }]);
+    const [conversation] = await store.transaction((tx) => tx.conversations.find({ where: { workspaceId: workspace.id }, limit: 1 }));
+    await sendMessage(deps, workspace, conversation!.id, 'hello', { type: 'api', name: 'test' });
+    const job = { id: conversation!.contactId, runAt: clock.now().getTime() };
+    const policy = { retryDelaysMs: [1_000], graceMs: 15_000 };
+    const sending = async () => (await store.transaction((tx) => tx.sendings.find({ where: { contactId: job.id }, limit: 1 })))[0];
+
+    const { late, present } = leases();
+    expect(await beginSending(deps, job, policy, present)).toMatchObject({ sending: { attempts: 1, isUnderWay: true } });
+    expect(await beginSending(deps, job, policy, late)).toBeNull();
+    expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: true, nextAttemptAt: null });
+    // After a crash it is.
+    expect(await beginSending(deps, job, policy, present)).toBeNull();
+    expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
+    expect((await sending())!.nextAttemptAt).not.toBeNull();
+  });
+
+  it('is known by a lease that began before the claim was asked for', async () => {
+    await store.transaction((tx) => tx.jobs.enqueue({ id: 'job', queue: TOOL_CALL_QUEUE, group: 'g', runAt: clock.now().getTime(), rank: 0, data: {} }));
+    const given = Promise.withResolvers<Lease>();
+    const claim: typeof store.claim = async (request) => {
+      const jobs = await store.claim(request);
+      clock.advance(1_000); // as long as the answer takes
+      return jobs;
+    };
+    const loop = new WorkLoop({
+      store: { claim, msUntilDue: (queue) => store.msUntilDue(queue), onWork: (call, queue) => store.onWork(call, queue) },
+      log: pino({ level: 'silent' }),
+      clock,
+      queue: TOOL_CALL_QUEUE,
+      mostInFlight: 1,
+      leaseMs: LEASE_MS,
+      freeSlots: () => 1,
+      run: async (_jobs, done, lease) => {
+        given.resolve(lease);
+        done();
+      },
+    });
+    const lease = await given.promise;
+    await loop.stop();
+    clock.advance(LEASE_MS - 1_000);
+    expect(lease.isOver).toBe(false);
+    clock.advance(1);
+    expect(lease.isOver).toBe(true);
+  });
+});
