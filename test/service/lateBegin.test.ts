@@ -26,6 +26,10 @@ import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { TestClock } from '../helpers/testClock.ts';
 
 const LEASE_MS = 60_000;
+const RECORD_MS = 10_000;
+/** For a free connection, before a tool's own time begins. */
+const CONNECTION_WAIT_MS = 5_000;
+const TIMEOUT_MS = 10_000;
 
 describe('what was claimed and begun late', () => {
   let clock: TestClock;
@@ -43,10 +47,10 @@ describe('what was claimed and begun late', () => {
   });
   afterEach(() => fresh.remove());
 
-  /** A process claims, and stands still until its lease is over. Another one claims then. */
-  const leases = () => {
+  /** A process claims, and stands still until too little of its lease is left. Another one claims then. @param attemptMs how long an attempt may take */
+  const leases = (attemptMs: number) => {
     const late = new Lease(clock, LEASE_MS);
-    clock.advance(LEASE_MS + 1);
+    clock.advance(LEASE_MS - attemptMs - RECORD_MS + 1);
     return { late, present: new Lease(clock, LEASE_MS) };
   };
 
@@ -55,7 +59,7 @@ describe('what was claimed and begun late', () => {
     const { tool } = await createTool(
       deps,
       workspace,
-      { name: 'refund', description: 'Refunds.', kind: 'HTTP', endpoint: null, requestTemplate: template, parameters: { type: 'object' }, timeoutSeconds: 10, askBeforeRunning: false },
+      { name: 'refund', description: 'Refunds.', kind: 'HTTP', endpoint: null, requestTemplate: template, parameters: { type: 'object' }, timeoutSeconds: TIMEOUT_MS / 1000, askBeforeRunning: false },
       {},
     );
     await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
@@ -66,8 +70,11 @@ describe('what was claimed and begun late', () => {
     const { id } = (await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 })))[0]!;
     const call = () => store.transaction((tx) => tx.toolCalls.peek(id));
 
-    const { late, present } = leases();
+    const { late, present } = leases(TIMEOUT_MS + CONNECTION_WAIT_MS);
+    expect(await beginToolCall(deps, id, late)).toBeNull();
+    expect(await call()).toMatchObject({ status: 'running', attempts: 0 });
     expect(await beginToolCall(deps, id, present)).toMatchObject({ call: { attempts: 1, isUnderWay: true } });
+    clock.advance(TIMEOUT_MS + CONNECTION_WAIT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 1, isUnderWay: true });
     // After a crash it is.
@@ -84,12 +91,14 @@ describe('what was claimed and begun late', () => {
     const policy = { retryDelaysMs: [1_000], graceMs: 15_000 };
     const sending = async () => (await store.transaction((tx) => tx.sendings.find({ where: { contactId: job.id }, limit: 1 })))[0];
 
-    const { late, present } = leases();
-    expect(await beginSending(deps, job, policy, present)).toMatchObject({ sending: { attempts: 1, isUnderWay: true } });
-    expect(await beginSending(deps, job, policy, late)).toBeNull();
+    const { late, present } = leases(TIMEOUT_MS);
+    const covered = (lease: Lease) => () => lease.covers(TIMEOUT_MS);
+    expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
+    expect(await beginSending(deps, job, policy, covered(present))).toMatchObject({ sending: { attempts: 1, isUnderWay: true } });
+    expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
     expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: true, nextAttemptAt: null });
     // After a crash it is.
-    expect(await beginSending(deps, job, policy, present)).toBeNull();
+    expect(await beginSending(deps, job, policy, covered(present))).toBeNull();
     expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
     expect((await sending())!.nextAttemptAt).not.toBeNull();
   });
@@ -117,9 +126,9 @@ describe('what was claimed and begun late', () => {
     });
     const lease = await given.promise;
     await loop.stop();
-    clock.advance(LEASE_MS - 1_000);
-    expect(lease.isOver).toBe(false);
+    clock.advance(LEASE_MS - RECORD_MS - TIMEOUT_MS - 1_000);
+    expect(lease.covers(TIMEOUT_MS)).toBe(true);
     clock.advance(1);
-    expect(lease.isOver).toBe(true);
+    expect(lease.covers(TIMEOUT_MS)).toBe(false);
   });
 });

@@ -7,7 +7,6 @@ import { lockSendings } from '../domain/operations/lockSendings.ts';
 import { showDelivery } from '../domain/operations/showDelivery.ts';
 import { beginTry, failSending, recordTry, type SendResult, type Sending, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
-import type { Lease } from '../work/lease.ts';
 import { scheduleSendings } from './scheduleSendings.ts';
 
 /** A try that may be made now: it is on record already. */
@@ -34,15 +33,15 @@ const INTERRUPTED: SendResult = {
  * anything is sent. Ends what cannot be sent any more. What is found under way was interrupted by a
  * crash and may have arrived: a receipt is waited for before it is sent again.
  * @param job the claimed one: its time has come, whatever the clock on the wall has been set to since
- * @param lease of the claim: when it is over, the texts are left to whoever claimed the job since
+ * @param isInTime a try now would be over before anybody else can claim the job; else the texts are left to whoever claims it next
  * @returns null when nothing is to be sent now; the job then has its next time, or is gone
  */
-export function beginSending(deps: Deps, { id: contactId, runAt }: Pick<Job, 'id' | 'runAt'>, policy: SendingPolicy, lease: Pick<Lease, 'isOver'>): Promise<BegunSending | null> {
+export function beginSending(deps: Deps, { id: contactId, runAt }: Pick<Job, 'id' | 'runAt'>, policy: SendingPolicy, isInTime: () => boolean): Promise<BegunSending | null> {
   const random = Math.random();
   return deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     await lockSendings(tx, contactId);
-    if (lease.isOver) return null;
+    if (!isInTime()) return null;
     for (let sending = await findOldest(tx, contactId); sending; sending = await findOldest(tx, contactId)) {
       const looked = sending.isUnderWay ? recordTry(sending, INTERRUPTED, policy, now, random) : sending;
       const dueBy = looked === sending ? Math.max(now.getTime(), runAt) : now.getTime();

@@ -96,8 +96,8 @@ export class Sender {
   }
 
   async #sendNext(job: Job, lease: Lease): Promise<void> {
-    const { deps, log } = this.#options;
-    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy, lease));
+    const { deps, log, config } = this.#options;
+    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy, () => lease.covers(config.timeoutMs)));
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);

@@ -5,6 +5,7 @@ import { beginAttempt, finish, isBuiltIn, recoverInterrupted, type ToolCall } fr
 import type { Lease } from '../work/lease.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
+import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { endToolCall } from './endToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
@@ -20,14 +21,14 @@ export interface BegunCall {
  * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record before
  * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more. What
  * is built in is carried out here, in the same transaction.
- * @param lease of the claim: when it is over, the call is left to whoever claimed it since
+ * @param lease of the claim: when too little is left of it, the call is left to whoever claims it next
  * @returns null when nothing is to be sent
  */
-export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, 'isOver'>): Promise<BegunCall | null> {
+export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, 'covers'>): Promise<BegunCall | null> {
   const begun = await deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     const stored = await lockToolCall(tx, id);
-    if (lease.isOver) return null;
+    if (!lease.covers(0)) return null;
     if (stored?.status === 'pending_approval') return awaitDecision(tx, deps, stored, now);
     if (stored?.status !== 'running') {
       await tx.jobs.complete(id);
@@ -39,6 +40,7 @@ export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, '
     if (isBuiltIn(call)) return end(await makePaymentLink(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
     if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
+    if (!lease.covers(timeoutMsOf(tool) + CONNECTION_WAIT_MS)) return null;
     const attempt = beginAttempt(call);
     await tx.toolCalls.put(attempt);
     return { call: attempt, tool };

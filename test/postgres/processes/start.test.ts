@@ -59,7 +59,8 @@ describe('processes that start at once on an empty database', () => {
     // As the first version left it.
     const applied = () => query<{ name: string }>(`SELECT name FROM "${schema}".migrations ORDER BY name`).then((rows) => rows.map(({ name }) => name));
     const [first, ...later] = await applied();
-    expect([first, later.length]).toEqual(['0001_initial', 1]);
+    expect(first).toBe('0001_initial');
+    expect(later).toContain('0002_generation');
     await query(`DROP TABLE "${schema}".generation`);
     await query(`DELETE FROM "${schema}".migrations WHERE name <> '0001_initial'`);
 

@@ -1,72 +1,153 @@
 // Who has the schema to itself, and who was cut off meanwhile.
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
-import { enter } from '../../../service/src/store/postgres/presence.ts';
+import { silent } from '../../../service/src/store/options.ts';
+import { openPostgresStore, type Connection, type PostgresOptions } from '../../../service/src/store/postgres/index.ts';
+import { runOn } from '../../../service/src/store/postgres/database.ts';
+import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
+import { shutOut } from '../../../service/src/store/postgres/presence.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, removeSchema } from './contractStores.ts';
 
-describe('a schema that somebody wants to have alone', () => {
+describe('a schema that a command wants to have alone', () => {
   let schema: string;
   let store: ContractStore;
+  let command: ContractStore | undefined;
   let admin: pg.Client;
-  let other: pg.Client;
   const rewritten: string[] = [];
 
   beforeEach(async () => {
     schema = freshSchema();
-    const address = new URL(process.env.DATABASE_URL!);
-    address.searchParams.set('application_name', schema);
-    const onRewritten = ({ message }: Error) => void rewritten.push(message);
-    store = await openPostgresStore(contractSchema, { database: address.href, schema, migrations: contractMigrations, queues: ['q'], connections: 2, works: false, onRewritten });
-    [admin, other] = await Promise.all([openClient(), openClient()]);
+    rewritten.length = 0;
+    store = await open('process', { works: false, onRewritten: ({ message }) => rewritten.push(message) });
+    admin = await openClient();
     await write('first');
   });
   afterEach(async () => {
+    await command?.close();
+    command = undefined;
     await store.close();
-    await Promise.all([admin.end(), other.end().catch(() => {})]);
+    await admin.end();
     await removeSchema(schema);
-    rewritten.length = 0;
   });
 
+  const open = (name: string, options: Partial<PostgresOptions>): Promise<ContractStore> => {
+    const address = new URL(process.env.DATABASE_URL!);
+    address.searchParams.set('application_name', `${schema} ${name}`);
+    return openPostgresStore(contractSchema, { database: address.href, schema, migrations: contractMigrations, queues: ['q'], connections: 2, ...options });
+  };
   const write = (id: string) => store.transaction((tx) => tx.others.put({ id }));
-  const cut = (which: 'listening' | 'all') =>
-    admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`, [schema, which]);
-  const enterAlone = () => enter(other, `${schema}_news`, true);
+  const written = async () => (await admin.query(`SELECT id FROM ${schema}.others ORDER BY id`)).rows.map(({ id }) => id as string);
+  /** Ends connections, as a network does that the server has found out about. */
+  const cut = (name: string, which: 'listening' | 'all') =>
+    admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`, [`${schema} ${name}`, which]);
+  /** The process comes back within half a second: the command has to be faster. */
+  const beginCommand = (which: 'listening' | 'all') =>
+    waitFor('the command to be faster', async () => {
+      await cut('process', which);
+      command = await open('command', { works: false, exclusive: true });
+      return true;
+    });
 
-  it('is refused while a process that is not there any more still has a connection to write over', async () => {
-    await cut('listening');
-    await expect(enterAlone()).rejects.toThrow(/^A process has \d of its connections to it open\. Stop all processes of the service first/);
+  it('is refused while a process that lost its place there still has a connection to write over', async () => {
+    await beginCommand('listening');
+    await expect(command!.rewrite((document) => document)).rejects.toThrow(/^A process that has lost its place still has connections to it open\. Stop all processes of the service first/);
     await write('second');
+    expect(rewritten).toEqual([]);
+  });
+
+  it('is refused when the command lost its own place, and a process came back', async () => {
+    await beginCommand('all');
+    await waitFor('the process to come back', async () => {
+      await cut('command', 'listening');
+      return write('second').then(() => true);
+    });
+    await expect(command!.rewrite((document) => document)).rejects.toThrow(/it open\. Stop all processes of the service first/);
+    await write('third');
+    expect(rewritten).toEqual([]);
   });
 
   it('is had by nobody else as long: a process that was cut off is refused, and goes on afterwards', async () => {
-    await cut('all');
-    await enterAlone();
+    const session = await openClient();
+    const connection: Connection = { query: ({ text, values }) => session.query(text, [...values!]) as never, release: () => {} };
+    await session.query('BEGIN');
+    await waitFor('the command to be faster', async () => {
+      await cut('process', 'all');
+      await shutOut(connection, `${schema}_news`);
+      return true;
+    });
     await expect(write('second')).rejects.toThrow(StoreUnavailable);
     expect(store.fault).toMatch(/Another process has it to itself/);
     await sleep(1_000); // it tries again all the time
     expect(store.fault).toMatch(/Another process has it to itself/);
-    await other.end();
+    await session.end();
     await waitFor('the process to have it back', () => store.fault === null);
     await write('second');
     expect(rewritten).toEqual([]);
   });
 
   it('is lost for a process that was cut off while everything in it was rewritten', async () => {
-    await cut('all');
-    const command = await openPostgresStore(contractSchema, { database: process.env.DATABASE_URL!, schema, migrations: contractMigrations, queues: ['q'], exclusive: true });
-    await command.rewrite((document) => document);
-    await command.transaction((tx) => tx.others.put({ id: 'of the command' }));
-    await command.close();
+    await beginCommand('all');
+    await waitFor('the process to have no connection', () =>
+      command!.rewrite((document) => document).then(
+        () => true,
+        () => cut('process', 'all').then(() => false),
+      ),
+    );
+    await command!.transaction((tx) => tx.others.put({ id: 'of the command' }));
     await waitFor('the process to find out', () => rewritten.length > 0);
     expect(rewritten[0]).toMatch(/was sealed with another key while this process was cut off/);
+    await command!.close();
     await expect(write('second')).rejects.toThrow(/Start it again, with the new key/);
-    const { rows } = await admin.query(`SELECT id FROM ${schema}.others ORDER BY id`);
-    expect(rows.map(({ id }) => id)).toEqual(['first', 'of the command']);
+    expect(await written()).toEqual(['first', 'of the command']);
   });
 });
+
+describe('a server that falls silent when a connection is to pass the guard', () => {
+  it('is found out like any other silence', async () => {
+    const proxy = await startMutedProxy(process.env.DATABASE_URL!, 'guard of this test');
+    const database = new PgDatabase({ url: proxy.url, connections: 1, log: silent });
+    database.setGuard({ pass: async (connection) => void (await connection.query({ text: 'SELECT 1 /* guard of this test */' })) });
+    await expect(runOn(database, { text: 'SELECT 2' })).rejects.toThrow(/Connection terminated/);
+    proxy.close();
+    await database.close();
+  }, 60_000);
+});
+
+/** Lets nothing through any more, of whomever, once it has seen a text. */
+async function startMutedProxy(serverUrl: string, marker: string) {
+  const target = new URL(serverUrl);
+  const sockets = new Set<Socket>();
+  let isMuted = false;
+  const server = createServer((client) => {
+    const backend = connect({ host: target.hostname, port: Number(target.port) });
+    client.on('data', (bytes) => {
+      isMuted ||= bytes.includes(marker);
+      if (!isMuted) backend.write(bytes);
+    });
+    backend.on('data', (bytes) => {
+      if (!isMuted) client.write(bytes);
+    });
+    for (const socket of [client, backend]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => [client, backend].forEach((each) => each.destroy()));
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  target.hostname = '127.0.0.1';
+  target.port = String((server.address() as AddressInfo).port);
+  return {
+    url: target.href,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}

@@ -1,10 +1,14 @@
 // A claim that the server has done, and whose answer never came.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../service/src/store/postgres/index.ts';
+import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import type { ContractStore } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
+/** What is cut so often is an outage. */
+const MOST_CUT = 8;
 const LEASE_MS = 60_000;
 const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 };
 
@@ -12,9 +16,19 @@ const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 
 class DeafDatabase extends WrappedDatabase {
   toLose = 0;
   lost = 0;
+  /** The server cannot be reached for so many more connections. */
+  unreachable = 0;
+  givenBack = 0;
+
+  override async connect(): Promise<Connection> {
+    if (this.unreachable === 0) return super.connect();
+    this.unreachable -= 1;
+    throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  }
 
   protected wrap(connection: Connection): Connection['query'] {
     return async (statement) => {
+      if (/^UPDATE .* SET claimed_by = NULL/.test(statement.text)) this.givenBack += 1;
       const result = await connection.query(statement);
       if (statement.name !== 'cs_claim' || this.lost === this.toLose) return result;
       this.lost += 1;
@@ -54,5 +68,26 @@ describe('a claim whose answer is lost', () => {
     const { rows } = await client.query(`SELECT count(DISTINCT claimed_by)::int AS claims, count(*)::int AS jobs FROM ${schema}.jobs WHERE claimed_by IS NOT NULL AND due_at > extract(epoch FROM now()) * 1000 + ${LEASE_MS / 2}`);
     await client.end();
     expect(rows).toEqual([{ claims: 2, jobs: 3 }]);
+    expect(database.givenBack).toBe(3);
+  });
+
+  it('is given back also when this process has no more room for what it claimed', async () => {
+    await add('a');
+    database.toLose = MOST_CUT;
+    await expect(store.claim(REQUEST)).rejects.toThrow(StoreUnavailable);
+    await waitFor('the outage to end', () => store.fault === null);
+    await store.claim({ ...REQUEST, freeSlots: () => 0 });
+    const client = await openClient();
+    const { rows } = await client.query(`SELECT claimed_by FROM ${schema}.jobs`);
+    await client.end();
+    expect(rows).toEqual([{ claimed_by: null }]);
+  });
+
+  it('that was never sent is not looked for', async () => {
+    await add('a');
+    database.unreachable = 1;
+    await waitFor('the claim', async () => (await claim()).length === 1);
+    await claim();
+    expect([database.unreachable, database.givenBack]).toEqual([0, 0]);
   });
 });

@@ -33,7 +33,7 @@ export interface Database {
    * @param onConnect called after each time it was opened: notifications may have been missed before
    * @param exclusive to have the schema alone; default false
    * @returns the way to stop
-   * @throws SchemaInUse
+   * @throws SchemaInUse, SchemaTaken
    */
   listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive?: boolean): Promise<() => Promise<void>>;
   /** Statements that every connection has to have run; for tests, whose clock is a setting of the session. */

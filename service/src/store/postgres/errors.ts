@@ -8,9 +8,14 @@ export class Conflict extends Error {
 /** All connections are in use, and none came free in time: the database itself may be well. */
 export class Busy extends StoreUnavailable {}
 
-/** The schema is open in other processes, or one of them has it to itself. */
+/** Who wants the schema alone finds it open in other processes. */
 export class SchemaInUse extends Error {
   override readonly name = 'SchemaInUse';
+}
+
+/** Another process has the schema to itself, for a while. */
+export class SchemaTaken extends Error {
+  override readonly name = 'SchemaTaken';
 }
 
 /** All documents of the schema were rewritten by another process since this one opened it: it must be started again. */
@@ -39,7 +44,7 @@ const codeOf = (error: unknown): string => (error as PgError | undefined)?.code 
 
 /** The server cannot be reached, or not written to: nothing else will work either until it can. */
 export const isOutage = (error: unknown): boolean => {
-  if (error instanceof SchemaInUse || error instanceof SchemaRewritten) return true;
+  if (error instanceof SchemaTaken || error instanceof SchemaRewritten) return true;
   const code = codeOf(error);
   return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && WORDS.test(error.message));
 };

@@ -55,7 +55,7 @@ export class News {
     this.channel = `${options.schema}_news`;
   }
 
-  /** @param exclusive to have the schema alone. @throws SchemaInUse */
+  /** @param exclusive to have the schema alone. @throws SchemaInUse, SchemaTaken */
   async listen(exclusive: boolean): Promise<void> {
     const { database, onMissed } = this.#options;
     this.#stop = await database.listen(this.channel, (payload) => this.#hear(payload), onMissed, exclusive);

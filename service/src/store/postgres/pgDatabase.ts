@@ -73,7 +73,7 @@ export class PgDatabase implements Database {
     this.#inUse += 1;
     const connection = new PooledConnection(client, this.#silence, () => (this.#inUse -= 1));
     try {
-      await this.#prepare(client);
+      await this.#prepare(client, connection);
     } catch (error) {
       connection.release(error as Error);
       throw error;
@@ -81,15 +81,14 @@ export class PgDatabase implements Database {
     return connection;
   }
 
-  async #prepare(client: pg.PoolClient): Promise<void> {
+  async #prepare(client: pg.PoolClient, connection: Connection): Promise<void> {
     if (this.#sessionStatements.length > 0 && this.#prepared.get(client) !== this.#sessionStatements) {
       this.#prepared.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
     const guard = this.#guard;
     if (guard === null || this.#passed.get(client) === guard) return;
-    const { text, values = [] } = guard.statement;
-    guard.check((await client.query(text, [...values])).rows[0]);
+    await guard.pass(connection);
     this.#passed.set(client, guard);
   }
 

@@ -187,7 +187,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => rewriteAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, exclusive: this.#options.exclusive }, change)));
+    await this.#tracked(() => this.#outage.watch(() => rewriteAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, presence: this.#presence }, change)));
     this.#changes.look();
   }
 
@@ -216,6 +216,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           nowSql: this.#nowSql,
           now: () => this.#options.clock.now(),
           offer: (placed, connection) => this.#lanes.offerAlone(connection, placed),
+          presence: this.#presence,
           wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
@@ -248,6 +249,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#every(SWEEP_MS, () => this.#work.offerStranded());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
     this.#every(SWEEP_COUNTS_MS, () => this.#sweepCounts());
+  }
+
+  /** For what must have the schema alone. */
+  get #presence(): string | null {
+    return this.#options.exclusive ? this.#news.channel : null;
   }
 
   /** Those whose time has been over for a while, whatever the clock of the process that counted. */

@@ -5,6 +5,7 @@ import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';
 import { inWords, isOutage, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
 import { placedOf, type Placed } from './jobWrites.ts';
+import { shutOut } from './presence.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import { MOST_ROWS, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
@@ -20,6 +21,8 @@ export interface RestoreTarget {
   readonly now: () => Date;
   /** Makes lanes for placed jobs, within the transaction. @returns those that were there already */
   readonly offer: (placed: readonly Placed[], connection: Connection) => Promise<readonly Placed[]>;
+  /** Where those who have the schema open are known: they are kept out. Null: this process is one of them. */
+  readonly presence: string | null;
   /** What became of a transaction whose commit was not answered. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
@@ -52,7 +55,8 @@ export async function restoreAll(target: RestoreTarget, records: AsyncIterable<D
 }
 
 async function restoreOn(connection: Connection, target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
-  const { schemaName, nowSql } = target;
+  const { schemaName, nowSql, presence } = target;
+  if (presence !== null) await shutOut(connection, presence);
   // The source takes the time it takes.
   await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
   const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });

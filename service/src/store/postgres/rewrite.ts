@@ -1,6 +1,7 @@
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
+import { beginGeneration, shutOut } from './presence.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import type { Row, Table } from './tables.ts';
 import { transactionOn } from './transaction.ts';
@@ -20,18 +21,19 @@ export interface Rewriting {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;
-  /** Nobody has the schema open; whoever had it open before finds out that it has to be started again. */
-  readonly exclusive: boolean;
+  /** Where those who have the schema open are known: they are kept out, and find out afterwards. Null: this process is one of them. */
+  readonly presence: string | null;
 }
 
 /** Gives every document to `change` and puts what it makes of it in its place, in one transaction; all others wait. */
-export async function rewriteAll({ database, schemaName, tables, exclusive }: Rewriting, change: (document: Document, collection: string) => Document): Promise<void> {
+export async function rewriteAll({ database, schemaName, tables, presence }: Rewriting, change: (document: Document, collection: string) => Document): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
   await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
+    if (presence !== null) await shutOut(connection, presence);
     const names = await documentTables(connection, schemaName);
     for (const name of names) await connection.query({ text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE` });
-    if (exclusive) await connection.query({ text: `UPDATE ${quoted(schemaName)}.generation SET generation = gen_random_uuid()` });
+    if (presence !== null) await beginGeneration(connection, schemaName);
     for (const name of names) {
       const full = `${quoted(schemaName)}.${quoted(name)}`;
       const table = byTable.get(full);

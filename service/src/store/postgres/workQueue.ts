@@ -1,6 +1,6 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { isOutage } from './errors.ts';
+import { isOutage, isUnsent } from './errors.ts';
 import { placedOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
@@ -15,6 +15,7 @@ const MOST_KEPT_MS = 30_000;
 
 /** A claim whose answer was lost with its connection: nobody knows whether it holds. */
 interface LostClaim {
+  readonly queue: string;
   readonly claimant: string;
   /** When its leases have ended for sure, in steady milliseconds. */
   readonly endsAt: number;
@@ -41,7 +42,7 @@ export class WorkQueue {
   /** Of this process, while it runs. */
   readonly #instance: string;
   #claims = 0;
-  #lost: readonly LostClaim[] = [];
+  #lost: LostClaim[] = [];
   #served = 0;
   readonly #counts: Kept<readonly GroupCounts[]>;
 
@@ -58,6 +59,7 @@ export class WorkQueue {
   }
 
   async claim({ queue, limit, freeSlots, leaseMs }: ClaimRequest): Promise<readonly Job[]> {
+    await this.#giveBackLost(queue);
     await this.#lanes.fetch(queue);
     const lanes = this.#lanes
       .of(queue)
@@ -65,16 +67,15 @@ export class WorkQueue {
       .filter(({ slots }) => slots > 0)
       .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
     if (lanes.length === 0 || limit <= 0) return [];
-    await this.#giveBackLost();
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
-    const { rows } = await runOn(this.#database, {
-      text: this.#claimSql,
-      values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs, claimant],
-      name: 'cs_claim',
-    }).catch((error: unknown) => {
-      if (isOutage(error)) this.#lost = [...this.#lost, { claimant, endsAt: performance.now() + leaseMs }];
-      throw error;
-    });
+    const { rows } = await this.#ask(
+      {
+        text: this.#claimSql,
+        values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs, claimant],
+        name: 'cs_claim',
+      },
+      () => this.#lost.push({ queue, claimant, endsAt: performance.now() + leaseMs }),
+    );
     const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn) || Number(a.place) - Number(b.place));
     const taken = new Map<string, number>();
     for (const row of claimed) {
@@ -148,10 +149,24 @@ export class WorkQueue {
   }
 
   /** What was claimed and nobody has heard of can be claimed at once. The server may still be at it: each is looked for until it is found. */
-  async #giveBackLost(): Promise<void> {
+  async #giveBackLost(queue: string): Promise<void> {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
-    for (const lost of this.#lost) {
+    for (const lost of this.#lost.filter((each) => each.queue === queue)) {
       if (await this.#giveBack('claimed_by = $1', lost.claimant)) this.#lost = this.#lost.filter((each) => each !== lost);
+    }
+  }
+
+  /** @param onLost the server may have done it: its answer did not come */
+  async #ask(statement: Statement, onLost: () => void): Promise<Result> {
+    const connection = await this.#database.connect();
+    try {
+      const result = await connection.query(statement);
+      connection.release();
+      return result;
+    } catch (error) {
+      if (isOutage(error) && !isUnsent(error)) onLost();
+      connection.release(error as Error);
+      throw error;
     }
   }
 
