@@ -349,7 +349,7 @@ describe('a payment link in a conversation, on the screen', () => {
       stripe.answerAll(null);
       await made;
       await linkIn(service, (await linksOf(id))[0].id, 'open');
-      expect((await ana.get(path)).text).not.toContain('503');
+      expect((await ana.get(path)).text).not.toContain('status 503');
     });
 
     it('that Stripe does not take is refused beside its field', async () => {
