@@ -81,3 +81,8 @@ export const inWords = (error: unknown): string => {
 };
 
 export const unavailable = (reason: string, cause: unknown): StoreUnavailable => Object.assign(new StoreUnavailable(reason), { cause });
+
+export const tookTooLong = (error: unknown): StoreUnavailable => unavailable(`the database took too long: ${inWords(error)}`, error);
+
+/** @param reason as the server or the driver said it */
+export const cannotBeReached = (reason: string): string => `the database cannot be reached or written to: ${reason}`;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { Busy, inWords, isOutage, isTooSlow, unavailable } from './errors.ts';
+import { Busy, cannotBeReached, inWords, isOutage, isTooSlow, tookTooLong, unavailable } from './errors.ts';
 
 /** How often it is asked whether the database is back. */
 const RETRY_MS = 500;
@@ -29,7 +29,7 @@ export class Outage {
 
   /** Why nothing can be read or written now, in words; null: it can. */
   get reason(): string | null {
-    return this.#reason && `the database cannot be reached or written to: ${this.#reason}`;
+    return this.#reason && cannotBeReached(this.#reason);
   }
 
   /** Asks no more. */
@@ -48,7 +48,7 @@ export class Outage {
         return await fn();
       } catch (error) {
         if (error instanceof Busy) throw error;
-        if (isTooSlow(error)) throw unavailable(`the database took too long: ${inWords(error)}`, error);
+        if (isTooSlow(error)) throw tookTooLong(error);
         if (!isOutage(error)) throw error;
         if (this.#reason === null) {
           const reason = await this.#whyNot();

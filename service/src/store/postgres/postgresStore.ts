@@ -1,58 +1,36 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PgBoss, type Db } from 'pg-boss';
 import { silent, systemTime } from '../options.ts';
 import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
-import { Crowded, Crowds, Place } from './crowds.ts';
-import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { inWords, isOutage, isToBeRunAgain, isUniqueViolation, isUnsent, unavailable, uniqueViolation } from './errors.ts';
-import type { Placed, WrittenJobs } from './jobWrites.ts';
+import { runOn, type Database, type Result, type Statement } from './database.ts';
+import { inWords, isOutage } from './errors.ts';
 import { Lanes, SUPERVISE_SECONDS } from './lanes.ts';
-import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
+import { wasCommitted } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
 import { News, type Heard } from './news.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
 import { refuseOldServer } from './serverVersion.ts';
-import { Session, transactionsOf } from './session.ts';
 import { quoted } from './sql.ts';
 import { guardOf } from './presence.ts';
 import { readTables, type Table } from './tables.ts';
 import { DatabaseTime, nowSql } from './time.ts';
-import { OpenTransaction, readXid } from './transaction.ts';
+import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
 
 const DEFAULTS = { works: true, exclusive: false, onRewritten: () => {}, log: silent, clock: systemTime, keptChanges: 10_000 };
-/** A transaction that met others is run again; so many times it never happens. */
-const MOST_RUNS = 50;
-/** A unique violation may come from one who was faster: the second run finds what that one wrote. */
-const MOST_VIOLATIONS = 3;
 /** A process that is asked nothing has to know too: a balancer goes by what it says. */
 const LOOK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
-/** As long as PostgreSQL waits for a lock. */
-const CROWDED_MS = 15_000;
-
 interface WorkListener {
   readonly call: () => void;
   /** Undefined: every queue. */
   readonly queue: string | undefined;
-}
-
-interface Committed<T> {
-  readonly value: T;
-  readonly jobs: WrittenJobs;
-  /** Null: it has written no document. */
-  readonly xid: string | null;
-  /** Lanes that were there before, or are being made by others. */
-  readonly there: readonly Placed[];
-  /** That are noted for sure. */
-  readonly queues: readonly string[];
 }
 
 /** The store on PostgreSQL. @see docs/decisions/0031 */
@@ -62,7 +40,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly schemaName: string;
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database' | 'connections'>>;
   readonly #tables: ReadonlyMap<string, Table>;
-  readonly #transactionOf: (session: Session) => Transaction<S>;
   readonly #queues: ReadonlySet<string>;
   readonly #boss: PgBoss;
   readonly #time: DatabaseTime;
@@ -72,13 +49,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #changes: Changes<S>;
   readonly #outage: Outage;
   readonly #news: News;
+  readonly #transactions: TransactionRunner<S>;
   /** Of this process, while it runs. */
   readonly #instance = randomUUID();
   readonly #listeners = new Set<WorkListener>();
-  readonly #usedQueues = new Set<string>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
-  readonly #crowds = new Crowds();
   #closed: Promise<void> | null = null;
 
   private constructor(schema: S, database: Database, options: PostgresOptions, tables: ReadonlyMap<string, Table>, boss: PgBoss, time: DatabaseTime) {
@@ -86,7 +62,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
     this.#tables = tables;
-    this.#transactionOf = transactionsOf(schema);
     this.#queues = new Set(options.queues);
     this.#boss = boss;
     this.#time = time;
@@ -97,6 +72,19 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance, isRealTime: time.isReal });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
     this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null, (now) => time.learn(now));
+    this.#transactions = new TransactionRunner({
+      database,
+      schema,
+      schemaName: options.schema,
+      tables,
+      queues: this.#queues,
+      nowSql: this.#nowSql,
+      clock: this.#options.clock,
+      time,
+      outage: this.#outage,
+      lanes: this.#lanes,
+      changes: this.#changes,
+    });
     this.#news = new News({ database, schema: options.schema, instance: this.#instance, log: this.#options.log, lanes: this.#lanes, isDown: () => this.#outage.reason !== null, onNews: (news) => this.#hear(news), onMissed: () => this.#catchUp() });
   }
 
@@ -141,7 +129,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
     return this.#tracked(async () => {
       await this.#time.sync();
-      const committed = await this.#run(fn);
+      const committed = await this.#transactions.run(fn);
       this.#publish(committed);
       return committed.value;
     });
@@ -261,109 +249,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await runOn(this.database, { text: `DELETE FROM ${quoted(this.schemaName)}.counts WHERE expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000` });
   }
 
-  /** Runs a transaction until it has met nobody else. */
-  async #run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
-    const place = new Place(this.#crowds);
-    const giveUpAt = performance.now() + CROWDED_MS;
-    for (let runs = 1, violations = 0; ; runs += 1) {
-      try {
-        return await this.#outage.watch(() => this.#settled(() => this.#runOnce(fn, place)));
-      } catch (error) {
-        if (error instanceof Crowded) {
-          if (performance.now() > giveUpAt) throw unavailable('the same documents are changed by too many at once', error);
-          await place.wait(error.key);
-          runs -= 1;
-          continue;
-        }
-        if (isUniqueViolation(error)) {
-          violations += 1;
-          if (violations >= MOST_VIOLATIONS) throw uniqueViolation(error);
-        } else if (!isToBeRunAgain(error)) throw error;
-        if (runs >= MOST_RUNS) throw unavailable('the same documents are changed by too many at once', error);
-        if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
-      }
-    }
-  }
-
-  /** When the answer to a commit was lost with its connection, the server says what became of it. */
-  async #settled<T>(run: () => Promise<Committed<T>>): Promise<Committed<T>> {
-    try {
-      return await run();
-    } catch (error) {
-      if (!(error instanceof LostCommit)) throw error;
-      const { marks, result, cause } = error as LostCommit<Committed<T>>;
-      if (await wasCommitted(this.database, this.schemaName, marks)) return result;
-      throw cause;
-    }
-  }
-
-  async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
-    try {
-      return await this.#runAt(new OpenTransaction(await this.database.connect()), fn, place);
-    } finally {
-      place.leave();
-    }
-  }
-
-  async #runAt<T>(transaction: OpenTransaction, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Committed<T>> {
-    const session = new Session(transaction, this.#tables, this.#queues, place);
-    try {
-      const value = await fn(this.#transactionOf(session));
-      session.end();
-      if (session.wrote) return await this.#commit(transaction, session, value);
-      if (transaction.isBegun) await transaction.commit();
-      return { value, jobs: NO_JOBS, xid: null, there: [], queues: [] };
-    } finally {
-      session.end();
-      await transaction.end();
-    }
-  }
-
-  /** Sends what was written, and COMMIT: in one go where nothing has to be heard of before. */
-  async #commit<T>(transaction: OpenTransaction, session: Session, value: T): Promise<Committed<T>> {
-    await transaction.begin();
-    const { connection } = transaction;
-    const marks = (xid: string): CommitMarks => ({ xid, life: this.#changes.life, written: session.written });
-    const time = { wall: this.#options.clock.now().getTime(), database: this.#time.estimate, sql: this.#nowSql };
-    if (session.xid !== null && session.isSure && !session.jobs.needLanes) {
-      const committed = { value, jobs: { placed: [], ids: session.jobs.ids }, xid: session.xid, there: [], queues: [] };
-      return commitWith(transaction, [session.send(), session.jobs.send(connection, this.schemaName, time)], marks(session.xid), committed);
-    }
-    const added = session.jobs.added(time);
-    const [, released, queues, there, xid] = await allDone([
-      session.send(),
-      session.jobs.send(connection, this.schemaName, time),
-      this.#noteQueues(connection, added),
-      this.#lanes.offerWithin(connection, added),
-      session.xid ?? readXid(connection),
-    ]);
-    const thereToo = await this.#lanes.offerWithin(connection, released);
-    const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo], queues };
-    return commitWith(transaction, [], marks(xid), committed);
-  }
-
-  /** So that a queue that holds nothing now is still counted. */
-  async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<readonly string[]> {
-    const fresh = [...new Set(placed.map(({ queue }) => queue))].filter((queue) => !this.#usedQueues.has(queue)).sort();
-    if (fresh.length === 0) return [];
-    const queues = `${quoted(this.schemaName)}.queues`;
-    // One that another transaction is noting is left to it, or to the next one here: nobody waits.
-    const { rows } = await connection.query({
-      text: `WITH noted AS (SELECT name FROM ${queues} WHERE name = ANY($1::text[])), made AS (
-          INSERT INTO ${queues} (name) SELECT name FROM unnest($1::text[]) v (name)
-          WHERE CASE WHEN name IN (SELECT name FROM noted) THEN false ELSE pg_try_advisory_xact_lock(hashtextextended($2 || name, 0)) END
-          ON CONFLICT DO NOTHING RETURNING name)
-        SELECT name FROM noted UNION ALL SELECT name FROM made`,
-      values: [fresh, `${this.schemaName} queue `],
-    });
-    return rows.map(({ name }) => String(name));
-  }
-
   /** What is durable is shown to others: to those who work, to the readers of the feed, to other processes. */
-  #publish({ jobs, xid, there, queues: noted }: Omit<Committed<unknown>, 'value'>): void {
+  #publish({ jobs, xid, there }: Committed<unknown>): void {
     this.#lanes.forget(jobs.ids);
     const queues = new Set(jobs.placed.map(({ queue }) => queue));
-    for (const queue of noted) this.#usedQueues.add(queue);
     for (const queue of queues) this.#lanes.hint(queue);
     if (xid !== null) {
       this.#changes.committed(xid);
@@ -446,26 +335,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.database.close();
   }
 }
-
-/** As Promise.all, but nothing is under way any more when it rejects: what follows would go out behind the ROLLBACK, into a transaction of somebody else. */
-async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(promises);
-  return Promise.all(promises);
-}
-
-/**
- * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and COMMIT keeps nothing.
- * @throws LostCommit when nobody has heard what became of it; what a write failed with
- */
-async function commitWith<T>(transaction: OpenTransaction, writes: readonly Promise<unknown>[], marks: CommitMarks, result: T): Promise<T> {
-  const [commit, ...sent] = await Promise.allSettled([transaction.commit(), ...writes]);
-  const failed = sent.find((write) => write.status === 'rejected');
-  if (failed !== undefined && !isOutage(failed.reason)) throw failed.reason;
-  if (commit.status === 'fulfilled') return result;
-  throw isOutage(commit.reason) && !isUnsent(commit.reason) ? new LostCommit(marks, result, commit.reason) : (failed?.reason ?? commit.reason);
-}
-
-const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
 
 const bossDatabase = (database: Database): Db => ({
   executeSql: async (text, values) => (await runOn(database, { text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },

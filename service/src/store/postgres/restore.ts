@@ -3,7 +3,7 @@ import { toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';
-import { inWords, isOutage, isTooSlow, isUniqueViolation, unavailable, uniqueViolation } from './errors.ts';
+import { cannotBeReached, inWords, isOutage, isTooSlow, isUniqueViolation, tookTooLong, unavailable, uniqueViolation } from './errors.ts';
 import { placedOf, type Placed } from './jobWrites.ts';
 import { shutOut } from './presence.ts';
 import { quoted, tableName, toText } from './sql.ts';
@@ -181,8 +181,8 @@ async function* told(records: AsyncIterable<DumpedRecord>): AsyncGenerator<Dumpe
 
 function asPromised(error: unknown): unknown {
   if (error instanceof SourceFailed) return error.cause;
-  if (isTooSlow(error)) return unavailable(`the database took too long: ${inWords(error)}`, error);
-  if (isOutage(error)) return unavailable(`the database cannot be reached or written to: ${inWords(error)}`, error);
+  if (isTooSlow(error)) return tookTooLong(error);
+  if (isOutage(error)) return unavailable(cannotBeReached(inWords(error)), error);
   if (!isUniqueViolation(error)) return error;
   const { table, detail, constraint } = error as { table?: string; detail?: string; constraint?: string };
   if (constraint?.endsWith('_pkey') !== true) return uniqueViolation(error);
