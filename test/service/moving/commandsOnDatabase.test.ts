@@ -79,7 +79,10 @@ const TIMEOUT_MS = 120_000;
     expect(conversations.length).toBeLessThanOrEqual(1);
     for (const { id } of conversations) {
       const { messages } = (await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)).body as { messages: { text: string }[] };
-      expect(messages.map(({ text }) => text)).toEqual(messages.map((_, n) => `text ${n + 1}`));
+      // The last of them.
+      const before = Number(messages[0]!.text.slice('text '.length)) - 1;
+      expect(messages.map(({ text }) => text)).toEqual(messages.map((_, n) => `text ${before + n + 1}`));
+      expect(messages).toHaveLength(before === 0 ? messages.length : 200);
     }
   }, TIMEOUT_MS);
 

@@ -36,6 +36,9 @@ const SERVER_CODES: ReadonlySet<string> = new Set(
   ['57P01', '57P02', '57P03', '57P04', '57P05', '53000', '53100', '53200', '53300', '53400', '25006', '25P03', '28000', '28P01', '3D000', '58000', '58030', 'XX000'],
 );
 const WORDS = /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|not queryable|server closed the connection/i;
+/** Ended by an administrator, or by the network. */
+const CUT_CODES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE']);
+const LOST = /Connection terminated|not queryable|connection error|server closed the connection/i;
 const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
 /** A lock or a statement was waited for too long; the connection is fine. */
 const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);
@@ -51,6 +54,12 @@ export const isOutage = (error: unknown): boolean => {
 
 /** The driver knew that the connection was gone: the server has never heard of the statement. */
 export const isUnsent = (error: unknown): boolean => error instanceof Error && /not queryable/.test(error.message);
+
+/** One connection was lost. It says nothing yet of others, or of the server: a pool may hold several that were cut, and know of none. */
+export const isCut = (error: unknown): boolean => {
+  const code = codeOf(error);
+  return CUT_CODES.has(code) || (code === '' && error instanceof Error && LOST.test(error.message));
+};
 
 /** The same transaction may well succeed when it is run again at once. */
 export const isToBeRunAgain = (error: unknown): boolean => error instanceof Conflict || AGAIN_CODES.has(codeOf(error));

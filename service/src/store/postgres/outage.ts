@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { Busy, cannotBeReached, inWords, isOutage, isTooSlow, tookTooLong, unavailable } from './errors.ts';
+import { Busy, cannotBeReached, inWords, isCut, isOutage, isTooSlow, tookTooLong, unavailable } from './errors.ts';
 
 /** How often it is asked whether the database is back. */
 const RETRY_MS = 500;
-/** What met a connection that was cut is tried so often on another one. */
+/** What met a connection that was cut is tried so often on another one; so is the question how the database is. */
 const MOST_CUT = 8;
 /** Before the third try, and so much longer before each further one. */
 const PAUSE_MS = 25;
@@ -93,12 +93,15 @@ export class Outage {
 
   /** @returns null when it can be written to */
   async #whyNot(): Promise<string | null> {
-    try {
-      await assertWritable(this.#database);
-      return null;
-    } catch (error) {
-      // Busy is no news of the database.
-      return error instanceof Busy ? this.#reason : inWords(error);
+    for (let asked = 1; ; asked += 1) {
+      try {
+        await assertWritable(this.#database);
+        return null;
+      } catch (error) {
+        if (isCut(error) && asked < MOST_CUT) continue;
+        // Busy is no news of the database.
+        return error instanceof Busy ? this.#reason : inWords(error);
+      }
     }
   }
 }

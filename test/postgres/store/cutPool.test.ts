@@ -1,0 +1,50 @@
+// Connections of a pool that were cut at once, before it knows of any.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Connection } from '../../../service/src/store/postgres/index.ts';
+import { StoreUnavailable } from '../../../service/src/store/store.ts';
+import type { ContractStore } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { freshSchema, openStore, removeSchema } from './contractStores.ts';
+import { WrappedDatabase } from './wrappedDatabase.ts';
+
+class CutDatabase extends WrappedDatabase {
+  /** So many connections that are taken from now on turn out to be dead. */
+  dead = 0;
+
+  protected wrap(connection: Connection): Connection['query'] {
+    if (this.dead === 0) return (statement) => connection.query(statement);
+    this.dead -= 1;
+    return () => Promise.reject(new Error('Connection terminated unexpectedly'));
+  }
+}
+
+describe('a pool whose connections were cut', () => {
+  let schema: string;
+  let database: CutDatabase;
+  let store: ContractStore;
+  beforeEach(async () => {
+    schema = freshSchema();
+    database = new CutDatabase(5);
+    store = await openStore(schema, database, undefined, false);
+  });
+  afterEach(async () => {
+    await store.close();
+    await removeSchema(schema);
+  });
+  const write = () => store.transaction((tx) => tx.others.put({ id: 'a' }));
+
+  it.each([1, 2, 5, 8])('is no outage: %d of them are passed over', async (dead) => {
+    database.dead = dead;
+    await write();
+    expect([database.dead, store.fault]).toEqual([0, null]);
+  });
+
+  it('is one when no connection holds, until one does', async () => {
+    database.dead = Infinity;
+    await expect(write()).rejects.toThrow(StoreUnavailable);
+    expect(store.fault).toMatch(/the connection was lost$/);
+    database.dead = 0;
+    await waitFor('it to end', () => store.fault === null);
+    await write();
+  });
+});
