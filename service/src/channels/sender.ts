@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import type { SteadyClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { openSetup } from '../domain/sealedSetup.ts';
 import { SENDING_QUEUE, type SendResult, type SendingPolicy } from '../domain/sending.ts';
 import type { Job } from '../store/store.ts';
-import type { SteadyClock } from '../domain/clock.ts';
 import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { beginSending, type BegunSending } from './beginSending.ts';

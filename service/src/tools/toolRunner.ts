@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import type { SteadyClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
 import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
-import type { SteadyClock } from '../domain/clock.ts';
 import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';

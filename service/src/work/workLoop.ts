@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
 import { systemClock, type SteadyClock } from '../domain/clock.ts';
+import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
 import { Lease } from './lease.ts';
 import { persistently } from './persistently.ts';
 

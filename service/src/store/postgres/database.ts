@@ -1,3 +1,4 @@
+import { isOutage, isUnsent } from './errors.ts';
 import type { Guard } from './presence.ts';
 
 /** What the store needs of a PostgreSQL client: connections of a pool, and notifications. */
@@ -43,14 +44,18 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Borrows a connection for one statement outside of any transaction. */
-export async function runOn(database: Database, statement: Statement): Promise<Result> {
+/**
+ * Borrows a connection for one statement outside of any transaction.
+ * @param onLost called when the connection was lost and the server may have done it all the same
+ */
+export async function runOn(database: Database, statement: Statement, onLost?: () => void): Promise<Result> {
   const connection = await database.connect();
   try {
     const result = await connection.query(statement);
     connection.release();
     return result;
   } catch (error) {
+    if (isOutage(error) && !isUnsent(error)) onLost?.();
     // A text of several statements (pg-boss's set-up, when two processes start at once) may have begun a transaction.
     if ((error as { severity?: string }).severity === 'ERROR') await connection.query({ text: 'ROLLBACK' }).catch(() => {});
     connection.release(error as Error);

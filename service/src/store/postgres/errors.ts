@@ -35,10 +35,11 @@ const SYSTEM_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET',
 const SERVER_CODES: ReadonlySet<string> = new Set(
   ['57P01', '57P02', '57P03', '57P04', '57P05', '53000', '53100', '53200', '53300', '53400', '25006', '25P03', '28000', '28P01', '3D000', '58000', '58030', 'XX000'],
 );
-const WORDS = /Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|not queryable|server closed the connection/i;
+/** What the driver says, without a code. */
+const LOST = /Connection terminated|Client has encountered a connection error|not queryable|server closed the connection/i;
+const TIMED_OUT = /timeout exceeded when trying to connect|timeout expired|Query read timeout/i;
 /** Ended by an administrator, or by the network. */
 const CUT_CODES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE']);
-const LOST = /Connection terminated|not queryable|connection error|server closed the connection/i;
 const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
 /** A lock or a statement was waited for too long; the connection is fine. */
 const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);
@@ -49,7 +50,7 @@ const codeOf = (error: unknown): string => (error as PgError | undefined)?.code 
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof SchemaTaken || error instanceof SchemaRewritten) return true;
   const code = codeOf(error);
-  return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && WORDS.test(error.message));
+  return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && (LOST.test(error.message) || TIMED_OUT.test(error.message)));
 };
 
 /** The driver knew that the connection was gone: the server has never heard of the statement. */

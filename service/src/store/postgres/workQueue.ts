@@ -1,6 +1,5 @@
 import type { ClaimRequest, Job, QueueStats } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { isOutage, isUnsent } from './errors.ts';
 import { placedOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
@@ -68,7 +67,8 @@ export class WorkQueue {
       .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
     if (lanes.length === 0 || limit <= 0) return [];
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
-    const { rows } = await this.#ask(
+    const { rows } = await runOn(
+      this.#database,
       {
         text: this.#claimSql,
         values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs, claimant],
@@ -153,20 +153,6 @@ export class WorkQueue {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
     for (const lost of this.#lost.filter((each) => each.queue === queue)) {
       if (await this.#giveBack('claimed_by = $1', lost.claimant)) this.#lost = this.#lost.filter((each) => each !== lost);
-    }
-  }
-
-  /** @param onLost the server may have done it: its answer did not come */
-  async #ask(statement: Statement, onLost: () => void): Promise<Result> {
-    const connection = await this.#database.connect();
-    try {
-      const result = await connection.query(statement);
-      connection.release();
-      return result;
-    } catch (error) {
-      if (isOutage(error) && !isUnsent(error)) onLost();
-      connection.release(error as Error);
-      throw error;
     }
   }
 
