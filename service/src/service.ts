@@ -18,6 +18,7 @@ import { createApp, createWorkerApp } from './http/app.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
+import { createBounds } from './limits/bounds.ts';
 import { openLimiters } from './limits/openLimiters.ts';
 import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
@@ -78,6 +79,8 @@ export async function startService(
 
   const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
   const secrets = await openSecretBox(store, config);
+  const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
+  const bounds = createBounds(log, metrics.boundReached);
 
   const outbound = started.adopt(
     createOutboundClient({ allowedNetworks: config.allowedNetworks, insecureTargets: config.insecureTargets, ca }),
@@ -93,6 +96,7 @@ export async function startService(
     clock,
     secrets,
     checkTargetUrl: checkTargetUrlWith(outbound),
+    bounds,
     channels: channelDirectory,
     payments: paymentDirectory,
     publicUrl: () => publicUrl ?? '',
@@ -100,7 +104,6 @@ export async function startService(
   };
   const { setupToken } = await bootstrap(deps, config);
 
-  const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
   const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
   const model = await openModel(config, log);
   const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs }, parts);

@@ -24,6 +24,7 @@ import { Lease } from '../../service/src/work/lease.ts';
 import { WorkLoop } from '../../service/src/work/workLoop.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { TestClock } from '../helpers/testClock.ts';
+import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
 
 const LEASE_MS = 60_000;
 const RECORD_MS = 10_000;
@@ -42,7 +43,7 @@ describe('what was claimed and begun late', () => {
     fresh = await openFreshStore({ clock });
     ({ store } = fresh);
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());

@@ -1,3 +1,4 @@
+import type { Bounds } from '../limits/bounds.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { ChannelDirectory } from './channel.ts';
 import type { Clock } from './clock.ts';
@@ -27,6 +28,8 @@ export interface Deps {
   readonly checkTargetUrl: (url: string, param: string) => Promise<void>;
   /** What the environment says of the agent and its tools. */
   readonly agent: AgentPolicy;
+  /** Told when a bound against abuse is reached. */
+  readonly bounds: Bounds;
   readonly channels: ChannelDirectory;
   readonly payments: PaymentDirectory;
   /** The service's address as others see it, without a `/` at its end. */

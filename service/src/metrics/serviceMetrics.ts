@@ -3,6 +3,8 @@ import { Gauge, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
+import type { BoundName } from '../limits/bounds.ts';
+import { countBounds } from './boundMetrics.ts';
 import { countDeliveries } from './deliveryMetrics.ts';
 import { watchProcess } from './processMetrics.ts';
 import { countRequests } from './requestMetrics.ts';
@@ -13,6 +15,7 @@ import { watchSubscriptions } from './subscriptionMetrics.ts';
 export interface ServiceMetrics {
   readonly deliveries: DeliveryObserver;
   readonly requests: RequestHandler;
+  readonly boundReached: (bound: BoundName) => void;
   /** Tells how long ago the delivery loop last turned, from now on. */
   watchLoop(sinceLastTurnMs: () => number): void;
   /** In Prometheus' text format. */
@@ -25,12 +28,14 @@ export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'tra
   const registry = new Registry();
   const deliveries = countDeliveries(registry, clock);
   const requests = countRequests(registry);
+  const boundReached = countBounds(registry);
   watchStore(registry, store);
   watchSubscriptions(registry, store);
   const stopWatchingProcess = watchProcess(registry);
   return {
     deliveries,
     requests,
+    boundReached,
     watchLoop(sinceLastTurnMs) {
       new Gauge({
         name: 'conversation_service_delivery_loop_idle_seconds',

@@ -15,6 +15,7 @@ import { receiveMessage } from '../../../service/src/domain/operations/receiveMe
 import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
+import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
 
 describe('words that were chosen while an approval waited', () => {
   let fresh: FreshStore;
@@ -29,7 +30,7 @@ describe('words that were chosen while an approval waited', () => {
 
   it('do not count as telling how it ended', async () => {
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
     const workspace = await createWorkspace(deps, 'Test');
     const { tool } = await createTool(
       deps,

@@ -24,6 +24,7 @@ import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { Query } from '../../../service/src/store/store.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { steadied } from '../../helpers/testClock.ts';
+import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
 
 const ACCOUNT = '106540352242922';
 const PHONE = '5491155550001';
@@ -47,7 +48,7 @@ beforeEach(async () => {
     store,
     clock: { now: () => now },
     secrets: createSecretBox(randomBytes(32)),
-    checkTargetUrl: async () => {},
+    checkTargetUrl: async () => {}, bounds: unwatchedBounds,
     agent: { isOnByDefault: false, quietMs: 800, approvalExpiresMs: 1000 },
     channels: channelDirectory,
     payments: paymentDirectory,

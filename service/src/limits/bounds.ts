@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+
+/**
+ * The bounds that keep one stranger, or one workspace, from stopping the service for others, each with
+ * what happens at it. What a bound refuses gets a clear error; this list is what an operator sees of it:
+ * a label of the metric `conversation_service_bound_reached_total`, and a line in the log.
+ * @see docs/operations.md, "Bounds"
+ */
+export const BOUNDS = {
+  address_sessions: 'One address opened too many chats; it gets 429.',
+  address_messages: 'One address wrote too many chat messages; it gets 429.',
+  address_bytes: 'One address sent too many bytes of chat messages; it gets 429.',
+  address_streams: 'One address has too many chat streams open; a further one gets 429, and the chat page polls.',
+  address_connections: 'One address has too many connections open; further ones are closed.',
+  connections: 'Too many connections are open in all; further ones are closed.',
+  slow_requests: 'A request took too long to arrive; its connection was closed.',
+  visitor_messages: 'A visitor of the chat wrote too many messages; they get 429.',
+  workspace_streams: 'A workspace has its share of the chat streams open; a further one gets 503, and the chat page polls.',
+  workspace_api_calls: 'A workspace made too many API calls; it gets 429.',
+  sign_in_address: 'One address tried too many passwords; it gets 429.',
+  sign_in_member: 'One address tried too many passwords for one e-mail; it gets 429.',
+  sign_in_slowed: 'One e-mail had too many wrong passwords; its sign-in takes longer for a while.',
+  password_hashes: 'Too many passwords were waiting to be checked; further ones get 429.',
+  pattern_work: 'Patterns of a tool would take too long on a text; the value is asked for, or refused.',
+  lookups: 'Too many host names were waiting to be looked up; the look-up was refused, and what needed it is tried again.',
+  workspace_deliveries: 'A workspace has its share of the deliveries under way; its further ones wait.',
+  workspace_tool_calls: 'A workspace has its share of the tool calls under way; its further ones wait.',
+  workspace_agent_turns: 'A workspace has its share of the agent turns under way; its further ones wait.',
+  workspace_results: 'A workspace has its share of large tool results stored; its oldest were cut.',
+  memory_visitors: 'The stored data fills the memory for it: new chats get 503 until there is room.',
+  memory: 'The stored data fills the memory for it: whatever adds to it gets 503 until there is room.',
+} as const satisfies Record<string, string>;
+
+export type BoundName = keyof typeof BOUNDS;
+
+/** Where the parts that keep a bound say that it was reached. */
+export interface Bounds {
+  /** Counts it, and tells the log at the first time and then at most once an hour. */
+  reached(bound: BoundName): void;
+}
+
+/** As long as a bound is being reached, the log says so once in this time. */
+const LOG_AGAIN_MS = 3_600_000;
+
+/**
+ * @param observe counts each time, for /metrics
+ * @param now steady milliseconds
+ */
+export function createBounds(log: Pick<Logger, 'warn'>, observe: (bound: BoundName) => void = () => {}, now: () => number = () => performance.now()): Bounds {
+  const loggedAt = new Map<BoundName, number>();
+  return {
+    reached(bound) {
+      observe(bound);
+      const before = loggedAt.get(bound);
+      if (before !== undefined && now() - before < LOG_AGAIN_MS) return;
+      loggedAt.set(bound, now());
+      log.warn({ bound }, `a bound was reached: ${BOUNDS[bound]} More in the next hour is counted in /metrics only.`);
+    },
+  };
+}
+
+/** For tools and tests that watch no bounds. */
+export const unwatchedBounds: Bounds = { reached() {} };

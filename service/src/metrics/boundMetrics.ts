@@ -1,0 +1,14 @@
+import { Counter, type Registry } from 'prom-client';
+import { BOUNDS, type BoundName } from '../limits/bounds.ts';
+
+/** Counts how often each bound was reached. Every label is there from the start, so that an alert can be written before. */
+export function countBounds(registry: Registry): (bound: BoundName) => void {
+  const reached = new Counter({
+    name: 'conversation_service_bound_reached_total',
+    help: 'How often a bound against abuse was reached, by bound; docs/operations.md lists them.',
+    labelNames: ['bound'],
+    registers: [registry],
+  });
+  for (const bound of Object.keys(BOUNDS)) reached.inc({ bound }, 0);
+  return (bound) => reached.inc({ bound });
+}
