@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
-import { memoryLimiters } from '../../service/src/limits/openLimiters.ts';
+import { memoryLimiters } from '../../service/src/limits/memoryLimiter.ts';
 import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';

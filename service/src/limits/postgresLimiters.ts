@@ -1,38 +1,72 @@
-import { createHash } from 'node:crypto';
-import { RateLimiterPostgres } from 'rate-limiter-flexible';
-import { limiterOf, type Limiters } from './limiter.ts';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { MAX_KEYS, shortKey, type Limit, type Limiter, type Limiters } from './limiter.ts';
+import { Spans } from './spans.ts';
 
 /** What is counted in a PostgreSQL store. */
 export interface CountingStore {
   readonly schemaName: string;
   /** @throws StoreUnavailable when the database cannot be reached */
-  runStatement(statement: { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string }): Promise<{ readonly rows: readonly object[]; readonly rowCount: number | null }>;
+  runStatement(statement: {
+    readonly text: string;
+    readonly values?: readonly unknown[];
+    readonly name?: string;
+  }): Promise<{ readonly rows: readonly object[]; readonly rowCount: number | null }>;
 }
 
 /**
- * Counts in the table `counts`, which all processes share: one statement each, no transaction around it.
- * Whoever is over a limit that forgives nothing is refused from memory until there is room again, so that
- * a flood costs the database nothing.
+ * Counts in the table `counts`, which all processes share: one statement each, no transaction
+ * around it. A key over a limit that forgives nothing is refused from memory until there is room
+ * again, so that a flood costs the database nothing.
  */
 export const postgresLimiters =
   (store: CountingStore): Limiters =>
-  ({ name, most, seconds, forgives = false }) => {
-    const limiter = limiterOf(
-      new RateLimiterPostgres({
-        storeClient: { query: (statement: Parameters<CountingStore['runStatement']>[0]) => store.runStatement(statement) },
-        storeType: 'client',
-        schemaName: store.schemaName,
-        tableName: 'counts',
-        tableCreated: true,
-        clearExpiredByTimeout: false, // the store sweeps
-        keyPrefix: name,
-        points: most,
-        duration: seconds,
-        ...(forgives ? {} : { inMemoryBlockOnConsumed: most }),
-      }),
-    );
-    return { count: (key) => limiter.count(hidden(key)), takeBack: (key) => limiter.takeBack(hidden(key)), clear: (key) => limiter.clear(hidden(key)) };
+  (limit) => {
+    const limiter = libraryLimiter(store, limit);
+    return limit.forgives ? limiter : refusingFromMemory(limiter);
   };
 
-/** Nobody's address or e-mail is kept to count by, and no key is too long or holds what a text of PostgreSQL cannot. */
-const hidden = (key: string): string => createHash('sha256').update(key).digest('base64url');
+function libraryLimiter(store: CountingStore, { name, most, seconds }: Limit): Limiter {
+  const query: CountingStore['runStatement'] = (statement) => store.runStatement(statement);
+  const limiter = new RateLimiterPostgres({
+    storeClient: { query },
+    storeType: 'client',
+    schemaName: store.schemaName,
+    tableName: 'counts',
+    tableCreated: true,
+    clearExpiredByTimeout: false, // the store sweeps
+    keyPrefix: name,
+    points: most,
+    duration: seconds,
+  });
+  return {
+    async count(key, points = 1) {
+      try {
+        await limiter.consume(shortKey(key), points);
+        return null;
+      } catch (refusal) {
+        if (refusal instanceof RateLimiterRes) return refusal.msBeforeNext;
+        throw refusal;
+      }
+    },
+    add: async (key) => (await limiter.penalty(shortKey(key))).consumedPoints,
+    takeBack: async (key) => void (await limiter.reward(shortKey(key))),
+    clear: async (key) => void (await limiter.delete(shortKey(key))),
+  };
+}
+
+/** The library can do so too, but holds as many keys as come, and looks at all for each one more. */
+function refusingFromMemory(limiter: Limiter): Limiter {
+  const now = () => performance.now();
+  const refused = new Spans(MAX_KEYS, now);
+  return {
+    ...limiter,
+    async count(key, points) {
+      const short = shortKey(key);
+      const before = refused.find(short);
+      if (before) return before.endsAt - now();
+      const waitMs = await limiter.count(key, points);
+      if (waitMs !== null) refused.put(short, { points: 0, endsAt: Math.ceil(now() + waitMs) });
+      return waitMs;
+    },
+  };
+}
