@@ -63,6 +63,11 @@ const proxyNetworks = list.pipe(
   z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,::1/128,172.30.77.2/32').refine((network) => !network.endsWith('/0'), 'must not trust every address: name the proxies, such as 172.30.77.2/32')),
 );
 
+/** The lengths that RFC 6052 knows. */
+const nat64Prefixes = list.pipe(
+  z.array(z.cidrv6('must be IPv6 prefixes separated by commas, such as 2001:db8:64::/96').refine((prefix) => /\/(32|40|48|56|64|96)$/.test(prefix), 'must have a length of 32, 40, 48, 56, 64 or 96 bits, such as 2001:db8:64::/96')),
+);
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
 
 const environment = z.object({
@@ -90,6 +95,7 @@ const environment = z.object({
     .default([2000, 10_000, 60_000, 300_000]),
   ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
   ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
+  NAT64_PREFIXES: nat64Prefixes.default([]),
   TRUSTED_PROXIES: proxyNetworks.default(['127.0.0.0/8', '::1/128']),
   INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
   DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
@@ -136,6 +142,7 @@ export interface Config {
   readonly role: Role;
   readonly encryptionKey: string | undefined;
   readonly allowedNetworks: readonly string[];
+  readonly nat64Prefixes: readonly string[];
   readonly insecureTargets: boolean;
   /** CIDRs of the proxies whose X-Forwarded-For tells the visitor's address. */
   readonly trustedProxies: readonly string[];
@@ -207,6 +214,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     role: values.ROLE,
     encryptionKey: values.ENCRYPTION_KEY,
     allowedNetworks: values.ALLOWED_NETWORKS,
+    nat64Prefixes: values.NAT64_PREFIXES,
     insecureTargets: values.INSECURE_TARGETS,
     trustedProxies: values.TRUSTED_PROXIES,
     deliveryTimeoutMs: values.DELIVERY_TIMEOUT_MS,

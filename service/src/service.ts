@@ -83,7 +83,7 @@ export async function startService(
   const bounds = createBounds(log, metrics.boundReached);
 
   const outbound = started.adopt(
-    createOutboundClient({ allowedNetworks: config.allowedNetworks, insecureTargets: config.insecureTargets, ca }),
+    createOutboundClient({ allowedNetworks: config.allowedNetworks, nat64Prefixes: config.nat64Prefixes, insecureTargets: config.insecureTargets, ca, log }),
     (client) => closeWithin(client, 'outgoing connections', log),
   );
   if (config.insecureTargets) {

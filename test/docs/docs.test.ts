@@ -9,12 +9,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 describe('the documentation keeps step with the code', () => {
-  const variables = [...read('service/src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name!);
+  const variables = [...read('service/src/config.ts').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name!);
 
   it('README and .env.example list exactly the variables that config.ts reads', () => {
     const supported = [...variables].sort();
     expect(supported.length).toBeGreaterThan(15);
-    const inEnv = [...read('.env.example').matchAll(/^# ?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name!);
+    const inEnv = [...read('.env.example').matchAll(/^# ?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name!);
     expect([...new Set(inEnv)].sort()).toEqual(supported);
     const table = read('README.md').split('\n').filter((line) => line.startsWith('| `'));
     for (const name of supported) expect(table.some((line) => line.split('|')[1]!.includes(`\`${name}\``))).toBe(true);

@@ -1,11 +1,16 @@
 import { isIP } from 'node:net';
 import ipaddr, { type IPv4, type IPv6 } from 'ipaddr.js';
-import { findEmbeddedIpv4 } from './embeddedIpv4.ts';
+import { findEmbeddedIpv4, isNat64Length, type Nat64Prefix } from './embeddedIpv4.ts';
 
 /** The answer to "may this address be called?", with the reason in words when it may not. */
 export type Verdict =
   | { allowed: true; /** allowed by ALLOWED_NETWORKS, not for being public */ opened: boolean }
-  | { allowed: false; reason: string };
+  | {
+      allowed: false;
+      reason: string;
+      /** The reason without any address in it, for those who named a host and need not know where it leads. */
+      kind: string;
+    };
 
 export interface AddressPolicy {
   judge(address: string): Verdict;
@@ -22,6 +27,8 @@ const METADATA_NETWORKS: readonly Network[] = [
   '169.254.0.23/32', // Tencent
   '168.63.129.16/32', // Azure wire server
   '100.100.100.200/32', // Alibaba
+  '100.96.0.96/32', // Volcano Engine, BytePlus
+  '100.80.80.80/32', // UCloud
   '192.0.0.192/32', // Oracle
   'fd00:ec2::/32', // AWS
   'fd20:ce::254/128', // Google
@@ -52,7 +59,7 @@ const lies = (address: Address, [network, bits]: Network) =>
 
 const inAny = (address: Address, networks: readonly Network[]) => networks.some((network) => lies(address, network));
 
-const deny = (reason: string): Verdict => ({ allowed: false, reason });
+const deny = (kind: string, reason = kind): Verdict => ({ allowed: false, reason, kind });
 
 const isPublic = (address: Address) =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || lies(address, GLOBAL_IPV6));
@@ -67,16 +74,21 @@ const judgeItself = (address: Address, opened: readonly Network[]): Verdict => {
   return deny(RANGE_WORDS[range] ?? `not a public address (${range === 'unicast' ? 'outside 2000::/3' : range})`);
 };
 
-const judgeParsed = (address: Address, opened: readonly Network[]): Verdict => {
-  const embedded = address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6) : null;
-  if (!embedded) return judgeItself(address, opened);
+interface Rules {
+  opened: readonly Network[];
+  nat64Prefixes: readonly Nat64Prefix[];
+}
+
+const judgeParsed = (address: Address, { opened, nat64Prefixes }: Rules): Verdict => {
+  const embedded = address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6, nat64Prefixes) : null;
+  if (!embedded || inAny(address, METADATA_NETWORKS)) return judgeItself(address, opened);
 
   const { ipv4s, form, judgeOuterToo } = embedded;
   if (ipv4s.length === 0) return deny(`${form} for an IPv4 address that cannot be told`);
   const verdicts: Verdict[] = [];
   for (const ipv4 of ipv4s) {
     const inside = judgeItself(ipv4, opened);
-    if (!inside.allowed) return deny(`${form} for ${ipv4.toString()}, ${inside.reason}`);
+    if (!inside.allowed) return deny(inside.kind, `${form} for ${ipv4.toString()}, ${inside.reason}`);
     verdicts.push(inside);
   }
   if (judgeOuterToo) verdicts.push(judgeItself(address, opened));
@@ -101,6 +113,14 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
   return opensLoopback ? [...networks, LOOPBACK_IPV6] : networks;
 };
 
+const parseNat64Prefix = (cidr: string): Nat64Prefix => {
+  const prefix = ipaddr.isValidCIDR(cidr) ? ipaddr.parseCIDR(cidr) : null;
+  if (prefix === null || prefix[0].kind() !== 'ipv6' || !isNat64Length(prefix[1])) {
+    throw new TypeError(`"${cidr}" is no NAT64 prefix such as 2001:db8:64::/96`);
+  }
+  return prefix as [IPv6, number];
+};
+
 /**
  * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
  *
@@ -108,12 +128,13 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
  * them, so `::/0` opens no IPv4 address; those that are places of their own (ISATAP, Teredo) by the IPv6 address
  * too, so Teredo is closed unless opened. Metadata addresses and the unspecified address stay closed whatever
  * `allowedNetworks` says. 127.0.0.0/8 includes ::1.
+ * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES): what lies in them is judged by its IPv4 address
  * @see decision 0028
- * @throws TypeError when a network is not in CIDR notation
+ * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052 does not know
  */
-export const createAddressPolicy = (allowedNetworks: readonly string[]): AddressPolicy => {
-  const opened = parseNetworks(allowedNetworks);
+export const createAddressPolicy = (allowedNetworks: readonly string[], nat64Prefixes: readonly string[] = []): AddressPolicy => {
+  const rules: Rules = { opened: parseNetworks(allowedNetworks), nat64Prefixes: nat64Prefixes.map(parseNat64Prefix) };
   return {
-    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(withoutZone(address)), opened)),
+    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(withoutZone(address)), rules)),
   };
 };

@@ -111,7 +111,8 @@ const wordsFor = (error: Error): Words => {
   if (error.name === 'HTTPParserError') return /Content-Length/i.test(error.message) ? WRONG_LENGTH : NOT_HTTP;
   if (isPlainHttp(code)) return PLAIN_HTTP;
   if (/^(ERR_SSL_|ERR_TLS_|CERT_|EPROTO)/.test(code)) return ['tls', `TLS with % failed (${code}).`, SEE_LOG];
-  return ['network', `The call to % failed (${code || error.message}).`];
+  // Not its message: Node writes addresses of this network there.
+  return ['network', `The call to % failed (${code || error.name}).`];
 };
 
 /** Puts a failure of the connection into words. */

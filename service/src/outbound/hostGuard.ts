@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { Logger } from 'pino';
 import type { AddressPolicy, Verdict } from './addressPolicy.ts';
 import { OutboundError } from './outboundError.ts';
 import { keepSlowNamesApart } from './slowNames.ts';
@@ -55,23 +56,38 @@ const unresolvable = (hostname: string, cause?: unknown) => {
  * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that ALLOWED_NETWORKS does not open
  */
 const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
-  const place = hostname === address ? address : `${hostname} (${address})`;
-  if (!verdict.allowed)
-    throw new OutboundError('blocked_address', `${place} may not be called: it is ${verdict.reason}.`, {
+  const isLiteral = hostname === address;
+  if (!verdict.allowed) {
+    // Those who named a host are not told its address: it may be one inside the operator's network.
+    const what = isLiteral ? `it is ${verdict.reason}` : `its name leads to ${verdict.kind}`;
+    throw new OutboundError('blocked_address', `${hostname} may not be called: ${what}.`, {
       advice: 'Use a public address; ALLOWED_NETWORKS can open a private network.',
     });
+  }
   if (protocol === 'http:' && !verdict.opened) {
     throw new OutboundError(
       'not_https',
-      `${place} must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.`,
+      `${hostname} must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.`,
     );
   }
 };
 
+export interface GuardOptions {
+  resolver?: Resolver;
+  /** For what the operator may know and a tenant may not: the address that a refused name has. */
+  log?: Pick<Logger, 'info'>;
+}
+
 /** Resolves a host and checks every address it has: one that may not be called refuses the whole name. */
-export const createHostGuard = (policy: AddressPolicy, resolver: Resolver = systemResolver): HostGuard => {
+export const createHostGuard = (policy: AddressPolicy, { resolver = systemResolver, log }: GuardOptions = {}): HostGuard => {
   const ask = shareInFlight(keepSlowNamesApart(resolver));
-  const check = (host: Host, address: string) => requireCallable(policy.judge(address), host, address);
+  const check = (host: Host, address: string) => {
+    const verdict = policy.judge(address);
+    if (!verdict.allowed && host.hostname !== address) {
+      log?.info({ host: host.hostname, address, reason: verdict.reason }, 'a name has an address that may not be called');
+    }
+    requireCallable(verdict, host, address);
+  };
 
   const addressesOf = async (hostname: string) => {
     if (isIP(hostname) !== 0) return [hostname];

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { createAddressPolicy } from './addressPolicy.ts';
 import { createConnectionPools } from './connectionPools.ts';
 import { decodeBody, isDecodable } from './decodeBody.ts';
@@ -63,7 +64,11 @@ export interface OutboundPolicy {
   allowedNetworks: readonly string[];
   /** Lets http:// through to addresses in `allowedNetworks` (INSECURE_TARGETS). */
   insecureTargets: boolean;
+  /** What translators of this network put before IPv4 addresses (NAT64_PREFIXES). */
+  nat64Prefixes?: readonly string[];
   resolver?: Resolver;
+  /** Where the address of a name that may not be called is told: to the operator alone. */
+  log?: Pick<Logger, 'info'>;
   /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
   ca?: string;
   connectionsPerOrigin?: number;
@@ -139,7 +144,7 @@ const afterRedirectFrom =
 
 /** @throws TypeError when `allowedNetworks` holds something that is no network */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
-  const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks), policy.resolver);
+  const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes), policy);
   const pools = createConnectionPools(createGuardedConnector(guard, policy.ca), {
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,

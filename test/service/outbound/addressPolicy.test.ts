@@ -203,6 +203,8 @@ describe('ALLOWED_NETWORKS', () => {
     '169.254.170.23',
     '168.63.129.16',
     '100.100.100.200',
+    '100.96.0.96',
+    '100.80.80.80',
     '192.0.0.192',
     'fd00:ec2::254',
     'fd00:ec2::23',
@@ -235,5 +237,82 @@ describe('ALLOWED_NETWORKS', () => {
 
   it.each(['10.0.0.0', '10.0.0.0/33', 'localhost', '', 'fd00::/129'])('refuses %p, which is no network', (cidr) => {
     expect(() => createAddressPolicy([cidr])).toThrow(/CIDR/);
+  });
+});
+
+describe('NAT64_PREFIXES', () => {
+  const PREFIX = 0x2001_0db8_0122_0344_0000_0011_0000_0000n;
+  const BITS = [32, 40, 48, 56, 64, 96] as const;
+
+  /** RFC 6052, 2.2, told in bits: the address follows the prefix, and bits 64 to 71 stay empty. */
+  const embed = (bits: number, octets: Octets) => {
+    const prefix = (PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits);
+    const inside = octets.reduce((sum, each) => (sum << 8n) | BigInt(each), 0n);
+    if (bits === 96) return prefix | inside;
+    const tail = inside << BigInt(96 - bits); // as if nothing were left empty
+    const low = tail & ((1n << 64n) - 1n);
+    return prefix | (tail - low) | (low >> 8n);
+  };
+  const write = (value: bigint) => Array.from({ length: 8 }, (_each, n) => ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16)).join(':');
+  const prefixOf = (bits: number) => `${write((PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits))}/${bits}`;
+
+  it.each([
+    ['2001:db8::/32', '2001:db8:c000:221::'],
+    ['2001:db8:100::/40', '2001:db8:1c0:2:21::'],
+    ['2001:db8:122::/48', '2001:db8:122:c000:2:2100::'],
+    ['2001:db8:122:300::/56', '2001:db8:122:3c0:0:221::'],
+    ['2001:db8:122:344::/64', '2001:db8:122:344:c0:2:2100::'],
+    ['2001:db8:122:344::/96', '2001:db8:122:344::192.0.2.33'],
+  ])('reads the examples of RFC 6052, 2.4: %s', (prefix, address) => {
+    const verdict = createAddressPolicy([], [prefix]).judge(address);
+    expect(verdict).toMatchObject({ allowed: false, reason: 'NAT64 for 192.0.2.33, an address reserved for documentation, tests or the future' });
+  });
+
+  it.each(BITS)('of %i bits: what lies in it is judged by the IPv4 address it carries', (bits) => {
+    const policy = createAddressPolicy([], [prefixOf(bits)]);
+    fc.assert(
+      fc.property(closedIpv4, (octets) => expect(policy.judge(write(embed(bits, octets))).allowed).toBe(false)),
+      { numRuns: 300 },
+    );
+    fc.assert(
+      fc.property(publicIpv4, (octets) => expect(policy.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: false })),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each(BITS)('of %i bits: no IPv6 network opens what is private in it; the IPv4 network does, metadata never', (bits) => {
+    const byIpv6 = createAddressPolicy(['::/0', prefixOf(bits)], [prefixOf(bits)]);
+    const byIpv4 = createAddressPolicy(['10.0.0.0/8'], [prefixOf(bits)]);
+    fc.assert(
+      fc.property(within('10.0.0.0/8'), (octets) => {
+        expect(byIpv6.judge(write(embed(bits, octets))).allowed).toBe(false);
+        expect(byIpv4.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: true });
+      }),
+      { numRuns: 100 },
+    );
+    const all = createAddressPolicy(['0.0.0.0/0', '::/0'], [prefixOf(bits)]);
+    expect(all.judge(write(embed(bits, [169, 254, 169, 254])))).toMatchObject({ allowed: false, kind: 'a cloud metadata address, which is never called' });
+  });
+
+  it.each(BITS.filter((bits) => bits < 96))('of %i bits: refuses what is not well formed there', (bits) => {
+    const wrong = write(embed(bits, [8, 8, 8, 8]) | (1n << 56n));
+    expect(createAddressPolicy(['::/0'], [prefixOf(bits)]).judge(wrong)).toMatchObject({ allowed: false, reason: 'NAT64 for an IPv4 address that cannot be told' });
+  });
+
+  it('tells how an address in 64:ff9b:1::/48 is to be read', () => {
+    const policy = createAddressPolicy([], ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96']);
+    expect(policy.judge('64:ff9b:1:808:8:800::')).toEqual({ allowed: true, opened: false });
+    expect(policy.judge('64:ff9b:1:a00:0:100::')).toMatchObject({ allowed: false, kind: 'a private address' });
+    expect(policy.judge('64:ff9b:1:fffe::808:808')).toEqual({ allowed: true, opened: false });
+    expect(policy.judge('64:ff9b:1:fffe::a00:1')).toMatchObject({ allowed: false, kind: 'a private address' });
+  });
+
+  it.each(['::/32', '2002:808::/32', '::ffff:0:0/96', '64:ff9b::/32'])('opens nothing that another form closes, even as %s', (prefix) => {
+    const policy = createAddressPolicy([], [prefix]);
+    for (const wrap of Object.values(WRAPPERS)) expect(policy.judge(wrap([10, 1, 2, 3])).allowed).toBe(false);
+  });
+
+  it.each(['10.0.0.0/8', '2001:db8::/33', '2001:db8::/128', '2001:db8::', 'x'])('refuses %p', (prefix) => {
+    expect(() => createAddressPolicy([], [prefix])).toThrow(/NAT64/);
   });
 });

@@ -132,4 +132,4 @@ export const EMBEDDINGS: readonly Embedding[] = [
 ];
 
 /** Never to be reached, whatever is opened: they hand out credentials. */
-export const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', '192.0.0.192'].map((text) => readIpv4(text));
+export const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', '100.96.0.96', '100.80.80.80', '192.0.0.192'].map((text) => readIpv4(text));

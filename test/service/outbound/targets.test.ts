@@ -116,7 +116,7 @@ describe('what a target may look like', () => {
   it('repeats neither path nor query of the address in a message', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
     const { message } = await failureOf(client.checkTarget('https://localhost/hidden-path?token=hidden-query'));
-    expect(message).toBe('localhost (127.0.0.1) may not be called: it is a loopback address.');
+    expect(message).toBe('localhost may not be called: its name leads to a loopback address.');
   });
 
   it('refuses a Host header of the caller', async () => {
@@ -210,6 +210,36 @@ describe('names', () => {
     const client = add(await localClient({ resolver: names({ 'localhost.': ['127.0.0.1'] }) }));
     expect((await client.request(delivery(`https://localhost.:${server.port}/`))).status).toBe(204);
     expect(serverNames).toEqual(['localhost']);
+  });
+});
+
+describe('where a refused name leads', () => {
+  it.each(['10.1.2.3', '192.168.7.9', '169.254.169.254', '::ffff:10.1.2.3', '64:ff9b::a01:203', '2002:a01:203::1', 'fd00::12:34', '127.0.0.9'])('is not told to those who named it, but to the log: %s', async (address) => {
+    const told: unknown[] = [];
+    const client = add(
+      await localClient({ allowedNetworks: [], resolver: async () => ['1.1.1.1', address], log: { info: (about: unknown) => void told.push(about) } as never }),
+    );
+    for (const call of [client.checkTarget('https://inner.example/'), client.request(delivery('https://inner.example/'))]) {
+      const failure = await failureOf(call);
+      expect(failure.kind).toBe('blocked_address');
+      expect(failure.message).toMatch(/^inner\.example may not be called: its name leads to a[^0-9]*\.$/);
+      expect(`${failure.message} ${failure.advice}`).not.toMatch(/\d/);
+    }
+    expect(told).toEqual(Array(2).fill({ host: 'inner.example', address, reason: expect.any(String) }));
+  });
+
+  it('is not told where http:// is not for it either', async () => {
+    const client = add(await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }));
+    expect((await failureOf(client.checkTarget('http://outer.example/'))).message).toBe(
+      'outer.example must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.',
+    );
+  });
+
+  it('is said of an address that was written out, with what it carries', async () => {
+    const client = add(await localClient({ allowedNetworks: [] }));
+    expect((await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/'))).message).toBe(
+      '64:ff9b::a01:203 may not be called: it is NAT64 for 10.1.2.3, a private address.',
+    );
   });
 });
 
