@@ -190,6 +190,19 @@ describe('changing a tool', () => {
     expect(await newestTool()).toMatchObject({ status: 'live', description: 'Another.', timeout: 3, secret_names: ['API_TOKEN'] });
   });
 
+  it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
+    const tool = await create(httpForm());
+    const moved = { ...httpForm(), name: tool.name, url: endpoint.url.replace('localhost', '127.0.0.1') + '/orders', s0_stored: 'on', s0_value: '' };
+    expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain('if it moves to another scheme, host or port, enter those that the request uses again');
+    const refused = await browser.post(`/tools/${tool.id}`, moved);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toMatch(/The secrets API_TOKEN must be given again: the request goes to https:\/\/127\.0\.0\.1:\d+ now/);
+    expect(refused.value('s0_stored')).toBe('on');
+    expect((await newestTool()).request_template.url).toBe(tool.request_template.url);
+    expect((await browser.post(`/tools/${tool.id}`, { ...moved, s0_value: 'given-once-more' })).status).toBe(200);
+    expect(await newestTool()).toMatchObject({ status: 'draft', secret_names: ['API_TOKEN'] });
+  });
+
   it('makes a draft of it, in words, when it is called differently', async () => {
     const tool = await create(webhookForm());
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });

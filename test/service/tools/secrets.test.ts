@@ -112,6 +112,60 @@ describe("a tool's secrets", () => {
     expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
   });
 
+  describe('when the request goes to another place', () => {
+    let elsewhere: ToolEndpoint;
+    beforeAll(async () => void (elsewhere = await startToolEndpoint()));
+    afterAll(() => elsewhere?.close());
+    const headers = { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}' };
+    const at = (url: string, more: object = {}) => ({ request_template: { method: 'GET', url, headers, ...more } });
+
+    it.each([
+      ['another port', (url: string) => url],
+      ['another host', (url: string) => url.replace('localhost', '127.0.0.1')],
+      ['another scheme', (url: string) => url.replace('https:', 'http:')],
+    ])('must be given again: %s', async (what, spell) => {
+      const tool = await define(`move_${what.slice(8)}`);
+      const place = spell(what === 'another port' ? elsewhere.url : endpoint.url);
+      await service.restart({ INSECURE_TARGETS: 'true' });
+      const before = (await service.api.get(`/api/tools/${tool.id}`)).body;
+      for (const given of [undefined, {}, { PIN }, { PLAIN }]) {
+        const { status, body: refused } = keep(await service.api.patch(`/api/tools/${tool.id}`, { ...at(`${place}/x`), ...(given && { secrets: given }) }));
+        expect([status, refused.error.code, refused.error.param]).toEqual([400, 'invalid_request', 'secrets']);
+        expect(refused.error.message).toContain(given?.PLAIN === undefined ? 'secrets TOKEN, PLAIN must be given again' : 'secrets TOKEN must be given again');
+      }
+      expect((await service.api.get(`/api/tools/${tool.id}`)).body).toEqual(before);
+      expect(elsewhere.requests).toHaveLength(0);
+    });
+
+    it('are sent there when they were given again; those that were not are gone, whatever the next change says', async () => {
+      const tool = await define('move_house');
+      const given = { TOKEN: 'new-token-for-elsewhere', PLAIN: 'new-plain-for-elsewhere' };
+      secrets.push(...Object.values(given));
+      const moved = keep(await service.api.patch(`/api/tools/${tool.id}`, { ...at(`${elsewhere.url}/moved`), secrets: given })).body;
+      expect(moved).toMatchObject({ status: 'draft', secret_names: ['TOKEN', 'PLAIN'] });
+      await service.api.post(`/api/tools/${tool.id}/test`, {});
+      expect(elsewhere.at('/moved')[0]!.headers).toMatchObject({ authorization: 'Bearer new-token-for-elsewhere', 'x-key': 'new-plain-for-elsewhere' });
+      const later = await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/moved`, { headers: { 'x-pin': '{{secrets.PIN}}' } }));
+      expect([later.status, later.body.error.param]).toEqual([400, 'request_template.headers.x-pin']);
+    });
+
+    it('do not come along in two steps: first the address without them, then the headers', async () => {
+      const tool = await define('move_slowly');
+      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`, { headers: {} }))).body.secret_names).toEqual([]);
+      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`))).status).toBe(400);
+      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${endpoint.url}/slow`))).status).toBe(400);
+    });
+
+    it('stay while scheme, host and port do, in any spelling, with another path, method and headers', async () => {
+      const tool = await define('stay_here');
+      const url = `${endpoint.url.replace('https://localhost', 'HTTPS://LocalHost')}/elsewhere`;
+      const changed = await service.api.patch(`/api/tools/${tool.id}`, at(url, { method: 'POST', headers: { 'x-other': '{{secrets.PIN}}' } }));
+      expect([changed.status, changed.body.secret_names]).toEqual([200, ['TOKEN', 'PLAIN', 'PIN']]);
+      await service.api.post(`/api/tools/${tool.id}/test`, {});
+      expect(endpoint.at('/elsewhere')[0]!.headers['x-other']).toBe(PIN);
+    });
+  });
+
   it('are said in no error about a request that cannot be made', async () => {
     secrets.push('sècret\r\nX-Evil: 1');
     const { body: refused } = keep(await service.api.post('/api/tools', { name: 'odd', description: 'x', kind: 'HTTP', secrets: { BAD: 'sècret\r\nX-Evil: 1' }, request_template: { method: 'GET', url: `${endpoint.url}/odd`, headers: { 'x-key': '{{secrets.BAD}}' } } }));

@@ -1,5 +1,6 @@
 import { checkDefinition, type WantedDefinition } from '../checkDefinition.ts';
 import type { Deps } from '../deps.ts';
+import { secretsAfterChange } from '../templateSecrets.ts';
 import { redefine, type Tool, type ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import { assertNameIsFree, sealAll } from './createTool.ts';
@@ -9,7 +10,8 @@ import { cancelApprovalsOfTool } from './settleToolCall.ts';
 /**
  * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to be
  * tested again, and cancels what waits for approval: a decision counts for what was shown.
- * @param secrets given ones replace those of the same name; the others stay
+ * @param secrets given ones replace those of the same name; the others stay, unless the request goes to
+ *   another scheme, host or port: those it uses have to be given again then
  * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
  */
 export async function updateTool(
@@ -23,8 +25,9 @@ export async function updateTool(
   const sealed = sealAll(deps, secrets);
   for (;;) {
     const before = await store.transaction((tx) => peekTool(tx, workspace, id));
-    const sealedTemplateSecrets = { ...before.sealedTemplateSecrets, ...sealed };
-    const definition = await checkDefinition(deps, { ...before, ...changes }, Object.keys(sealedTemplateSecrets), before);
+    const secretNames = Object.keys({ ...before.sealedTemplateSecrets, ...sealed });
+    const definition = await checkDefinition(deps, { ...before, ...changes }, secretNames, before);
+    const sealedTemplateSecrets = secretsAfterChange(before.requestTemplate, definition.requestTemplate, before.sealedTemplateSecrets, sealed);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);

@@ -121,7 +121,7 @@ export const updateTool = operation({
   path: '/tools/:id',
   summary: 'Change a tool',
   description:
-    'What is left out stays. A change to how it is called (name, parameters, endpoint, request_template, secrets) makes it a draft that has to be tested again and cancels what waits for approval; description, timeout and ask_before_running can change while it is live. The kind stays.',
+    'What is left out stays. A change to how it is called (name, parameters, endpoint, request_template, secrets) makes it a draft that has to be tested again and cancels what waits for approval; description, timeout and ask_before_running can change while it is live. The kind stays. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
   body: z
     .strictObject({
       name: nameSchema.optional(),

@@ -61,7 +61,7 @@ const SWAP_SECRETS = { 'hx-target': '#secret-rows', 'hx-select': '#secret-rows >
 const secretsPart = (values: FormValues, problems: Problems, action: string): View => html`
   <fieldset>
     <legend>Secrets</legend>
-    <p class="muted">For headers. Values are stored encrypted and never shown again, not even when this form comes back with a problem. To change a stored one, enter its new value.</p>
+    <p class="muted">For headers. Values are stored encrypted and never shown again, not even when this form comes back with a problem. To change a stored one, enter its new value. They stay with the address they were entered for: if it moves to another scheme, host or port, enter those that the request uses again; the others are removed.</p>
     ${problemNote('secrets', problems)}
     <div id="secret-rows">${secretNumbers(values).map((number) => secretRow(number, values, problems))}</div>
     ${formButton({ value: 'add-secret', label: 'Add a secret', swap: SWAP_SECRETS }, action)}
