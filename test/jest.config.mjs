@@ -7,7 +7,7 @@ const notHere = process.env.DATABASE_URL ? Object.keys(embeddedOnly).map((path) 
 export default {
   rootDir: '..',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...notHere, '<rootDir>/test/n8n/', '<rootDir>/test/browser/', '<rootDir>/test/chaos/', '<rootDir>/test/postgres/', '<rootDir>/test/deploy/running/'],
+  testPathIgnorePatterns: ['/node_modules/', ...notHere, '<rootDir>/test/n8n/', '<rootDir>/test/browser/', '<rootDir>/test/chaos/', '<rootDir>/test/abuse/', '<rootDir>/test/postgres/', '<rootDir>/test/deploy/running/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],

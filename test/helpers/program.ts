@@ -30,6 +30,8 @@ export interface ProgramOptions {
   /** The script, run with this very Node. */
   script: string;
   args?: readonly string[];
+  /** A program and its arguments, which becomes Node with the script: `exec "$@"`. */
+  launcher?: readonly [string, ...string[]] | undefined;
   cwd?: string;
   env: NodeJS.ProcessEnv;
   /** Its output is appended here; the end of it is shown when it does not start. */
@@ -48,9 +50,10 @@ export interface Program {
   kill(): Promise<void>;
 }
 
-export async function startProgram({ name, script, args = [], cwd, env, logFile }: ProgramOptions): Promise<Program> {
+export async function startProgram({ name, script, args = [], launcher, cwd, env, logFile }: ProgramOptions): Promise<Program> {
   const log = await open(logFile, 'a');
-  const child = spawn(process.execPath, [script, ...args], {
+  const [program, ...before] = [...(launcher ?? []), process.execPath];
+  const child = spawn(program!, [...before, script, ...args], {
     cwd,
     env: cleanEnv(env),
     stdio: ['ignore', log.fd, log.fd],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startProgram, type Program } from './program.ts';
 import { apiClient, type ApiClient } from './apiClient.ts';
-import { freshStorage } from './storage.ts';
+import { freshStorage, type Storage } from './storage.ts';
 
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
@@ -18,7 +18,16 @@ export interface ServiceOptions {
   env?: Record<string, string>;
   /** Another build of it than service/dist. */
   script?: string;
+  /** With every limit as an operator has it who sets none. */
+  hasLimits?: boolean;
+  /** Fills its store before the first start. @param store the variables that name it */
+  prepare?: (store: Storage['env']) => Promise<void>;
+  /** Starts it by another program, such as one that gives it a name server of its own. */
+  launcher?: readonly [string, ...string[]];
 }
+
+/** For tests that send much from one address. */
+const NO_LIMITS = { API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
 
 export interface ServiceProcess {
   /** `http://127.0.0.1:<port>` */
@@ -38,8 +47,9 @@ export interface ServiceProcess {
 }
 
 /** Starts the service; it is ready when this resolves. */
-export async function startServiceProcess({ caFile, env = {}, script = mainFile }: ServiceOptions = {}): Promise<ServiceProcess> {
+export async function startServiceProcess({ caFile, env = {}, script = mainFile, hasLimits = false, prepare, launcher }: ServiceOptions = {}): Promise<ServiceProcess> {
   const storage = await freshStorage('data');
+  await prepare?.(storage.env);
   const { folder } = storage;
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -55,14 +65,13 @@ export async function startServiceProcess({ caFile, env = {}, script = mainFile 
     BOOTSTRAP_API_KEY: apiKey,
     BOOTSTRAP_WORKSPACE: workspace,
     DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
-    API_RATE_LIMIT_PER_MINUTE: '0',
-    CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    ...(hasLimits ? {} : NO_LIMITS),
     ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     ...env,
   };
   const isReady = () => fetch(`${url}/readyz`).then((answer) => answer.ok);
   const start = async (): Promise<Program> => {
-    const program = await startProgram({ name: 'The service', script, cwd: folder, env: settings, logFile });
+    const program = await startProgram({ name: 'The service', script, cwd: folder, env: settings, logFile, launcher });
     try {
       await program.ready(isReady);
     } catch (error) {

@@ -1,6 +1,6 @@
 // `npm run test:postgres`: the service's suites on a real PostgreSQL server, started for the run.
-// Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser or test/chaos
-// runs that suite instead. With DATABASE_URL it is that server.
+// Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser, test/chaos or
+// test/abuse runs that suite instead. With DATABASE_URL it is that server.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -48,7 +48,7 @@ async function runJest() {
 
 /** These suites have settings of their own. */
 function configOf(args) {
-  const other = args.map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos)(\/|$)/.exec(arg)?.[1]).find(Boolean);
+  const other = args.map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos|abuse)(\/|$)/.exec(arg)?.[1]).find(Boolean);
   return other === undefined ? 'jest.config.mjs' : `../${other}/jest.config.mjs`;
 }
 

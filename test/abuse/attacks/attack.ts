@@ -1,0 +1,100 @@
+// The attacker's side: a process of its own, bounded in time, that ends with the one that started it.
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { once } from 'node:events';
+
+/** What every attack is told. */
+export interface Target {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  /** After these an attack begins nothing more. */
+  readonly seconds: number;
+}
+
+export type Tally = (what: string, count?: number) => void;
+
+export interface Attack {
+  /** Counts what happened; the test is told all of it at the end. */
+  readonly tally: Tally;
+  /** Called when the attack is under way; from then on others are measured. */
+  begun(): void;
+  readonly isOver: () => boolean;
+  /** Aborts when the attack is over. */
+  readonly over: AbortSignal;
+}
+
+/** Beyond its seconds an attack may still read what it is answered. */
+const GRACE_MS = 60_000;
+
+/** Runs the attack that this process is for; its arguments come as JSON. */
+export async function attack<Args extends Target>(run: (args: Args, attack: Attack) => Promise<void>): Promise<void> {
+  const args = JSON.parse(process.argv[2]!) as Args;
+  const { hostname } = new URL(args.url);
+  if (hostname !== '127.0.0.1' && hostname !== '[::1]') throw new Error(`An attack on ${hostname}: only this machine may be attacked.`);
+  const counts: Record<string, number> = {};
+  const over = new AbortController();
+  process.on('disconnect', () => process.exit(1));
+  process.on('message', () => over.abort());
+  setTimeout(() => over.abort(), args.seconds * 1000).unref();
+  setTimeout(() => process.exit(2), args.seconds * 1000 + GRACE_MS).unref();
+  await run(args, {
+    tally: (what, count = 1) => void (counts[what] = (counts[what] ?? 0) + count),
+    begun: () => void process.send!({ begun: true }),
+    isOver: () => over.signal.aborted,
+    over: over.signal,
+  });
+  process.send!({ counts }, () => process.exit(0));
+}
+
+/** So many loops at once, until the attack is over or `run` says false. */
+export async function inParallel(count: number, { isOver }: Pick<Attack, 'isOver'>, run: (worker: number, turn: number) => Promise<unknown>): Promise<void> {
+  const work = async (worker: number) => {
+    for (let turn = 0; !isOver(); turn += 1) if ((await run(worker, turn)) === false) return;
+  };
+  await Promise.all(Array.from({ length: count }, (_, worker) => work(worker)));
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 2000 });
+
+export interface Sending {
+  readonly method?: string;
+  readonly path: string;
+  /** The address that the proxy in front names. */
+  readonly from?: string;
+  readonly token?: string;
+  readonly json?: unknown;
+  readonly form?: Readonly<Record<string, string>>;
+}
+
+/** One request, and its whole answer. A broken connection is status 0. */
+export async function send(url: string, { method = 'POST', path, from, token, json, form }: Sending): Promise<{ status: number; text: string }> {
+  const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form).toString();
+  const options: RequestOptions = {
+    method,
+    agent,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': form === undefined ? 'application/json' : 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) }),
+      ...(from === undefined ? {} : { 'x-forwarded-for': from }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+  };
+  try {
+    const outgoing = request(new URL(path, url), options);
+    outgoing.end(body);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+    return { status: answer.statusCode!, text: Buffer.concat(chunks).toString() };
+  } catch {
+    return { status: 0, text: '' };
+  }
+}
+
+/** The nth of many strangers' addresses. */
+export const stranger = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
+
+/** A new chat of a workspace. @returns its token; null when it was refused */
+export async function openChat(url: string, workspace: string, from: string, tally: Tally): Promise<string | null> {
+  const { status, text } = await send(url, { path: '/api/chat/sessions', from, json: { workspace } });
+  tally(`sessions ${status}`);
+  return status === 201 ? (JSON.parse(text) as { token: string }).token : null;
+}

@@ -1,0 +1,188 @@
+// The honest tenant: a light load of every kind, the same with and without an attack, measured.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventReceiver } from '../helpers/eventReceiver.ts';
+import { MEMBER } from '../helpers/browserless.ts';
+import { makeLive, type DefinedTool, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
+import { waitFor } from '../helpers/waitFor.ts';
+import type { Tenant } from './tenants.ts';
+
+export const KINDS = ['health check', 'message', 'delivery', 'API call', 'tool call', 'sign-in', 'stream'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** How long each of a kind took, in ms. */
+export type Times = Readonly<Record<Kind, readonly number[]>>;
+
+/** Between two of a kind. Nobody waits for an answer before the next: a stall is felt by all who come in it. */
+const EVERY_MS = { 'health check': 100, message: 250, 'API call': 200, 'tool call': 500, 'sign-in': 1000, stream: 500 } as const;
+
+/** The service's own words are waited for; no answer in this time is a request lost. */
+const PATIENCE_MS = 90_000;
+const VISITORS = 24;
+
+interface Visitor {
+  readonly address: string;
+  readonly token: string;
+}
+
+export interface Beside {
+  /** What was refused or lost, in words. */
+  readonly faults: readonly string[];
+  /** The load for so long, or until the promise settles; ends when all its answers are there. */
+  run(until: number | Promise<unknown>): Promise<Times>;
+  /** Writes one message more. */
+  write(): Promise<void>;
+  /** Acknowledged messages that nobody can read. */
+  missing(): Promise<string[]>;
+  /** Waits until each acknowledged message has been delivered, once or more. */
+  allDelivered(): Promise<void>;
+}
+
+export interface BesideParts {
+  readonly url: string;
+  readonly tenant: Tenant;
+  readonly receiver: EventReceiver;
+  readonly endpoint: ToolEndpoint;
+  /** An answer that counts as no fault: what an attack may do to honest visitors, if it must. */
+  readonly mayRefuse?: (kind: Kind, status: number) => boolean;
+}
+
+export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse = () => false }: BesideParts): Promise<Beside> {
+  const faults: string[] = [];
+  /** Texts by the id that the service gave. */
+  const acknowledged = new Map<string, { text: string; visitor: Visitor }>();
+  let signIns = 0;
+  let turns = 0;
+
+  /** @returns the body, or null when the answer is a refusal that may be */
+  const ask = async (kind: Kind, path: string, init: RequestInit, wanted: number): Promise<string | null> => {
+    const response = await fetch(url + path, { ...init, signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'manual' });
+    const text = await response.text();
+    if (response.status === wanted) return text;
+    if (mayRefuse(kind, response.status)) return null;
+    throw new Error(`${response.status} ${text.slice(0, 200)}`);
+  };
+  const posted = (body: unknown, headers: Record<string, string>): RequestInit => ({ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+
+  const arrive = async (n: number): Promise<Visitor> => {
+    const address = `198.51.100.${n + 1}`;
+    const answer = await ask('message', '/api/chat/sessions', posted({ workspace: tenant.slug }, { 'x-forwarded-for': address }), 201);
+    return { address, token: (JSON.parse(answer!) as { token: string }).token };
+  };
+  await receiver.subscribe(tenant, 'message.received');
+  const tool: DefinedTool = await endpoint.define(tenant.api, { name: 'honest_tool' });
+  await makeLive(tenant.api, tool);
+  const visitors = await Promise.all(Array.from({ length: VISITORS }, (_, n) => arrive(n)));
+  const arrivals = watchArrivals(receiver);
+
+  const write = async (visitor: Visitor, delivered: (ms: number) => void = () => {}): Promise<boolean> => {
+    const text = `Honest ${randomUUID()}`;
+    const startedAt = performance.now();
+    const answer = await ask('message', '/api/chat/messages', posted({ text, client_message_id: text }, bearer(visitor)), 202);
+    if (answer === null) return false;
+    const { message_id: id } = JSON.parse(answer) as { message_id: string };
+    acknowledged.set(id, { text, visitor });
+    void arrivals.of(text).then((at) => delivered(at - startedAt));
+    return true;
+  };
+  await write(visitors[0]!);
+  const { conversation_id: conversationId } = JSON.parse((await ask('message', '/api/chat/messages', posted({ text: 'Hello', client_message_id: 'first' }, bearer(visitors[1]!)), 202))!) as { conversation_id: string };
+
+  const acts: Record<keyof typeof EVERY_MS, (times: Record<Kind, number[]>) => Promise<boolean>> = {
+    'health check': async () => (await ask('health check', '/healthz', {}, 200)) !== null,
+    message: (times) => write(visitors[turns++ % VISITORS]!, (ms) => void times.delivery.push(ms)),
+    'API call': async () => (await ask('API call', `/api/conversations/${conversationId}`, { headers: { authorization: `Bearer ${tenant.key}` } }, 200)) !== null,
+    'tool call': async () => {
+      const answer = await ask('tool call', `/api/tools/${tool.id}/test`, posted({ arguments: {} }, { authorization: `Bearer ${tenant.key}` }), 200);
+      if (answer !== null && (JSON.parse(answer) as { status: string }).status !== 'succeeded') throw new Error(answer.slice(0, 300));
+      return answer !== null;
+    },
+    'sign-in': async () => {
+      signIns += 1;
+      const headers = { 'x-forwarded-for': `192.0.2.${(signIns % 254) + 1}` };
+      return (await ask('sign-in', '/sign-in', { method: 'POST', body: new URLSearchParams(MEMBER), headers }, 303)) !== null;
+    },
+    stream: async () => {
+      const visitor = visitors[turns++ % VISITORS]!;
+      const abort = new AbortController();
+      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(PATIENCE_MS)]);
+      const response = await fetch(`${url}/api/chat/stream`, { headers: bearer(visitor), signal });
+      if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 200)}`);
+      await response.body!.getReader().read();
+      abort.abort();
+      return true;
+    },
+  };
+
+  return {
+    faults,
+    async run(until) {
+      const times = Object.fromEntries(KINDS.map((kind) => [kind, [] as number[]])) as Record<Kind, number[]>;
+      const underWay = new Set<Promise<void>>();
+      const act = async (kind: keyof typeof EVERY_MS) => {
+        const startedAt = performance.now();
+        try {
+          if (await acts[kind](times)) times[kind].push(performance.now() - startedAt);
+        } catch (error) {
+          const { message, cause } = error as Error;
+          faults.push(`${kind}: ${message}${cause === undefined ? '' : ` (${String(cause)})`}`);
+        }
+      };
+      const begin = (kind: keyof typeof EVERY_MS) => {
+        const one: Promise<void> = act(kind).finally(() => underWay.delete(one));
+        underWay.add(one);
+      };
+      const timers = Object.entries(EVERY_MS).map(([kind, everyMs]) => setInterval(() => begin(kind as keyof typeof EVERY_MS), everyMs));
+      try {
+        await (typeof until === 'number' ? sleep(until) : until);
+      } finally {
+        for (const timer of timers) clearInterval(timer);
+        await Promise.all(underWay);
+      }
+      await arrivals.all([...acknowledged.values()].map(({ text }) => text));
+      return times;
+    },
+    write: async () => void (await write(visitors[0]!)),
+    async missing() {
+      const read = await Promise.all(visitors.map((visitor) => readAll(url, visitor)));
+      const stored = new Map(read.flat().map(({ id, text }) => [id, text]));
+      return [...acknowledged].filter(([id, { text }]) => stored.get(id) !== text).map(([id]) => id);
+    },
+    allDelivered: () => arrivals.all([...acknowledged.values()].map(({ text }) => text)),
+  };
+}
+
+const bearer = ({ token, address }: Visitor) => ({ authorization: `Bearer ${token}`, 'x-forwarded-for': address });
+
+/** When the deliveries of messages came, by the messages' texts. */
+function watchArrivals(receiver: EventReceiver) {
+  const seen = new Map<string, number>();
+  let looked = 0;
+  const look = () => {
+    for (; looked < receiver.requests.length; looked += 1) {
+      const { rawBody, receivedAt } = receiver.requests[looked]!;
+      const { message } = JSON.parse(rawBody.toString()) as { message: { text: string } };
+      if (!seen.has(message.text)) seen.set(message.text, performance.now() - (Date.now() - receivedAt.getTime()));
+    }
+    return seen;
+  };
+  return {
+    of: (text: string): Promise<number> => waitFor(`the delivery of ${text}`, () => look().get(text), { timeoutMs: PATIENCE_MS, everyMs: 5 }).catch(() => Number.NaN),
+    async all(texts: readonly string[]): Promise<void> {
+      await waitFor(`the deliveries of ${texts.length} messages`, () => texts.every((text) => look().has(text)), { timeoutMs: PATIENCE_MS, everyMs: 50 });
+    },
+  };
+}
+
+/** All that a visitor can read of what was said. */
+async function readAll(url: string, visitor: Visitor): Promise<{ id: string; text: string }[]> {
+  const all: { id: string; text: string }[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const response: Response = await fetch(`${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`, { headers: bearer(visitor) });
+    if (response.status !== 200) throw new Error(`The messages cannot be read: ${response.status} ${await response.text()}`);
+    const page = (await response.json()) as { data: { id: string; text: string }[]; next_cursor: string | null };
+    all.push(...page.data);
+    cursor = page.next_cursor;
+  }
+  return all;
+}

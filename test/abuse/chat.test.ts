@@ -1,0 +1,43 @@
+// Attacks 2, 7 and 8: strangers in the chat.
+import { describe, expect, it } from '@jest/globals';
+import { TOOL_TEST_ENV, makeLive } from '../helpers/toolEndpoint.ts';
+import { isShort, sized } from './size.ts';
+import { onStage } from './stage.ts';
+
+/** What one address may write in a minute, and begin anew when the minute turns. */
+const MESSAGES_A_MINUTE = 300;
+
+describe('2: sessions and long messages without number', () => {
+  it('from one address are held to its budget, and nobody else notices', () =>
+    onStage({}, async (stage) => {
+      const messages = sized(2000, 10_000);
+      const title = `2: ${messages} messages of 4 kB in 60 sessions of one address`;
+      const counts = await stage.attack(title, 'chatFlood', { addresses: 1, sessionsEach: 60, messages, connections: 20 });
+      expect(counts['messages 202']).toBeLessThanOrEqual(2 * MESSAGES_A_MINUTE);
+      expect(counts['messages 429']).toBeGreaterThan(0);
+      await stage.settle();
+    }));
+});
+
+describe('7: streams that are opened and kept', () => {
+  it('leave a stream to the visitor of another workspace', () =>
+    onStage({}, async (stage) => {
+      // As many as there are in all, whether in short or not: with fewer, nothing is shown.
+      const sessions = { addresses: 200, sessions: 700, each: 8 };
+      await stage.attack('7: 700 sessions with 8 streams each', 'streams', { ...sessions, seconds: sized(25, 45) });
+      await stage.settle();
+    }));
+});
+
+describe('8: sixty visitors with a message a second', () => {
+  it('to the keyword agent hold up nobody', () =>
+    onStage({ env: TOOL_TEST_ENV }, async (stage) => {
+      const { hostile } = stage.tenants;
+      for (let n = 0; n < (isShort ? 5 : 20); n += 1) {
+        await makeLive(hostile.api, await stage.endpoint.define(hostile.api, { name: `look_up_${n}`, parameters: { type: 'object', properties: { order: { type: 'string' } }, required: [] } }));
+      }
+      const text = 'I would like to know where order A-1042 is, and please look up the other one too. '.repeat(45);
+      await stage.attack('8: sixty visitors with a message a second to the keyword agent', 'chatter', { visitors: 60, text });
+      await stage.settle();
+    }));
+});

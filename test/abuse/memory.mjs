@@ -1,0 +1,14 @@
+// Loaded into the service under attack (NODE_OPTIONS): at SIGUSR2 it collects garbage and writes down
+// what is left. Resident memory says little, since a process seldom gives back what it once had.
+import { renameSync, writeFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+const file = process.env.ABUSE_MEMORY_FILE;
+process.on('SIGUSR2', () => {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  setFlagsFromString('--no-expose-gc');
+  writeFileSync(`${file}.new`, JSON.stringify(process.memoryUsage()));
+  renameSync(`${file}.new`, file);
+});

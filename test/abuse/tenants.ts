@@ -1,0 +1,50 @@
+// Two workspaces in one service: one whose members and visitors are honest, and one that attacks.
+import { systemClock } from '../../service/src/domain/clock.ts';
+import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
+import { createMember } from '../../service/src/domain/operations/createMember.ts';
+import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { hashPassword } from '../../service/src/security/passwords.ts';
+import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
+import { MEMBER } from '../helpers/browserless.ts';
+import { openStoreOf } from '../helpers/openStore.ts';
+import type { Storage } from '../helpers/storage.ts';
+
+/** What is known of a workspace before its service runs. */
+export interface Prepared {
+  readonly slug: string;
+  readonly key: string;
+  /** More keys of the same workspace. */
+  readonly moreKeys: readonly string[];
+}
+
+export interface Tenant extends Prepared {
+  readonly api: ApiClient;
+}
+
+export interface Tenants<T> {
+  readonly honest: T;
+  readonly hostile: T;
+}
+
+/** Makes both in an empty store. @param hostileKeys beside the first one */
+export async function prepareTenants(env: Storage['env'], hostileKeys = 0): Promise<Tenants<Prepared>> {
+  const store = await openStoreOf(env);
+  const deps = { store, clock: systemClock };
+  const prepare = async (name: string, more: number): Promise<Prepared & { workspace: Awaited<ReturnType<typeof createWorkspace>> }> => {
+    const workspace = await createWorkspace(deps, name);
+    const keyOf = async (n: number) => (await createApiKey(deps, workspace, { name: `Key ${n}`, createdBy: 'test' })).key;
+    const keys: string[] = [];
+    for (let n = 0; n <= more; n += 1) keys.push(await keyOf(n));
+    return { workspace, slug: workspace.slug, key: keys[0]!, moreKeys: keys.slice(1) };
+  };
+  try {
+    const honest = await prepare('honest', 0);
+    const hostile = await prepare('hostile', hostileKeys);
+    await createMember(deps, honest.workspace, { name: 'Ana', email: MEMBER.email, passwordHash: await hashPassword(MEMBER.password) });
+    return { honest, hostile };
+  } finally {
+    await store.close();
+  }
+}
+
+export const tenantAt = (url: string, prepared: Prepared): Tenant => ({ ...prepared, api: apiClient(url, prepared.key) });
