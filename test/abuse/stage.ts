@@ -2,6 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
@@ -113,7 +114,7 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
   const attackBy = (title: string, run: () => Promise<Counts>) =>
     measured(title, async () => {
       const running = run();
-      const during = await beside.run(Promise.allSettled([running]));
+      const during = await beside.run(Promise.allSettled([running, sleep(BEFORE_MS)]));
       return { counts: await running, during };
     });
 

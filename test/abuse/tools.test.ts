@@ -67,7 +67,7 @@ describe('12: large results', () => {
       const calls = sized(60, 150);
       await stage.attack(`12: ${calls} results of 1 MiB`, 'testCalls', { key: hostile.key, tools: [theirs.id], calls, connections: 4, seconds: 120 });
       const { body: now } = await honest.api.get(`/api/tool-calls/${kept.tool_call_id}`);
-      expect(now.result).toHaveLength(kept.result.length);
+      expect((now.result as string).length).toBe((kept.result as string).length);
       await stage.settle({ mayGrowMiB: 80 });
     }));
 });

@@ -7,6 +7,9 @@ import { isIP } from 'node:net';
 /** What a name leads to: addresses of both families, or another name, as CNAME. */
 export type Records = readonly string[];
 
+/** What a name server does that is dead: it never answers. */
+export const SILENCE = Symbol('silence');
+
 export interface DnsServer {
   /** Names that were asked for, once for each family. */
   readonly questions: readonly string[];
@@ -61,14 +64,23 @@ function readQuestion(packet: Buffer): { name: string; type: number; end: number
   return { name: labels.join('.').toLowerCase(), type: packet.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** @param zone what a name leads to; undefined when there is no such name. Asked anew for each question. */
-export async function startDnsServer(zone: (name: string) => Records | undefined): Promise<DnsServer> {
+/**
+ * @param zone what a name leads to; undefined when there is no such name. Asked anew for each question.
+ * @param at where it listens; 53 is the port that systems ask
+ */
+export async function startDnsServer(zone: (name: string) => Records | typeof SILENCE | undefined, at: { readonly host?: string; readonly port?: number } = {}): Promise<DnsServer> {
+  const { host = '127.0.0.1', port: wantedPort = 0 } = at;
+  const known = (name: string) => {
+    const records = zone(name);
+    return records === SILENCE ? undefined : records;
+  };
   const questions: string[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (packet, { port, address }) => {
     const { name, type, end } = readQuestion(packet);
     questions.push(name);
-    const answers = answersTo(name, type, zone);
+    if (zone(name) === SILENCE) return;
+    const answers = answersTo(name, type, known);
     const header = Buffer.alloc(12);
     packet.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8180 | (answers ? 0 : NO_SUCH_NAME), 2);
@@ -76,10 +88,10 @@ export async function startDnsServer(zone: (name: string) => Records | undefined
     header.writeUInt16BE(answers?.length ?? 0, 6);
     socket.send(Buffer.concat([header, packet.subarray(12, end), ...(answers ?? [])]), port, address);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(wantedPort, host);
   await once(socket, 'listening');
   const resolver = new Resolver();
-  resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+  resolver.setServers([`${host}:${socket.address().port}`]);
   return {
     questions,
     async resolve(name) {
