@@ -7,8 +7,8 @@ import { parseUrlTemplate } from './urlTemplate.ts';
 type Sealed = Readonly<Record<string, string>>;
 
 /**
- * A tool's secrets after a change of its request. Stored ones are shown to nobody, so whoever edits a tool
- * must not be able to send them to a system of their own: they stay with the scheme, host and port for which
+ * A tool's secrets after a change of its request. Stored ones are shown to nobody, so a person who edits a
+ * tool must not be able to send them to a system of their own: they stay with the scheme, host and port for which
  * they were given. When the request goes elsewhere, those it uses have to be given again, the others go.
  * @throws invalid_request (400) that names the secrets to give again
  * @see decision 0039

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { readChatStream } from '../../helpers/chatStreamReader.ts';
+import { connectNumber, deliver, metaMessage } from '../../helpers/meta.ts';
 import { postFrom } from '../../helpers/postFrom.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -79,6 +80,24 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
       expect((await send(new Blob([ofSize(3_000_000)]).stream()))?.status ?? 413).toBeGreaterThanOrEqual(400);
       expect(await statuses(3)).toEqual([200, 200, 200]);
     }
+  });
+
+  test('passes on a signed webhook of 3 MiB; one of 5 MiB gets 413', async () => {
+    const number = await connectNumber(apiClient(one.url, one.apiKey));
+    const ofMiB = (size: number, name = 'Nobody') => metaMessage({ type: 'text', text: { body: 'hello' }, filler: 'x'.repeat(size * 1024 * 1024) }, { name });
+    expect((await deliver(proxy.url, number, ofMiB(3, 'Ada Three-Mebibytes'))).status).toBe(200);
+    await waitFor('the message', async () => JSON.stringify((await one.api.get('/api/conversations?limit=100')).body).includes('Ada Three-Mebibytes'));
+    expect((await deliver(proxy.url, number, ofMiB(3), { 'x-hub-signature-256': 'sha256=00' })).status).toBe(401);
+    // The service refuses what is a little above its limit, the proxy what is far above.
+    for (const size of [4.2, 5, 20]) expect((await deliver(proxy.url, number, ofMiB(size)).catch(() => null))?.status ?? 413).toBe(413);
+    expect((await deliver(proxy.url, { ...number, path: number.path.replace('/webhook/', '/webhooks/') }, ofMiB(3)).catch(() => null))?.status ?? 413).toBe(413);
+    expect(await statuses(3)).toEqual([200, 200, 200]);
+  });
+
+  test('passes on headers as large as the service takes, and refuses larger ones', async () => {
+    const withHeader = async (bytes: number) => (await fetch(`${proxy.url}/api/hooks`, { headers: { authorization: `Bearer ${one.apiKey}`, 'x-large': 'x'.repeat(bytes) } })).status;
+    expect(await withHeader(12 * 1024)).toBe(200);
+    expect([400, 413, 431, 494]).toContain(await withHeader(64 * 1024));
   });
 
   test('ends streams in order with the process, then says that nothing is there, and goes on when it is back', async () => {
