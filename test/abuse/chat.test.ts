@@ -1,10 +1,10 @@
 // Attacks 2, 7 and 8: strangers in the chat.
 import { describe, expect, it } from '@jest/globals';
 import { TOOL_TEST_ENV, makeLive } from '../helpers/toolEndpoint.ts';
-import { isShort, sized } from './size.ts';
+import { minutesSince, sized } from './size.ts';
 import { onStage } from './stage.ts';
 
-/** What one address may write in a minute, and begin anew when the minute turns. */
+/** What one address may write in a minute. */
 const MESSAGES_A_MINUTE = 300;
 
 describe('2: sessions and long messages without number', () => {
@@ -12,8 +12,9 @@ describe('2: sessions and long messages without number', () => {
     onStage({}, async (stage) => {
       const messages = sized(2000, 10_000);
       const title = `2: ${messages} messages of 4 kB in 60 sessions of one address`;
+      const startedAt = performance.now();
       const counts = await stage.attack(title, 'chatFlood', { addresses: 1, sessionsEach: 60, messages, connections: 20 });
-      expect(counts['messages 202']).toBeLessThanOrEqual(2 * MESSAGES_A_MINUTE);
+      expect(counts['messages 202']).toBeLessThanOrEqual(minutesSince(startedAt) * MESSAGES_A_MINUTE);
       expect(counts['messages 429']).toBeGreaterThan(0);
       await stage.settle();
     }));
@@ -29,14 +30,24 @@ describe('7: streams that are opened and kept', () => {
     }));
 });
 
+/** What the keyword agent looks for in all that a visitor wrote. */
+const ARGUMENTS = [
+  { name: 'date', type: 'string', format: 'date' },
+  { name: 'time', type: 'string', format: 'time' },
+  { name: 'people', type: 'integer', description: 'How many people' },
+  { name: 'order_code', type: 'string' },
+  { name: 'phone', type: 'string' },
+  { name: 'email', type: 'string', format: 'email' },
+  { name: 'name', type: 'string' },
+];
+
 describe('8: sixty visitors with a message a second', () => {
   it('to the keyword agent hold up nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      for (let n = 0; n < (isShort ? 5 : 20); n += 1) {
-        await makeLive(hostile.api, await stage.endpoint.define(hostile.api, { name: `look_up_${n}`, parameters: { type: 'object', properties: { order: { type: 'string' } }, required: [] } }));
-      }
-      const text = 'I would like to know where order A-1042 is, and please look up the other one too. '.repeat(45);
+      const properties = Object.fromEntries(ARGUMENTS.map((argument) => [argument.name, argument]));
+      for (let n = 0; n < sized(5, 20); n += 1) await makeLive(hostile.api, await stage.endpoint.define(hostile.api, { name: `book_table_${n}`, parameters: { type: 'object', properties } }));
+      const text = 'Please book a table on 12 May at 10:30, or order A-1042 with code 77-B of 3 June. '.repeat(48);
       await stage.attack('8: sixty visitors with a message a second to the keyword agent', 'chatter', { visitors: 60, text });
       await stage.settle();
     }));

@@ -8,3 +8,8 @@ export const sized = (short: number, full: number): number => (isShort ? short :
 export const BEFORE_MS = sized(3000, 10_000);
 /** How long attacks go on that have no end of their own. */
 export const ATTACK_SECONDS = sized(5, 20);
+
+const MINUTE_MS = 60_000;
+
+/** Minutes that may have begun since then, wherever they begin: a limit of so many a minute may be used up in each. */
+export const minutesSince = (startedAt: number): number => 1 + Math.ceil((performance.now() - startedAt) / MINUTE_MS);

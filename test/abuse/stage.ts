@@ -18,6 +18,7 @@ import { addToSummary } from './summary.ts';
 import { prepareTenants, tenantAt, type Tenant, type Tenants } from './tenants.ts';
 
 const MIB = 1024 * 1024;
+const WARM_UP_MS = 1500;
 
 /** The peer that is trusted as a proxy; any other address of 127.0.0.0/8 is a stranger's own. */
 const PROXIES = '127.0.0.1/32,::1/128';
@@ -87,6 +88,8 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
     const { heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;
     return heapUsed + external;
   };
+  // What runs for the first time is slower: neither side of a ratio.
+  await beside.run(WARM_UP_MS);
   const measured = async (title: string, run: () => Promise<{ counts: Counts; during: Times }>): Promise<Counts> => {
     const before = await beside.run(BEFORE_MS);
     liveBefore = await live();

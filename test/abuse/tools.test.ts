@@ -1,4 +1,5 @@
 // Attacks 3, 9 and 12: a tenant's tools.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { TOOL_TEST_ENV, jsonOf, makeLive, type Answer } from '../helpers/toolEndpoint.ts';
@@ -8,14 +9,19 @@ import { onStage } from './stage.ts';
 
 const MIB = 1024 * 1024;
 
+/** A tenant who is alone has at least so many places. */
+const FEWEST_UNDER_WAY = 64;
+/** The other tenant's call has no reason to wait; with this much patience it waited in vain. */
+const PATIENCE_MS = 20_000;
+
 describe('3: a live tool with patterns that are slow to match', () => {
   it('and one message hold up nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      // The event loop stood still for 227 s with counts of 900 and a message of 4,000 characters.
-      const pattern = `(?:(?:a|b)[ab]?){${sized(300, 900)}}`;
-      const properties = Object.fromEntries(Array.from({ length: 5 }, (_, n) => [`code_${n}`, { type: 'string', pattern: `${pattern}${n}` }]));
-      const tool = await stage.endpoint.define(hostile.api, { name: 'check_codes', parameters: { type: 'object', properties, required: [] } });
+      // One expression counts once, whatever number of arguments it is given to; each was tried on the text four times:
+      // the event loop stood still for 20 s, and with a longer conversation for 227 s.
+      const properties = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`part_${n}`, { type: 'string', pattern: '(?:(?:a|b)[ab]?){900}' }]));
+      const tool = await stage.endpoint.define(hostile.api, { name: 'check_codes', parameters: { type: 'object', properties } });
       await makeLive(hostile.api, tool);
       await stage.attackBy('3: a message to a tool with slow patterns', async () => {
         const customer = await chatCustomer(stage.service.url, { workspace: hostile.slug });
@@ -30,28 +36,38 @@ describe('3: a live tool with patterns that are slow to match', () => {
 describe('9: slow tools', () => {
   it('of one tenant leave places for the calls of another, which come first', () =>
     onStage({}, async (stage) => {
-      const { hostile } = stage.tenants;
-      const slowMs = sized(2000, 5000);
-      const slow: Answer = (_request, response) => void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'), slowMs);
+      const { honest, hostile } = stage.tenants;
+      const own = await stage.endpoint.define(honest.api, { name: 'other_tool' });
+      // None of them answers before another tenant's call has: they took 117 s with 10 s each.
+      const held: (() => void)[] = [];
+      let isOpen = false;
+      const slow: Answer = (_request, response) => {
+        const answer = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        if (isOpen) answer();
+        else held.push(answer);
+      };
       const tools = await Promise.all(
         Array.from({ length: 8 }, async (_, n) => {
           stage.endpoint.answerAlways(`/slow_${n}`, slow);
-          return stage.endpoint.define(hostile.api, { name: `slow_${n}` });
+          return stage.endpoint.define(hostile.api, { name: `slow_${n}`, timeout: 60 });
         }),
       );
       const calls = sized(400, 800);
-      const counts = await stage.attack(`9: ${calls} calls of eight tools that take ${slowMs / 1000} s each`, 'testCalls', {
-        key: hostile.key,
-        tools: tools.map(({ id }) => id),
-        calls,
-        connections: calls,
-        seconds: 120,
-      });
-      expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(calls);
-      const order = stage.endpoint.requests.map(({ path }) => path);
-      const [firstSlow, lastSlow] = [order.findIndex((path) => path.startsWith('/slow_')), order.findLastIndex((path) => path.startsWith('/slow_'))];
-      // Calls of the other tenant went out while this one still had some waiting.
-      expect(order.slice(firstSlow, lastSlow).filter((path) => path === '/honest_tool').length).toBeGreaterThan(2);
+      let ofOther = 'waiting';
+      const counts = await stage.attack(
+        `9: ${calls} calls of eight tools that do not answer`,
+        'testCalls',
+        { key: hostile.key, tools: tools.map(({ id }) => id), calls, connections: calls, seconds: 120 },
+        async () => {
+          await waitFor('as many calls under way as there may be', async () => held.length >= FEWEST_UNDER_WAY && held.length === (await sleep(1000, held).then(({ length }) => length)), { timeoutMs: 30_000 });
+          const call = honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} }).then(({ body }) => body.status as string);
+          ofOther = await Promise.race([call, sleep(PATIENCE_MS, 'waiting')]);
+          isOpen = true;
+          for (const answer of held.splice(0)) answer();
+        },
+      );
+      expect(ofOther).toBe('succeeded');
+      expect(counts).toEqual({ 'calls 200': calls });
       await stage.settle();
     }));
 });

