@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
-import { readChatStream } from '../helpers/chatStreamReader.ts';
+import { chatCustomer } from '../helpers/apiClient.ts';
+import { readChatStream, type ChatStreamReader } from '../helpers/chatStreamReader.ts';
 import { startFlakyProxy } from '../helpers/flakyProxy.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
@@ -237,7 +238,7 @@ describe('the chat page in a browser', () => {
     }
   });
 
-  it('does not fight over streams when more tabs are open than have one each', async () => {
+  it('does not fight over streams when more tabs are open than have one each: it asks for messages', async () => {
     window.allowErrors(/ERR_/);
     await arrive();
     await write('Hello');
@@ -246,16 +247,59 @@ describe('the chat page in a browser', () => {
     await page.route('**/api/chat/stream', (route) => ((streams += 1), route.continue()));
     const token = await page.evaluate(() => Object.entries(localStorage).find(([key]) => key.endsWith(':token'))![1] as string);
     const others = [];
-    for (let n = 0; n < 8; n++) others.push(await readChatStream(service.url, token));
-    // The page's stream was the oldest. It waits; the others stay; who comes back to the page sees all.
-    await reply('while it waits');
-    for (const each of others) await waitFor('the reply', () => each.seen.some(({ text }) => text === 'while it waits'));
-    await page.waitForTimeout(5000);
+    for (let n = 0; n < 3; n++) others.push(await readChatStream(service.url, token));
+    // The page's stream was the oldest. The others stay, and the page has its messages all the same.
+    await reply('without a stream');
+    for (const each of others) await waitFor('the reply', () => each.seen.some(({ text }) => text === 'without a stream'));
+    await page.getByText('without a stream').waitFor();
     expect(streams).toBe(0);
+    // Who comes back to the page has its stream again.
     await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-    await page.getByText('while it waits').waitFor();
+    await waitFor('the stream', () => streams === 1);
     expect(await others[0]!.ended).toBe(true);
+    await reply('live again');
+    await page.getByText('live again').waitFor();
+    expect(await texts()).toEqual(await stored());
     for (const each of others) each.close();
+  });
+
+  it('asks for messages while its address has too many streams, without a word, and takes the stream once there is room', async () => {
+    window.allowErrors(/429|ERR_/);
+    await service.restart({ ADDRESS_BUDGET: '1' });
+    const streams: ChatStreamReader[] = [];
+    try {
+      while (streams.length < 100) {
+        const { token } = await chatCustomer(service.url);
+        for (let n = 0; n < 3 && streams.length < 100; n++) streams.push(await readChatStream(service.url, token));
+      }
+      const statuses: number[] = [];
+      page.on('response', (response) => response.url().endsWith('/api/chat/stream') && statuses.push(response.status()));
+      await arrive();
+      await write('Hello');
+      await page.getByText('Hello from Acme!').waitFor();
+      expect(statuses).toEqual([429]);
+      for (const text of ['one', 'two', 'three']) {
+        await reply(text);
+        await page.getByText(text, { exact: true }).waitFor();
+        await write(`after ${text}`);
+        await waitFor('it to be stored', async () => (await stored()).includes(`after ${text}`));
+        expect(await page.locator('#connection').isHidden()).toBe(true);
+      }
+      await waitFor('everything, in the same order, once', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+      expect(statuses).toEqual([429]);
+      for (const each of streams.splice(0)) each.close();
+      await waitFor('the stream', async () => {
+        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+        return statuses.at(-1) === 200;
+      });
+      await reply('live again');
+      await page.getByText('live again').waitFor();
+      expect(await texts()).toEqual(await stored());
+      expect(await page.locator('.pending').count()).toBe(0);
+    } finally {
+      for (const each of streams) each.close();
+      await service.restart();
+    }
   });
 
   it('says in words that somebody writes too fast, and sends it later', async () => {

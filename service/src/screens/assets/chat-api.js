@@ -1,6 +1,8 @@
 // The service's chat endpoints.
 
 const TIMEOUT_MS = 20_000;
+/** What is full for a day may have room before. */
+const LONGEST_RETRY_MS = 60_000;
 
 /** The service answered, and said no. */
 export class Refusal extends Error {
@@ -21,7 +23,7 @@ export class Refusal extends Error {
 export async function refusalOf(response) {
   const body = await response.json().catch(() => null);
   const seconds = Number(response.headers.get('retry-after'));
-  return new Refusal(response.status, body?.error, seconds > 0 ? seconds * 1000 : null);
+  return new Refusal(response.status, body?.error, seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : null);
 }
 
 /** @throws Refusal when the service says no; anything else when it cannot be reached */
@@ -45,9 +47,12 @@ export const startSession = async (claims) => (await call('POST', '/sessions', {
 /** The same id twice is one message. */
 export const sendMessage = (token, { id, text }) => call('POST', '/messages', { token, body: { text, client_message_id: id } });
 
-/** Everything that was written so far, the oldest first. */
-export async function* history(token) {
-  let cursor = null;
+/**
+ * What was written so far, the oldest first.
+ * @param afterId only what came after this message; everything when null
+ */
+export async function* history(token, afterId = null) {
+  let cursor = afterId;
   do {
     const page = await call('GET', `/messages?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, { token });
     yield* page.data;

@@ -1,5 +1,5 @@
 // The conversation as it goes on: server-sent events read by fetch, since the token must not stand in an address.
-import { refusalOf } from './chat-api.js';
+import { history, refusalOf } from './chat-api.js';
 
 /** The service beats every 15 seconds; a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000;
@@ -9,14 +9,22 @@ const LONGEST_WAIT_MS = 30_000;
 /** A connection that lasted so long was a good one: the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
+/** A page that gets no stream asks for messages so often; one that nobody looks at less often. */
+const POLL_MS = 4000;
+const HIDDEN_POLL_MS = 20_000;
+
 /** Half of it to all of it: visitors must not all come back at once. */
 const about = (ms) => ms * (0.5 + Math.random() / 2);
+
+/** At least so long, and not all at the same time either. */
+const later = (ms) => ms * (1 + Math.random() / 2);
 
 /** How long to wait before the next try: twice as long each time. */
 export const waitBefore = (failures) => about(Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures));
 
 /**
- * Follows a visitor's messages until it is stopped; connects again by itself.
+ * Follows a visitor's messages until it is stopped; connects again by itself. While the service has no
+ * stream for it, it asks for messages every few seconds, and tries the stream again when it may.
  * @param onMessage gets each message
  * @param onState gets `open` or `lost`
  * @param onUnknown the service does not know the token
@@ -28,6 +36,7 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
   let attempt = new AbortController();
   let endWait = () => {};
   let heardAt = 0;
+  let streamAt = 0;
 
   /** @returns how long the service asks to wait, when it ended the stream in order */
   async function readOnce() {
@@ -63,23 +72,54 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
     }
   }
 
+  /** Asks for messages until the stream may be tried again. @returns how long to wait when that fails too; else 0 */
+  async function poll(forMs) {
+    streamAt = Date.now() + forMs;
+    do {
+      let pauseMs = about(document.visibilityState === 'hidden' ? HIDDEN_POLL_MS : POLL_MS);
+      try {
+        for await (const message of history(token, lastId)) {
+          if (stopped) return 0;
+          onMessage(message);
+          lastId = message.id;
+        }
+        heardAt = Date.now();
+        onState('open');
+      } catch (error) {
+        if (error.status === 401) throw error;
+        if (error.status !== 429) return error.retryAfterMs ?? waitBefore(failures++);
+        pauseMs = error.retryAfterMs ?? pauseMs;
+      }
+      if (!stopped) await wait(Math.min(pauseMs, Math.max(0, streamAt - Date.now())));
+    } while (!stopped && Date.now() < streamAt);
+    return 0;
+  }
+
   async function run() {
     while (!stopped) {
-      let waitMs = null;
       try {
-        waitMs = Math.max(about(await readOnce()), waitBefore(failures));
+        let hasNoStream = false;
+        let waitMs;
+        try {
+          const retryMs = await readOnce();
+          hasNoStream = retryMs > POLL_MS;
+          waitMs = Math.max(about(retryMs), waitBefore(failures));
+        } catch (error) {
+          if (error.status === 401) throw error;
+          hasNoStream = error.status !== undefined;
+          waitMs = error.retryAfterMs ?? waitBefore(failures);
+        }
+        if (hasNoStream && !stopped) waitMs = await poll(later(waitMs));
+        if (stopped) return;
+        if (waitMs === 0) continue;
+        onState('lost');
+        await wait(waitMs);
       } catch (error) {
         if (stopped) return;
-        if (error.status === 401) {
-          stop();
-          onUnknown();
-          return;
-        }
-        waitMs = error.retryAfterMs ?? null;
+        stop();
+        if (error.status === 401) onUnknown();
+        else throw error;
       }
-      if (stopped) return;
-      onState('lost');
-      await wait(waitMs ?? waitBefore(failures));
     }
   }
 
@@ -94,6 +134,7 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
 
   const retryNow = () => {
     failures = 0;
+    streamAt = 0;
     endWait();
   };
   const lookAfterSleep = () => {
