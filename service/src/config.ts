@@ -13,6 +13,13 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 
+const factor = (max: number) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, 'must be a number such as 1, 2.5 or 0')
+    .transform(Number)
+    .pipe(z.number().max(max, `must be at most ${max}`));
+
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -109,7 +116,9 @@ const environment = z.object({
   RETENTION_DAYS: integer(1, 3650).default(30),
   CONVERSATION_RETENTION_DAYS: integer(0, 36_500).default(0),
   API_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(6000),
-  CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(60),
+  WORKSPACE_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(12_000),
+  CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(30),
+  ADDRESS_BUDGET: factor(1000).default(1),
   CHAT_FRAME_ORIGINS: pageOrigins.default([]),
   METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,256}$/, 'must be 16 to 256 visible ASCII characters, such as `openssl rand -hex 32` prints').optional(),
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -165,7 +174,11 @@ export interface Config {
   readonly conversationRetentionDays: number;
   /** 0 is off. */
   readonly apiRateLimitPerMinute: number;
+  readonly workspaceRateLimitPerMinute: number;
+  /** Messages of a chat visitor. */
   readonly chatRateLimitPerMinute: number;
+  /** Multiplies what strangers behind one address may do together; 0 lets them do all. */
+  readonly addressBudget: number;
   /** Whose pages may show the chat page in a frame. */
   readonly chatFrameOrigins: readonly string[];
   /** Who carries it may read /metrics; null: programs on this machine may. */
@@ -230,7 +243,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     retentionDays: values.RETENTION_DAYS,
     conversationRetentionDays: values.CONVERSATION_RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
+    workspaceRateLimitPerMinute: values.WORKSPACE_RATE_LIMIT_PER_MINUTE,
     chatRateLimitPerMinute: values.CHAT_RATE_LIMIT_PER_MINUTE,
+    addressBudget: values.ADDRESS_BUDGET,
     chatFrameOrigins: values.CHAT_FRAME_ORIGINS,
     metricsToken: values.METRICS_TOKEN ?? null,
     bootstrap: {

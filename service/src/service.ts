@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino, type Logger } from 'pino';
 import type { AgentModel } from './agent/agentModel.ts';
@@ -15,6 +15,7 @@ import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './housekeeping.ts';
 import { WORK_QUEUES } from './domain/workQueues.ts';
 import { createApp, createWorkerApp } from './http/app.ts';
+import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/server.ts';
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
@@ -58,6 +59,8 @@ export interface StartOptions {
   readonly housekeepingEveryMs?: number;
   /** In parts of days, so that things age while a test looks on. */
   readonly retention?: Retention;
+  /** How slow clients may be. */
+  readonly server?: Partial<ServerLimits>;
   /** Called when the store can never be used again by this process, which must be ended then. */
   readonly onStoreLost?: (error: Error) => void;
 }
@@ -73,7 +76,7 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), onStoreLost }: StartOptions = {},
+  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), server: serverLimits = {}, onStoreLost }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
@@ -111,9 +114,9 @@ export async function startService(
 
   const stopping = new AbortController();
   const health = { storeFault: () => store.fault, sinceLastTurnMs: work.sinceLastTurnMs };
-  const app =
+  const { app, connections } =
     config.role === 'worker'
-      ? createWorkerApp({ config, log, health, metrics, stopping: stopping.signal })
+      ? createWorkerApp({ config, log, health, metrics, bounds, stopping: stopping.signal })
       : createApp({
           config,
           deps,
@@ -129,7 +132,7 @@ export async function startService(
           setup: oneTimeSetup(deps),
           stopping: stopping.signal,
         });
-  const server = createServer(app);
+  const server = createBoundedServer(app, { connections, bounds, limits: { ...SERVER_LIMITS, ...serverLimits } });
   parts.add('requests', { stop: () => closeServer(server, stopping) });
   await listen(server, config);
   const { port } = server.address() as AddressInfo;

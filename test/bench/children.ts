@@ -117,6 +117,8 @@ export async function startService(
         // High, but not 0: the limiter is part of what a request costs.
         API_RATE_LIMIT_PER_MINUTE: '10000000',
         CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+        WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
+        ADDRESS_BUDGET: '0',
         BENCH_PROFILES: profiles,
         ...env,
       },

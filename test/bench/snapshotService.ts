@@ -48,7 +48,7 @@ async function fill({ folder, documents, documentBytes }: { folder: string; docu
 }
 
 async function start({ folder, afterBytes }: { folder: string; afterBytes: number }): Promise<string> {
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`, BOOTSTRAP_WORKSPACE: 'Bench', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', LOG_LEVEL: 'silent' });
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`, BOOTSTRAP_WORKSPACE: 'Bench', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', WORKSPACE_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', LOG_LEVEL: 'silent' });
   const journals = readdirSync(folder).filter((name) => name.startsWith('journal-'));
   const present = journals.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   service = await startService(config, { store: { snapshotAfterBytes: present + afterBytes } });

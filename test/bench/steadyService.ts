@@ -39,6 +39,8 @@ async function start(wanted: { folder: string; apiKey: string; keptForMs: number
     BOOTSTRAP_WORKSPACE: 'Steady',
     API_RATE_LIMIT_PER_MINUTE: '10000000',
     CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+    WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
+    ADDRESS_BUDGET: '0',
     AGENT_QUIET_MS: '0',
     DELIVERY_RETRY_DELAYS_MS: '200,400,800',
     LOG_LEVEL: 'silent',

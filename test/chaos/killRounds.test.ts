@@ -68,6 +68,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         BOOTSTRAP_WORKSPACE: 'chaos',
         API_RATE_LIMIT_PER_MINUTE: '0',
         CHAT_RATE_LIMIT_PER_MINUTE: '0',
+        WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+        ADDRESS_BUDGET: '0',
         DELIVERY_RETRY_DELAYS_MS: '100,200,400',
         LOG_LEVEL: 'warn',
       },

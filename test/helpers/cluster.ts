@@ -97,6 +97,8 @@ export async function startCluster(roles: readonly Role[], { databaseUrl, caFile
     DELIVERY_RETRY_DELAYS_MS: '500,1000,2000',
     API_RATE_LIMIT_PER_MINUTE: '0',
     CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+    ADDRESS_BUDGET: '0',
     ...(caFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     ...env,
   });

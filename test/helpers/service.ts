@@ -50,6 +50,8 @@ export const testSettings = ({ env }: Pick<Storage, 'env'>) => ({
   BOOTSTRAP_WORKSPACE: 'Test',
   API_RATE_LIMIT_PER_MINUTE: '0',
   CHAT_RATE_LIMIT_PER_MINUTE: '0',
+  WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+  ADDRESS_BUDGET: '0',
   DELIVERY_RETRY_DELAYS_MS: '50,100,150',
   LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
 });

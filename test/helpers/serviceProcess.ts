@@ -27,7 +27,7 @@ export interface ServiceOptions {
 }
 
 /** For tests that send much from one address. */
-const NO_LIMITS = { API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
+const NO_LIMITS = { API_RATE_LIMIT_PER_MINUTE: '0', WORKSPACE_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' };
 
 export interface ServiceProcess {
   /** `http://127.0.0.1:<port>` */

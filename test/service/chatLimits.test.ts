@@ -13,52 +13,13 @@ import { requireChatToken } from '../../service/src/http/authentication.ts';
 import { followChatMessages } from '../../service/src/http/chatFeed.ts';
 import { handleErrors } from '../../service/src/http/errors.ts';
 import { chatStreamRouter, type ChatStreamSettings } from '../../service/src/http/routes/chatStream.ts';
-import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
+import type { BoundName } from '../../service/src/limits/bounds.ts';
+import { chatCustomer } from '../helpers/apiClient.ts';
 import { readChatStream } from '../helpers/chatStreamReader.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-
-describe('a limit of 5 requests a minute', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService({ env: { CHAT_RATE_LIMIT_PER_MINUTE: '5' } });
-  });
-  afterAll(() => service?.stop());
-
-  const arriveFrom = (address: string) => apiClient(service.url, null).post('/api/chat/sessions', {}, { 'x-forwarded-for': address });
-  const statusesFrom = async (addresses: readonly string[]) => {
-    const statuses: number[] = [];
-    for (const address of addresses) statuses.push((await arriveFrom(address)).status);
-    return statuses;
-  };
-
-  it('holds for each visitor, over messages, history and streams together, and not for others', async () => {
-    const [{ body: one }, { body: two }] = [await arriveFrom('192.0.2.1'), await arriveFrom('192.0.2.2')];
-    const api = apiClient(service.url, one.token);
-    for (let n = 0; n < 4; n++) expect((await api.post('/api/chat/messages', { text: 'x', client_message_id: `${n}` })).status).toBe(202);
-    expect((await api.get('/api/chat/messages')).status).toBe(200);
-    const refused = await api.post('/api/chat/messages', { text: 'x', client_message_id: '5' });
-    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
-    const stream = await readChatStream(service.url, one.token);
-    expect(stream.response.status).toBe(429);
-    expect(stream.response.headers.get('retry-after')).toMatch(/^\d+$/);
-    expect((await apiClient(service.url, two.token).get('/api/chat/messages')).status).toBe(200);
-  });
-
-  it('holds for new visitors of one address', async () => {
-    expect(await statusesFrom(Array(6).fill('192.0.2.3'))).toEqual([201, 201, 201, 201, 201, 429]);
-    expect(await statusesFrom(['192.0.2.4', '::ffff:192.0.2.3'])).toEqual([201, 429]);
-  });
-
-  it('takes all of an IPv6 visitor’s addresses for one', async () => {
-    expect(await statusesFrom([1, 2, 3, 4, 5, 6].map((n) => `2001:db8:1:1:${n}::${n}`))).toEqual([201, 201, 201, 201, 201, 429]);
-    expect(await statusesFrom(['2001:db8:1:2::1'])).toEqual([201]);
-  });
-});
 
 describe('streams of the service', () => {
   let service: TestService;
@@ -67,11 +28,11 @@ describe('streams of the service', () => {
   });
   afterAll(() => service?.stop());
 
-  it('has at most 8 for a visitor: the oldest ends in order, and comes back a minute later', async () => {
+  it('has at most 3 for a visitor: the oldest ends in order, and comes back a minute later', async () => {
     const [customer, other] = [await chatCustomer(service.url), await chatCustomer(service.url)];
     const others = await readChatStream(service.url, other.token);
     const streams = [];
-    for (let n = 0; n < 9; n++) streams.push(await readChatStream(service.url, customer.token));
+    for (let n = 0; n < 4; n++) streams.push(await readChatStream(service.url, customer.token));
     const [oldest, ...rest] = streams;
     expect(await oldest!.ended).toBe(true);
     expect(oldest!.retries).toEqual([1000, 60_000]);
@@ -100,14 +61,16 @@ describe('streams of the service', () => {
 describe('streams, with limits of the test’s own', () => {
   let fresh: FreshStore;
   let store: ServiceStore;
-  let deps: Pick<Deps, 'store' | 'clock'>;
+  let deps: Pick<Deps, 'store' | 'clock' | 'bounds'>;
+  let reached: BoundName[];
   let server: TrackedServer;
   let stopping: AbortController;
 
   beforeEach(async () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
-    deps = { store, clock: systemClock };
+    reached = [];
+    deps = { store, clock: systemClock, bounds: { reached: (bound) => reached.push(bound) } };
     stopping = new AbortController();
   });
   afterEach(async () => {
@@ -119,6 +82,7 @@ describe('streams, with limits of the test’s own', () => {
   /** The route as the service has it, with its token check and its errors. */
   async function serveStreams(settings: ChatStreamSettings): Promise<string> {
     const app = express();
+    app.set('trust proxy', true);
     app.use('/api/chat', requireChatToken(deps as Deps));
     app.use('/api', chatStreamRouter(deps, followChatMessages(store, stopping.signal), stopping.signal, settings));
     app.use(handleErrors);
@@ -126,33 +90,65 @@ describe('streams, with limits of the test’s own', () => {
     server = await listenTracked(listening, 0, '127.0.0.1');
     return `http://127.0.0.1:${server.port}`;
   }
-  const arrive = async () => {
-    const workspace = (await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: 1 })))[0] ?? (await createWorkspace(deps, 'Test'));
+  const arrive = async (name = 'Test') => {
+    const all = await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: 10 }));
+    const workspace = all.find((each) => each.name === name) ?? (await createWorkspace(deps, name));
     return startChatSession(deps as Deps, workspace, { name: null, email: null, phone: null });
   };
 
-  it('refuses one too many in all, and takes it once another has ended', async () => {
-    const url = await serveStreams({ perKey: 2, inAll: 3, beatMs: 15_000 });
-    const visitors = [await arrive(), await arrive(), await arrive()];
+  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({ perOwner: 3, perAddress: Infinity, inAll: 100, beatMs: 15_000, ...some });
+  const openAll = async (url: string, tokens: readonly string[]) => {
     const open = [];
-    for (const { token } of [visitors[0]!, visitors[0]!, visitors[1]!]) open.push(await readChatStream(url, token));
-    const refused = await readChatStream(url, visitors[2]!.token);
+    for (const token of tokens) open.push(await readChatStream(url, token));
+    return open;
+  };
+
+  it('refuses what a workspace opens beyond half of all, and a visitor of another workspace finds a place', async () => {
+    const url = await serveStreams(limits({ perOwner: 2, inAll: 6 }));
+    const [one, two, three] = [await arrive(), await arrive(), await arrive()];
+    const open = await openAll(url, [one.token, one.token, two.token]);
+    const refused = await readChatStream(url, three.token);
     expect(refused.response.status).toBe(503);
     expect(refused.response.headers.get('retry-after')).toBe('30');
-    // Who has as many as allowed changes one for another.
-    const another = await readChatStream(url, visitors[0]!.token);
+    expect(reached).toEqual(['workspace_streams']);
+    // Of another workspace there is always room for one more; who has as many as allowed changes one for another.
+    const guests = await openAll(url, [(await arrive('Other')).token, (await arrive('Third')).token]);
+    expect(guests.map(({ response }) => response.status)).toEqual([200, 200]);
+    const another = await readChatStream(url, one.token);
     expect(another.response.status).toBe(200);
     expect(await open[0]!.ended).toBe(true);
-    open[2]!.close();
+    for (const each of [...guests, open[2]!]) each.close();
     await waitFor('a free place', async () => {
-      const stream = await readChatStream(url, visitors[2]!.token);
+      const stream = await readChatStream(url, three.token);
+      stream.close();
+      return stream.response.status === 200;
+    });
+  });
+
+  it('refuses what an address opens beyond its own, and takes it once another has ended', async () => {
+    const url = await serveStreams(limits({ perOwner: 2, perAddress: 3 }));
+    const [one, two] = [await arrive(), await arrive()];
+    const open = await openAll(url, [one.token, one.token, two.token]);
+    const refused = await readChatStream(url, two.token);
+    expect(refused.response.status).toBe(429);
+    expect(refused.response.headers.get('retry-after')).toBe('30');
+    expect(reached).toEqual(['address_streams']);
+    const elsewhere = await readChatStream(url, two.token, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    expect(elsewhere.response.status).toBe(200);
+    // Who changes one for another at the same address needs no more room.
+    const changed = await readChatStream(url, one.token);
+    expect(changed.response.status).toBe(200);
+    expect(await open[0]!.ended).toBe(true);
+    changed.close();
+    await waitFor('a free place', async () => {
+      const stream = await readChatStream(url, one.token);
       stream.close();
       return stream.response.status === 200;
     });
   });
 
   it('beats, so that a quiet connection is known to live', async () => {
-    const url = await serveStreams({ perKey: 2, inAll: 3, beatMs: 30 });
+    const url = await serveStreams(limits({ beatMs: 30 }));
     const { token } = await arrive();
     const response = await fetch(`${url}/api/chat/stream`, { headers: { authorization: `Bearer ${token}` } });
     let text = '';
@@ -164,7 +160,7 @@ describe('streams, with limits of the test’s own', () => {
   });
 
   it('lets go of a reader who takes nothing any more', async () => {
-    await serveStreams({ perKey: 2, inAll: 3, beatMs: 100 });
+    await serveStreams(limits({ beatMs: 100 }));
     const { token, contact } = await arrive();
     await writeHistory(contact.id, 6000);
     const reader: Socket = connect(server.port, '127.0.0.1');
@@ -175,7 +171,7 @@ describe('streams, with limits of the test’s own', () => {
     reader.destroy();
     await server.close();
     // On a busy machine even one who reads may take nothing for a tenth of a second.
-    const next = await readChatStream(await serveStreams({ perKey: 2, inAll: 3, beatMs: 15_000 }), token);
+    const next = await readChatStream(await serveStreams(limits({})), token);
     await waitFor('everything, for one who reads', () => next.seen.length === 6000, { timeoutMs: 25_000 });
     next.close();
   });

@@ -35,7 +35,7 @@ onLinux('when files cannot grow any more', () => {
     let out = '';
     const limit = 'ulimit -S -f 128; exec "$0" "$1"'; // 128 blocks of 512 or 1024 bytes
     child = spawn('sh', ['-c', limit, process.execPath, MAIN], {
-      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0' },
+      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' },
     });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
@@ -131,6 +131,8 @@ const canMount = (() => {
       ALLOWED_NETWORKS: '127.0.0.0/8',
       CHAT_RATE_LIMIT_PER_MINUTE: '0',
       API_RATE_LIMIT_PER_MINUTE: '0',
+      WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+      ADDRESS_BUDGET: '0',
       LOG_LEVEL: 'debug',
     };
     child = spawn('unshare', ['-rm', 'sh', '-c', script, 'sh', process.execPath, MAIN, folder], { env, stdio: 'ignore' });

@@ -115,7 +115,7 @@ describe('what must not get out', () => {
   it('a fault of ours says nothing of the inside', async () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
-      config: { apiRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, trustedProxies: [], chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
+      config: { apiRateLimitPerMinute: 0, workspaceRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, addressBudget: 0, trustedProxies: [], chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
       deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, bounds: unwatchedBounds, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
       log: pino({ level: 'silent' }),
       health: { storeFault: () => null, sinceLastTurnMs: () => 0 },
@@ -129,7 +129,7 @@ describe('what must not get out', () => {
       setup: { isValid: async () => false, workspaceName: async () => null, complete: async () => null },
       stopping: new AbortController().signal,
     });
-    const server = broken.listen(0, '127.0.0.1');
+    const server = broken.app.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     try {
       const { port } = server.address() as { port: number };

@@ -7,10 +7,10 @@ const PROXY = '127.0.0.2';
 const SECOND_PROXY = '127.0.0.3';
 const STRANGER = '127.0.0.9';
 
-describe('the visitor’s address, with a limit of 3 requests a minute for each', () => {
+describe('the visitor’s address, with a budget of 3 new chats for each', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await startTestService({ env: { CHAT_RATE_LIMIT_PER_MINUTE: '3', TRUSTED_PROXIES: `${PROXY}/32,${SECOND_PROXY}/32` } });
+    service = await startTestService({ env: { ADDRESS_BUDGET: '0.05', TRUSTED_PROXIES: `${PROXY}/32,${SECOND_PROXY}/32` } });
   });
   afterAll(() => service?.stop());
 

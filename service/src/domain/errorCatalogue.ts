@@ -52,6 +52,8 @@ export interface ErrorDetails {
   readonly param?: string;
   readonly existingId?: string;
   readonly retryAfterSeconds?: number;
+  /** A bound refused it: the bound is counted and told of, each request is not. */
+  readonly isAtBound?: boolean;
 }
 
 /** An error a caller can act on. Its message says what was wrong and what to do. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import express, { Router, type Express } from 'express';
 import helmet from 'helmet';
 import type { Logger } from 'pino';
@@ -8,14 +9,18 @@ import { byFirstPart } from './byFirstPart.ts';
 import type { ChatFeed } from './chatFeed.ts';
 import { handleErrors, refuseOnWorker, refuseUnknown } from './errors.ts';
 import { logRequests } from './logRequests.ts';
-import { byAddress, byCaller, limitRate } from './rateLimit.ts';
+import { addressBudget, maxConnectionsOfAnAddress } from './addressBudget.ts';
+import { Connections, type IsProxy } from './connections.ts';
+import { byCaller, byWorkspace, limitRate } from './rateLimit.ts';
+import { BodyRoom } from './readBody.ts';
+import { countBytesBy } from './serve.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { agentRouter } from './routes/agent.ts';
 import { channelsRouter } from './routes/channels.ts';
 import { channelWebhooksRouter } from './routes/channelWebhooks.ts';
 import { chatMessagesRouter, chatSessionsRouter } from './routes/chat.ts';
-import { chatStreamRouter } from './routes/chatStream.ts';
+import { CHAT_STREAMS, chatStreamRouter } from './routes/chatStream.ts';
 import { conversationsRouter } from './routes/conversations.ts';
 import { docsRouter } from './routes/docs.ts';
 import { healthRouter, type Health } from './routes/health.ts';
@@ -25,7 +30,9 @@ import { paymentsRouter } from './routes/payments.ts';
 import { paymentWebhooksRouter } from './routes/paymentWebhooks.ts';
 import { toolCallsRouter } from './routes/toolCalls.ts';
 import { toolsRouter } from './routes/tools.ts';
+import type { Bounds } from '../limits/bounds.ts';
 import type { Limiters } from '../limits/limiter.ts';
+import { memoryLimiters } from '../limits/memoryLimiter.ts';
 import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
 import type { LiveFeed } from '../screens/liveFeed.ts';
@@ -33,7 +40,7 @@ import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'trustedProxies' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
+  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'workspaceRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'addressBudget' | 'trustedProxies' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
@@ -50,46 +57,72 @@ export interface AppParts {
   readonly stopping: AbortSignal;
 }
 
+/** How the app is listened to. */
+export interface App {
+  readonly app: Express;
+  readonly connections: Connections;
+}
+
 /** What every process answers with, whatever its role. */
-function bareApp({ config, log, metrics }: Pick<AppParts, 'config' | 'log' | 'metrics'>): Express {
+function bareApp({ config, log, metrics, bounds }: Pick<AppParts, 'config' | 'log' | 'metrics'> & { bounds: Bounds }): App {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   // Behind a proxy of ours, visitors are told apart by the address it names; anybody else could name any.
   app.set('trust proxy', [...config.trustedProxies]);
+  const trusts = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
+  const isProxy: IsProxy = (address) => isIP(address) !== 0 && trusts(address, 0);
+  const connections = new Connections({ max: maxConnectionsOfAnAddress(config.addressBudget), bounds, isProxy });
+  app.locals.bodyRoom = new BodyRoom(bounds);
   logRequests(app, log);
   app.use(metrics.requests);
+  app.use(connections.admitRequest);
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
-  return app;
+  return { app, connections };
 }
 
 /** A worker says how it is, and nothing else. */
-export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'>): Express {
-  const app = bareApp(parts);
+export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'> & { bounds: Bounds }): App {
+  const { app, connections } = bareApp(parts);
   app.use(healthRouter(parts.health, parts.stopping), metricsRouter(parts.metrics, parts.config.metricsToken));
   app.use(refuseOnWorker);
   app.use(handleErrors);
-  return app;
+  return { app, connections };
 }
 
+/** A visitor whose page polls asks 15 times a minute, and each of their tabs does; 0 of CHAT_RATE_LIMIT_PER_MINUTE turns it off too. */
+const MAX_VISITOR_READS = 240;
+
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): Express {
-  const app = bareApp({ config, log, metrics });
-  const chatRate = (name: string) => ({ name, perMinute: config.chatRateLimitPerMinute });
+export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, stopping }: AppParts): App {
+  const { bounds } = deps;
+  const { app, connections } = bareApp({ config, log, metrics, bounds });
+  const counting = { limiters, bounds };
+  const budget = addressBudget(counting, config.addressBudget);
+
+  const perVisitor = config.chatRateLimitPerMinute;
+  const visitorMessages = limitRate(counting, [{ name: 'visitor_messages', most: perVisitor, seconds: 60, bound: 'visitor_messages', what: 'messages' }], byCaller);
+  const maxReads = perVisitor === 0 ? 0 : MAX_VISITOR_READS;
+  const visitorReads = limitRate({ limiters: memoryLimiters, bounds }, [{ name: 'visitor_reads', most: maxReads, seconds: 60, bound: 'visitor_reads', what: 'requests' }], byCaller);
   const chat = Router();
-  chat.use('/chat/sessions', limitRate(limiters, chatRate('chat_sessions'), byAddress));
+  chat.use(budget.requests, countBytesBy(budget.bytes));
+  chat.post('/chat/sessions', budget.sessions);
   chat.use(chatSessionsRouter(deps));
-  chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps), limitRate(limiters, chatRate('chat'), byCaller));
-  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping));
+  chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps));
+  chat.post('/chat/messages', visitorMessages, budget.messages);
+  chat.get(['/chat/messages', '/chat/stream'], visitorReads);
+  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping, { ...CHAT_STREAMS, perAddress: budget.maxStreams }));
 
   const docs = docsRouter(deps.publicUrl);
-  const withKey = [requireApiKey(deps), limitRate(limiters, { name: 'api', perMinute: config.apiRateLimitPerMinute }, byCaller)];
+  const perKey = { name: 'api', most: config.apiRateLimitPerMinute, seconds: 60, bound: 'key_api_calls', what: 'calls with this API key' } as const;
+  const perWorkspace = { name: 'api_workspace', most: config.workspaceRateLimitPerMinute, seconds: 60, bound: 'workspace_api_calls', what: 'API calls of this workspace' } as const;
+  const withKey = [requireApiKey(deps), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace)];
   const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
   app.use(
     '/api',
     byFirstPart({
-      'openapi.json': [docs],
-      docs: [docs],
+      'openapi.json': [budget.requests, docs],
+      docs: [budget.requests, docs],
       chat: [chat],
       hooks: [...withKey, hooksRouter(deps)],
       contacts: [...withKey, conversations],
@@ -106,9 +139,9 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   );
 
   app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
-  app.use(screensRouter({ deps, config, limiters, live, setup, model, followToolCall, followPayment, stopping }));
+  app.use(screensRouter({ deps, config, limiters, budget, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);
-  return app;
+  return { app, connections };
 }

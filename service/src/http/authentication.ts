@@ -8,6 +8,7 @@ import { findApiKey } from '../domain/operations/findApiKey.ts';
 import { findChatVisitor } from '../domain/operations/findChatVisitor.ts';
 import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import { noLongerStranger } from './connections.ts';
 
 /** Who calls, once known. */
 export interface Caller {
@@ -34,6 +35,7 @@ const requireBearer =
       throw new AppError('unauthorized', `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`);
     }
     response.locals.caller = caller;
+    if (caller.contact === null) noLongerStranger(request);
     next();
   };
 

@@ -2,7 +2,6 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { operationsAt } from './contract/match.ts';
-import { BODY_MAX_BYTES } from './serve.ts';
 
 /** The form of every error. @see design section 3, Errors */
 export const errorJson = ({ code, message, details }: AppError, requestId: string) => ({
@@ -23,13 +22,8 @@ function asAppError(error: unknown): AppError | null {
   if (error instanceof StoreUnavailable) {
     return new AppError('unavailable', `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`, { retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS });
   }
-  // Errors of express and its body parser.
-  const { type, status } = error as { type?: string; status?: number };
-  if (type === 'entity.parse.failed') return new AppError('invalid_json', `The body is not valid JSON in UTF-8. ${ERROR_CATALOGUE.invalid_json.fix}`);
-  if (type === 'entity.too.large') return new AppError('body_too_large', `The body is larger than ${BODY_MAX_BYTES / 1024} KiB. ${ERROR_CATALOGUE.body_too_large.fix}`);
-  if (type === 'charset.unsupported' || type === 'encoding.unsupported') {
-    return new AppError('unsupported_media_type', `The body's encoding is not accepted. ${ERROR_CATALOGUE.unsupported_media_type.fix}`);
-  }
+  // Errors of express, and of bodies that broke off.
+  const { status } = error as { status?: number };
   if (status !== undefined && status >= 400 && status < 500) return new AppError('invalid_request', 'The request cannot be read. Check its address, headers and body.');
   return null;
 }
@@ -46,6 +40,7 @@ export const handleErrors: ErrorRequestHandler = (error: unknown, request, respo
     known = new AppError('internal', `Something went wrong in the service. ${ERROR_CATALOGUE.internal.fix}`);
   }
   if (known.details.retryAfterSeconds !== undefined) response.setHeader('Retry-After', known.details.retryAfterSeconds);
+  response.locals.isAtBound = known.details.isAtBound;
   response.status(known.status).json(errorJson(known, request.id));
 };
 

@@ -17,7 +17,7 @@ declare global {
 
 /**
  * Gives each request its id, and writes one line for each that failed (for all of them at
- * LOG_LEVEL=debug): never a header, a query or a body.
+ * LOG_LEVEL=debug): never a header, a query or a body. What a bound refused is not told one by one.
  */
 export function logRequests(app: Express, logger: Logger): void {
   // Most requests write nothing: making a logger for each would cost more than all else here.
@@ -41,6 +41,6 @@ export function logRequests(app: Express, logger: Logger): void {
   });
 }
 
-const levelOf = ({ statusCode }: Response) => (statusCode >= 500 ? 'error' : statusCode >= 400 ? 'info' : 'debug');
+const levelOf = ({ statusCode, locals }: Response) => (locals.isAtBound ? 'debug' : statusCode >= 500 ? 'error' : statusCode >= 400 ? 'info' : 'debug');
 
 const about = ({ id, method, originalUrl }: Request) => ({ id, method, path: loggablePath(originalUrl.split('?')[0]!) });

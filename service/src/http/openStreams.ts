@@ -1,50 +1,80 @@
+import { FairPool } from '../limits/fairPool.ts';
+
 /** How many streams may be open. */
 export interface StreamLimits {
-  /** By one visitor. */
-  readonly perKey: number;
+  /** Of one visitor, or one member. */
+  readonly perOwner: number;
+  /** From one address. */
+  readonly perAddress: number;
+  /** Shared by workspaces: one alone has half. */
   readonly inAll: number;
 }
 
+/** Whose a stream is. */
+export interface StreamOf {
+  readonly owner: string;
+  readonly address: string;
+  readonly workspace: string;
+}
+
+interface OpenStream {
+  readonly address: string;
+  readonly leavePool: () => void;
+  readonly end: () => void;
+}
+
 /**
- * Counts open streams, so that nobody can hold thousands of sockets. Of a visitor who opens one too
- * many, the oldest ends: a connection that has died unseen is among the oldest, and must not keep its
- * visitor out.
+ * Counts open streams, so that nobody can hold thousands of sockets. Of an owner who opens one too
+ * many, the oldest ends and gives its place: a connection that has died unseen is among the oldest,
+ * and must not keep its owner out.
  */
 export class OpenStreams {
   readonly #limits: StreamLimits;
-  /** How to end each, by key, the oldest first. */
-  readonly #byKey = new Map<string, Set<() => void>>();
-  #count = 0;
+  /** By owner, the oldest first. */
+  readonly #byOwner = new Map<string, Set<OpenStream>>();
+  readonly #byAddress = new Map<string, number>();
+  readonly #pool: FairPool;
 
   constructor(limits: StreamLimits) {
     this.#limits = limits;
+    this.#pool = new FairPool(limits.inAll);
   }
 
   get count(): number {
-    return this.#count;
+    return this.#pool.held;
   }
 
   /**
    * @param end ends this stream, should it be the oldest of too many; it is counted no more by then
-   * @returns what to call once it has ended, however; null when there are too many in all
+   * @returns what to call once it has ended, however; or what has too many: its address, or its workspace
    */
-  enter(key: string, end: () => void): (() => void) | null {
-    const streams = this.#byKey.get(key) ?? new Set();
-    const oldest = streams.size >= this.#limits.perKey ? [...streams][0]! : null;
-    if (oldest === null && this.#count >= this.#limits.inAll) return null;
+  enter({ owner, address, workspace }: StreamOf, end: () => void): (() => void) | 'address' | 'workspace' {
+    const streams = this.#byOwner.get(owner);
+    const oldest = streams && streams.size >= this.#limits.perOwner ? [...streams][0]! : null;
+    const ofAddress = (this.#byAddress.get(address) ?? 0) - (oldest?.address === address ? 1 : 0);
+    if (ofAddress >= this.#limits.perAddress) return 'address';
+    const leavePool = oldest?.leavePool ?? this.#pool.enter(workspace);
+    if (leavePool === null) return 'workspace';
     if (oldest) {
-      this.#leave(key, streams, oldest);
-      oldest();
+      this.#forget(owner, oldest);
+      oldest.end();
     }
-    const own = () => end();
-    this.#byKey.set(key, streams.add(own));
-    this.#count += 1;
-    return () => this.#leave(key, streams, own);
+    const own: OpenStream = { address, leavePool, end: () => end() };
+    this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? new Set()).add(own));
+    this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
+    return () => {
+      if (this.#forget(owner, own)) leavePool();
+    };
   }
 
-  #leave(key: string, streams: Set<() => void>, stream: () => void): void {
-    if (!streams.delete(stream)) return;
-    this.#count -= 1;
-    if (streams.size === 0 && this.#byKey.get(key) === streams) this.#byKey.delete(key);
+  /** @returns whether it was still counted; its place in the pool is the caller's to give back */
+  #forget(owner: string, stream: OpenStream): boolean {
+    const streams = this.#byOwner.get(owner);
+    if (!streams?.delete(stream)) return false;
+    if (streams.size === 0) this.#byOwner.delete(owner);
+    const left = this.#byAddress.get(stream.address)! - 1;
+    if (left === 0) this.#byAddress.delete(stream.address);
+    else this.#byAddress.set(stream.address, left);
+    return true;
   }
 }

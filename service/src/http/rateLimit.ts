@@ -1,29 +1,68 @@
 import type { Request, RequestHandler, Response } from 'express';
 import ipaddr from 'ipaddr.js';
-import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
-import type { Limiters } from '../limits/limiter.ts';
+import type { BoundName, Bounds } from '../limits/bounds.ts';
+import type { Limiter, Limiters } from '../limits/limiter.ts';
+import { atBound } from './atBound.ts';
 import type { Caller } from './authentication.ts';
 
+/** A limit on requests. */
+export interface Rate {
+  /** Requests under the same name are counted together. */
+  readonly name: string;
+  /** 0 lets everything through. */
+  readonly most: number;
+  readonly seconds: number;
+  readonly bound: BoundName;
+  /** What there is too much of: `chat messages of this visitor`. */
+  readonly what: string;
+}
+
+/** One rate, counted. */
+export interface RateLimit {
+  /** @throws rate_limited (429) with Retry-After when there are too many. @param points how many it counts as: bytes, for example */
+  spend(key: string, points?: number): Promise<void>;
+}
+
+export interface Counting {
+  readonly limiters: Limiters;
+  readonly bounds: Bounds;
+}
+
+/** @returns what counts by the rate; nothing is counted where it is off */
+export function rateLimit({ limiters, bounds }: Counting, { name, most, seconds, bound, what }: Rate): RateLimit {
+  if (most === 0) return { spend: async () => {} };
+  const limiter: Limiter = limiters({ name, most, seconds });
+  const words = `More than ${most.toLocaleString('en')} ${what} ${SPANS[seconds] ?? `in ${seconds} seconds`}.`;
+  return {
+    async spend(key, points) {
+      const waitMs = await limiter.count(key, points);
+      if (waitMs !== null) throw atBound(bounds, bound, words, { retryAfterMs: waitMs });
+    },
+  };
+}
+
+const SPANS: Readonly<Record<number, string>> = { 60: 'in a minute', 120: 'in two minutes', 86_400: 'in a day' };
+
 /**
- * At most so many requests a minute for each caller, over all processes; 0 lets everything through.
- * @param limit.name requests under the same name are counted together
+ * Lets through at most as many requests as each of the rates says, asked one after the other: what the
+ * first refuses does not count by the next.
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
-export function limitRate(limiters: Limiters, { name, perMinute }: { name: string; perMinute: number }, keyOf: (request: Request, response: Response) => string): RequestHandler {
-  if (perMinute === 0) return (_request, _response, next) => next();
-  const limiter = limiters({ name, most: perMinute, seconds: 60 });
+export function limitRate(counting: Counting, rates: readonly Rate[], keyOf: (request: Request, response: Response) => string): RequestHandler {
+  const limits = rates.filter(({ most }) => most > 0).map((rate) => rateLimit(counting, rate));
+  if (limits.length === 0) return (_request, _response, next) => next();
   return async (request, response, next) => {
-    const waitMs = await limiter.count(keyOf(request, response));
-    if (waitMs !== null) {
-      const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-      throw new AppError('rate_limited', `More than ${perMinute} requests in a minute. ${ERROR_CATALOGUE.rate_limited.fix}`, { retryAfterSeconds });
-    }
+    const key = keyOf(request, response);
+    for (const limit of limits) await limit.spend(key);
     next();
   };
 }
 
+/** The caller's own key, or the visitor. */
 export const byCaller = (_request: unknown, response: Response): string => (response.locals.caller as Caller).rateKey;
+
+export const byWorkspace = (_request: unknown, response: Response): string => (response.locals.caller as Caller).workspace.id;
 
 /** Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the port too. */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {

@@ -1,11 +1,12 @@
-import { isUtf8 } from 'node:buffer';
-import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { NextFunction, Request, Response, Router } from 'express';
 import type { z } from 'zod';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { Deps } from '../domain/deps.ts';
 import { answerOnce } from './answerOnce.ts';
 import type { Caller } from './authentication.ts';
 import type { Operation } from './contract/operation.ts';
+import type { RateLimit } from './rateLimit.ts';
+import { readBody } from './readBody.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
 
@@ -57,11 +58,24 @@ function sendJson(response: Response, status: number, body: string): void {
   response.end(body);
 }
 
-const readJson = express.json({ limit: BODY_MAX_BYTES, strict: false, type: () => true, verify: requireUtf8 });
+/** Where a router says by what the bytes of its bodies are counted. */
+export const countBytesBy = (bytes: RateLimit) => (_request: Request, response: Response, next: NextFunction): void => {
+  response.locals.bytes = bytes;
+  next();
+};
 
 /** What is no UTF-8 is no JSON either; decoding would put replacement signs into a customer's text. */
-function requireUtf8(_request: unknown, _response: unknown, body: Buffer): void {
-  if (!isUtf8(body)) throw Object.assign(new Error('not UTF-8'), { type: 'entity.parse.failed' });
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
+
+/** @throws invalid_json (400) */
+async function readJson(request: Request, response: Response, next: NextFunction): Promise<void> {
+  const body = await readBody(request, response, { maxBytes: BODY_MAX_BYTES, bytes: response.locals.bytes as RateLimit | undefined });
+  try {
+    request.body = body.length === 0 ? {} : (JSON.parse(UTF_8.decode(body)) as unknown);
+  } catch {
+    throw new AppError('invalid_json', `The body is not valid JSON in UTF-8. ${ERROR_CATALOGUE.invalid_json.fix}`);
+  }
+  next();
 }
 
 /** @throws unsupported_media_type (415) */

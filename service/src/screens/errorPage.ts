@@ -14,7 +14,12 @@ export function refusePage(response: Response, status: number, message: string):
 /** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */
 export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
   if (response.headersSent) return next(error);
-  if (error instanceof AppError) return refusePage(response, error.status, error.message);
+  if (error instanceof AppError) {
+    const { retryAfterSeconds, isAtBound } = error.details;
+    if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+    response.locals.isAtBound = isAtBound;
+    return refusePage(response, error.status, error.message);
+  }
   if (error instanceof StoreUnavailable) {
     response.set('Retry-After', '2');
     return refusePage(response, 503, `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`);

@@ -1,9 +1,28 @@
-import express, { type RequestHandler } from 'express';
+import { parse } from 'node:querystring';
+import type { RequestHandler } from 'express';
 import type { z } from 'zod';
+import { readBody } from '../http/readBody.ts';
 import { html, type View } from './html.ts';
 
-/** Reads a posted form. */
-export const readFormBody: RequestHandler = express.urlencoded({ extended: false, limit: '256kb' });
+const formBody =
+  (maxBytes: number): RequestHandler =>
+  async (request, response, next) => {
+    if (/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
+      request.body = { ...parse((await readBody(request, response, { maxBytes })).toString(), '&', '=', { maxKeys: MAX_FIELDS }) };
+    }
+    next();
+  };
+
+const MAX_FIELDS = 1000;
+/** Names, passwords, a token: what anybody may post, before they are signed in. */
+const STRANGER_FORM_MAX_BYTES = 16 * 1024;
+/** Definitions of tools among them. */
+const MEMBER_FORM_MAX_BYTES = 256 * 1024;
+
+/** Reads a form that anybody may post. */
+export const readFormBody = formBody(STRANGER_FORM_MAX_BYTES);
+/** Reads a member's form. */
+export const readMemberForm = formBody(MEMBER_FORM_MAX_BYTES);
 
 export type FormValues = Readonly<Record<string, string>>;
 /** What is wrong, by field. */

@@ -1,5 +1,8 @@
 import { Router } from 'express';
 import type { Deps } from '../domain/deps.ts';
+import { atBound } from '../http/atBound.ts';
+import { beat, beginEvents, endSoon } from '../http/eventStream.ts';
+import { OpenStreams, type StreamLimits } from '../http/openStreams.ts';
 import { findSession } from '../domain/operations/findSession.ts';
 import type { Payment } from '../domain/payment.ts';
 import type { ToolCall } from '../domain/toolCall.ts';
@@ -8,6 +11,12 @@ import type { LiveFeed } from './liveFeed.ts';
 import { sessionToken, signedInOf } from './session.ts';
 
 const BEAT_MS = 15_000;
+const RETRY_MS = 1000;
+/** A page that was ended for a newer one comes back only so much later, so that two do not drive each other out. */
+const REPLACED_RETRY_MS = 60_000;
+const FULL_RETRY_MS = 30_000;
+/** A member has one stream a tab; all teams of a process together leave room for their customers. */
+export const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
 /** Many changes in a row are said once. */
 const GATHER_MS = 150;
 
@@ -19,39 +28,49 @@ type LiveName = 'conversations' | 'thread' | 'tools' | 'channels' | 'payments' |
  * workspace), `thread` (the one in `?conversation=`), `tools`, `channels`, `payments`,
  * `keys`.
  * @param signal ends all streams
+ * @throws unavailable (503) when the workspace has its share of all streams
  */
-export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock'>, feed: LiveFeed, signal: AbortSignal): Router {
+export function liveStreamRouter(deps: Pick<Deps, 'store' | 'clock' | 'bounds'>, feed: LiveFeed, signal: AbortSignal, limits = TEAM_STREAMS): Router {
   const router = Router();
+  const streams = new OpenStreams(limits);
   router.get('/live', (request, response) => {
-    const { workspace } = signedInOf(response);
+    const { workspace, member } = signedInOf(response);
     const token = sessionToken(request);
     const conversationId = typeof request.query.conversation === 'string' ? request.query.conversation : null;
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-    response.write('retry: 1000\n\n');
+    const leave = streams.enter({ owner: member.id, address: '', workspace: workspace.id }, () => {
+      response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
+      stop();
+    });
+    if (typeof leave === 'string') throw atBound(deps.bounds, 'team_streams', 'Too many pages are open. They go on without news as it comes.', { code: 'unavailable', retryAfterMs: FULL_RETRY_MS });
+    beginEvents(request, response, RETRY_MS);
 
     const pending = new Set<LiveName>();
     let timer: NodeJS.Timeout | undefined;
     const flush = () => {
       timer = undefined;
+      if (response.writableEnded || response.writableNeedDrain) return; // told once it has taken what it was told before
       for (const name of pending) response.write(`event: ${name}\ndata: changed\n\n`);
       pending.clear();
     };
+    response.on('drain', () => (timer ??= setTimeout(flush, GATHER_MS)));
     const stopListening = feed.listen(workspace.id, (change) => {
       for (const name of change === null ? ALL : namesOf(change, conversationId)) pending.add(name);
       if (pending.size > 0) timer ??= setTimeout(flush, GATHER_MS);
     });
-    const beat = setInterval(async () => {
-      if (token !== null && (await isStillSignedIn(deps, token))) response.write(': beat\n\n');
-      else stop(); // signed out or removed meanwhile
+    const stopBeating = beat(response, BEAT_MS);
+    const look = setInterval(async () => {
+      if (token === null || !(await isStillSignedIn(deps, token))) stop(); // signed out or removed
     }, BEAT_MS);
     const stop = () => {
+      leave();
       stopListening();
-      clearInterval(beat);
+      stopBeating();
+      clearInterval(look);
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
-      response.end();
+      endSoon(response);
     };
-    request.on('close', stop);
+    response.on('close', stop);
     signal.addEventListener('abort', stop);
   });
   return router;

@@ -9,8 +9,9 @@ import { channelScreensRouter } from './channels/channelRoutes.ts';
 import { chatRouter } from './chat/chatRouter.ts';
 import { conversationsRouter } from './conversations/conversationsRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
-import { readFormBody } from './forms.ts';
+import { readMemberForm } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
+import type { AddressBudget } from '../http/addressBudget.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
@@ -25,8 +26,10 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
-  readonly config: Pick<Config, 'chatFrameOrigins' | 'chatRateLimitPerMinute' | 'channels' | 'payments'>;
+  readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
   readonly limiters: Limiters;
+  /** Of each address, for those who are not signed in. */
+  readonly budget: AddressBudget;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly model: ScreenModel;
@@ -39,19 +42,23 @@ export interface ScreenParts {
 /** Pages that only members see; every one of them does its work through the domain's operations. */
 const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payments', '/keys', '/team', '/account', '/live'];
 
+/** Pages that anybody may ask for. */
+const STRANGER_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
+
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, config, limiters, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const { deps, config, limiters, budget, live, setup, model, followToolCall, followPayment, stopping } = parts;
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
+  router.use(STRANGER_PATHS, budget.requests);
   router.use(assetsRouter());
-  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, limiters, config.chatRateLimitPerMinute));
+  router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   router.use(setupRouter(setup, publicUrl), signInRouter(deps, limiters, isHttps), joinRouter(deps, isHttps));
 
-  router.use(MEMBER_PATHS, requireMember(deps), readFormBody, requireCsrfToken);
+  router.use(MEMBER_PATHS, requireMember(deps), readMemberForm, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));

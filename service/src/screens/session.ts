@@ -3,6 +3,7 @@ import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findSession, type SignedIn } from '../domain/operations/findSession.ts';
 import { SESSION_MOST_MS } from '../domain/session.ts';
+import { noLongerStranger } from '../http/connections.ts';
 import { isSameText } from '../security/isSameText.ts';
 import { refusePage } from './errorPage.ts';
 
@@ -31,6 +32,7 @@ export const requireMember =
     const signedIn = token === null ? null : await findSession(deps, token);
     if (signedIn) {
       response.locals.signedIn = signedIn;
+      noLongerStranger(request);
       return next();
     }
     const target = request.method === 'GET' && !request.get('hx-request') ? `/sign-in?next=${encodeURIComponent(request.originalUrl)}` : '/sign-in';

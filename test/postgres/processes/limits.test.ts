@@ -9,11 +9,13 @@ allowSlowStarts();
 
 const API_LIMIT = 40;
 const CHAT_LIMIT = 12;
+/** New chats of an address, by ADDRESS_BUDGET. */
+const NEW_CHATS = 30;
 
 describe('two API processes', () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await startCluster(['api', 'api'], { env: { ...MEMBER_ENV, API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT), CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT) } });
+    cluster = await startCluster(['api', 'api'], { env: { ...MEMBER_ENV, API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT), CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT), ADDRESS_BUDGET: String(NEW_CHATS / 60) } });
   });
   afterAll(() => cluster?.stop());
 
@@ -37,15 +39,15 @@ describe('two API processes', () => {
   it("count a visitor's messages together, and each visitor's apart", async () => {
     const customers = await Promise.all([visitor(cluster), visitor(cluster)]);
     for (const customer of customers) {
-      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process) => customer.at(process).get('/api/chat/messages'));
-      expect(countBy(answers, ({ status }) => status)).toEqual({ 200: CHAT_LIMIT, 429: CHAT_LIMIT });
+      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process, n) => customer.at(process).post('/api/chat/messages', { text: 'x', client_message_id: `${n}` }));
+      expect(countBy(answers, ({ status }) => status)).toEqual({ 202: CHAT_LIMIT, 429: CHAT_LIMIT });
     }
   });
 
   it('count new chats from an address together', async () => {
     await forget();
-    const answers = await atOnce(cluster, 2 * CHAT_LIMIT, ({ url }) => apiClient(url, null).post('/api/chat/sessions', {}));
-    expect(countBy(answers, ({ status }) => status)).toEqual({ 201: CHAT_LIMIT, 429: CHAT_LIMIT });
+    const answers = await atOnce(cluster, 2 * NEW_CHATS, ({ url }) => apiClient(url, null).post('/api/chat/sessions', {}));
+    expect(countBy(answers, ({ status }) => status)).toEqual({ 201: NEW_CHATS, 429: NEW_CHATS });
   });
 
   it('lock out after five wrong passwords in all, also when all come at once', async () => {

@@ -104,7 +104,7 @@ onLinux('when the store cannot write for a moment', () => {
     model = await startModelServer();
     let out = '';
     child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0', ...llmEnv(model), ...env },
+      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', ...llmEnv(model), ...env },
     });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     return waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);

@@ -33,7 +33,7 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
   it('is asked to repeat with 503, and by the repeats each message is there once, in order', async () => {
     let out = '';
     const limit = 'ulimit -S -f 256; exec "$0" "$1"'; // 256 blocks of 512 or 1024 bytes
-    child = spawn('sh', ['-c', limit, process.execPath, MAIN], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, API_RATE_LIMIT_PER_MINUTE: '0' } });
+    child = spawn('sh', ['-c', limit, process.execPath, MAIN], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, API_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' } });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
     const api = apiClient(url, KEY);

@@ -44,7 +44,7 @@ export class StoppingStage {
 
   /** @returns its address */
   async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
-    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', ...this.storage.env, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0' };
+    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', ...this.storage.env, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' };
     this.out = '';
     this.child = spawn(process.execPath, [script], { env: { ...settings, ...env } });
     this.child.stdout!.on('data', (chunk) => (this.out += String(chunk)));

@@ -81,7 +81,7 @@ export class MovingStage {
       name: 'The service',
       script: MAIN,
       cwd: this.folder,
-      env: { HOST: '127.0.0.1', PORT: String(this.port), ALLOWED_NETWORKS: '127.0.0.0/8', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ...env, ...cleared(place) },
+      env: { HOST: '127.0.0.1', PORT: String(this.port), ALLOWED_NETWORKS: '127.0.0.0/8', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', ...env, ...cleared(place) },
       logFile: join(this.folder, 'service.log'),
     });
     await this.#running.ready(() => fetch(`${this.url}/readyz`).then((answer) => answer.ok));

@@ -103,7 +103,7 @@ describe('the page where customers pay', () => {
   });
 
   it('is shown so many times a minute to one visitor, and then says when to come back', async () => {
-    await service.restart({ CHAT_RATE_LIMIT_PER_MINUTE: '3' });
+    await service.restart({ ADDRESS_BUDGET: '0.01' });
     const link = await makeLink(service, conversationId);
     const answers = [];
     for (let n = 0; n < 4; n++) answers.push(await open(link));

@@ -81,7 +81,7 @@ export const streamChatMessages = operation({
   tag: 'Chat',
   summary: "The visitor's messages as they come, as server-sent events",
   description:
-    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds. Of more than 8 streams of a visitor the oldest ends, after a retry field that says when to come back.',
+    'Read it by fetch with the Authorization header. Each event is named message, its id is the message id, its data a ChatMessage. Begins after Last-Event-ID, else with the first message; a comment line beats every 15 seconds. Of more than 3 streams of a visitor the oldest ends, after a retry field that says when to come back. When there is no stream (429, 503), ask for the messages every few seconds: GET /api/chat/messages with the id of the last message as cursor; try the stream again after Retry-After.',
   auth: 'chat',
   extension: true,
   status: 200,

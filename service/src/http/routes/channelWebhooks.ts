@@ -1,4 +1,4 @@
-import express, { Router, type NextFunction, type Request, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import type { Logger } from 'pino';
 import type { ConnectedChannel, OpenAccount, Verification } from '../../channels/channelAdapter.ts';
 import { CONNECTED_CHANNELS } from '../../channels/registry.ts';
@@ -8,6 +8,8 @@ import { findChannelAt } from '../../domain/operations/findChannelAt.ts';
 import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
 import { openSetup } from '../../domain/sealedSetup.ts';
 import { Turns } from '../../domain/turns.ts';
+import { noLongerStranger } from '../connections.ts';
+import { readBody } from '../readBody.ts';
 
 /** Meta delivers at most 3 MB at once. */
 const WEBHOOK_BODY_MAX_MIB = 4;
@@ -35,8 +37,10 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   address.post(async (request, response) => {
     const addressed = await findAccount(deps, request);
     const { adapter, account } = addressed;
-    await readBytes(request, response);
+    // The very bytes that were signed.
+    request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
     const verification = verify(adapter, account, request, log);
+    noLongerStranger(request);
     if (verification.type === 'answer') return answer(response, verification.text);
     await takeIn(deps, log, addressed, bytesOf(request), turns);
     answer(response, 'ok');
@@ -90,21 +94,6 @@ function jsonOf(bytes: Buffer): unknown {
     return undefined;
   }
 }
-
-/** The very bytes that were signed: nothing is unpacked. */
-const rawBody = express.raw({ limit: `${WEBHOOK_BODY_MAX_MIB}mb`, type: () => true, inflate: false });
-
-/** @throws body_too_large (413), unsupported_media_type (415) */
-const readBytes = (request: Request, response: Response): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const next: NextFunction = (error?: unknown) => {
-      const { type } = (error ?? {}) as { type?: string };
-      if (type === 'entity.too.large') reject(new AppError('body_too_large', `The body is larger than ${WEBHOOK_BODY_MAX_MIB} MiB. Deliver it in parts.`));
-      else if (error !== undefined) reject(error as Error);
-      else resolve();
-    };
-    rawBody(request, response, next);
-  });
 
 const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);
 

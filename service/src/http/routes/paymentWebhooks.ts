@@ -1,4 +1,4 @@
-import express, { Router, type NextFunction, type Request, type Response } from 'express';
+import { Router, type Request } from 'express';
 import type { Logger } from 'pino';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
@@ -7,6 +7,8 @@ import { findPaymentAccountAt } from '../../domain/operations/findPaymentAccount
 import { openPaymentAccount } from '../../payments/openPaymentAccount.ts';
 import type { OpenPaymentAccount, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
+import { noLongerStranger } from '../connections.ts';
+import { readBody } from '../readBody.ts';
 
 const WEBHOOK_BODY_MAX_MIB = 1;
 const NO_BYTES = Buffer.alloc(0);
@@ -22,9 +24,11 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
 
   address.post(async (request, response) => {
     const { adapter, account } = await findAccount(deps, request);
-    await readBytes(request, response);
+    // The very bytes that were signed.
+    request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
     const news = await adapter.readWebhook({ rawBody: bytesOf(request), headers: request.headers }, account);
     if (news === null) throw unverified(log, adapter, account);
+    noLongerStranger(request);
     for (const each of news) {
       const about = { account: account.account.id, payment: each.paymentId.slice(0, 40), reference: each.reference.slice(0, 100), state: each.state };
       const isTaken = await applyPaymentNews(deps, account.account, each, { type: 'api', name: adapter.label });
@@ -61,20 +65,5 @@ function unverified(log: Logger, { label }: RemoteProvider, { account }: OpenPay
   log.warn({ account: account.id }, 'a webhook of a payment provider was refused: its signature is not right, or too old');
   return new AppError('invalid_request', `The signature is not right, or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`);
 }
-
-/** The very bytes that were signed: nothing is unpacked. */
-const rawBody = express.raw({ limit: `${WEBHOOK_BODY_MAX_MIB}mb`, type: () => true, inflate: false });
-
-/** @throws body_too_large (413), unsupported_media_type (415) */
-const readBytes = (request: Request, response: Response): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const next: NextFunction = (error?: unknown) => {
-      const { type } = (error ?? {}) as { type?: string };
-      if (type === 'entity.too.large') reject(new AppError('body_too_large', `The body is larger than ${WEBHOOK_BODY_MAX_MIB} MiB.`));
-      else if (error !== undefined) reject(error as Error);
-      else resolve();
-    };
-    rawBody(request, response, next);
-  });
 
 const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);

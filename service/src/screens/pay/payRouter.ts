@@ -1,11 +1,9 @@
-import { Router, type ErrorRequestHandler, type Response } from 'express';
+import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { findPaymentPage } from '../../domain/operations/findPaymentPage.ts';
 import type { Payment } from '../../domain/payment.ts';
 import { isOver } from '../../domain/paymentWork.ts';
-import { byAddress, limitRate } from '../../http/rateLimit.ts';
-import type { Limiters } from '../../limits/limiter.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { renderDocument, type View } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';
@@ -19,12 +17,12 @@ const RELOADS = 20;
 /**
  * What a customer opens to pay: `/pay/{token}`. Public. Where a provider takes the money, it leads
  * straight there until they have finished; `?from=provider`, where the provider leads back to, shows how the payment stands.
- * @param ratePerMinute for each visitor; 0 is off
+ * @param limit lets each address load so many
  */
-export function payRouter(deps: Deps, limiters: Limiters, ratePerMinute: number): Router {
+export function payRouter(deps: Deps, limit: RequestHandler): Router {
   const router = Router();
 
-  router.get('/pay/:token', securityHeaders(), noIndex, limitRate(limiters, { name: 'pay', perMinute: ratePerMinute }, byAddress), async (request, response) => {
+  router.get('/pay/:token', securityHeaders(), noIndex, limit, async (request, response) => {
     const { token } = request.params as { token: string };
     const isBack = request.query.from === 'provider';
     const shown = TOKEN.test(token) ? await findPaymentPage(deps, token, { isBack }) : null;

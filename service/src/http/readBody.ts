@@ -1,0 +1,170 @@
+import type { Request, Response } from 'express';
+import { AppError } from '../domain/errorCatalogue.ts';
+import type { Bounds } from '../limits/bounds.ts';
+import { FairPool } from '../limits/fairPool.ts';
+import { atBound } from './atBound.ts';
+import { byAddress, type RateLimit } from './rateLimit.ts';
+import type { Caller } from './authentication.ts';
+
+/** What has come of a body is kept in pieces of this size at most. */
+const PIECE_BYTES = 16 * 1024;
+/**
+ * Bodies that are being read may hold 64 MiB together, and one address or workspace alone half of it:
+ * a hundred of the largest API calls, or two thousand forms. They are read in milliseconds as a rule.
+ */
+export const MAX_BODY_PIECES = 4096;
+/** Who has sent too much gets so long to read the answer. */
+const LINGER_MS = 2000;
+const RETRY_MS = 1000;
+
+/** The memory that bodies of one process share while they are read. */
+export class BodyRoom {
+  readonly bounds: Bounds;
+  readonly pieces: FairPool;
+
+  constructor(bounds: Bounds, maxPieces = MAX_BODY_PIECES) {
+    this.bounds = bounds;
+    this.pieces = new FairPool(maxPieces);
+  }
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Counts the bytes of each address. */
+  readonly bytes?: RateLimit | undefined;
+}
+
+/**
+ * The request's body, as it was sent: nothing is unpacked. Its size is looked at before it is read
+ * where the request says it, and while it comes.
+ * @returns what was sent, empty when there is nothing
+ * @throws body_too_large (413), rate_limited (429), unavailable (503), unsupported_media_type (415), at once:
+ * what still comes is thrown away, for a while
+ */
+export async function readBody(request: Request, response: Response, limits: BodyLimits): Promise<Buffer> {
+  try {
+    return await readWithin(request, response, limits);
+  } catch (error) {
+    letGo(request, response);
+    throw error;
+  }
+}
+
+async function readWithin(request: Request, response: Response, { maxBytes, bytes }: BodyLimits): Promise<Buffer> {
+  const declared = declaredBytes(request);
+  if (declared === 0) return Buffer.alloc(0);
+  if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
+    throw new AppError('unsupported_media_type', 'The body is packed (Content-Encoding). Send it as it is.');
+  }
+  if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes);
+  const address = byAddress(request);
+  if (declared !== null) await bytes?.spend(address, declared);
+
+  const { bounds, pieces } = request.app.locals.bodyRoom as BodyRoom;
+  const holder = (response.locals.caller as Caller | undefined)?.contact === null ? (response.locals.caller as Caller).workspace.id : address;
+  const body = new Pieces(declared ?? maxBytes, () => {
+    const leave = pieces.enter(holder);
+    if (leave === null) throw atBound(bounds, 'bodies', 'Too many bodies are being read.', { code: 'unavailable', retryAfterMs: RETRY_MS });
+    return leave;
+  });
+  try {
+    await eachPart(request, (part) => {
+      if (body.length + part.length > maxBytes) throw tooLarge(maxBytes);
+      body.add(part);
+      return declared === null ? bytes?.spend(address, part.length) : undefined;
+    });
+    return body.whole();
+  } finally {
+    body.giveBack();
+  }
+}
+
+/** Settles when all parts were taken; fails as soon as one is not. */
+async function eachPart(request: Request, take: (part: Buffer) => Promise<unknown> | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const taken: (Promise<unknown> | undefined)[] = [];
+  const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));
+  const onData = (part: Buffer) => {
+    try {
+      const counted = take(part);
+      counted?.catch(reject);
+      taken.push(counted);
+    } catch (error) {
+      reject(error as Error);
+    }
+  };
+  if (request.destroyed) abort(); // it ended while its size was counted
+  request.on('data', onData).once('end', resolve).once('error', abort).once('close', abort);
+  try {
+    await promise;
+    await Promise.all(taken);
+  } finally {
+    request.off('data', onData);
+  }
+}
+
+/** A body as it comes: copied, since a byte may hold on to all that came with it. */
+class Pieces {
+  readonly #expected: number;
+  readonly #enter: () => () => void;
+  readonly #pieces: Buffer[] = [];
+  readonly #leaves: (() => void)[] = [];
+  #length = 0;
+  #free = 0;
+
+  constructor(expected: number, enter: () => () => void) {
+    this.#expected = expected;
+    this.#enter = enter;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(part: Buffer): void {
+    for (let at = 0; at < part.length; ) {
+      if (this.#free === 0) this.#grow();
+      const last = this.#pieces.at(-1)!;
+      const copied = part.copy(last, last.length - this.#free, at);
+      at += copied;
+      this.#free -= copied;
+      this.#length += copied;
+    }
+  }
+
+  whole(): Buffer {
+    return Buffer.concat(this.#pieces, this.#length);
+  }
+
+  giveBack(): void {
+    for (const leave of this.#leaves.splice(0)) leave();
+    this.#pieces.length = 0;
+  }
+
+  #grow(): void {
+    this.#leaves.push(this.#enter());
+    this.#free = Math.max(1, Math.min(PIECE_BYTES, this.#expected - this.#length));
+    this.#pieces.push(Buffer.allocUnsafe(this.#free));
+  }
+}
+
+/** Null when it is not said beforehand. */
+function declaredBytes({ headers }: Request): number | null {
+  if (headers['transfer-encoding'] !== undefined) return null;
+  return Number(headers['content-length'] ?? 0);
+}
+
+function tooLarge(maxBytes: number): AppError {
+  const size = maxBytes >= 1024 * 1024 ? `${maxBytes / 1024 / 1024} MiB` : `${maxBytes / 1024} KiB`;
+  return new AppError('body_too_large', `The body is larger than ${size}. Send at most ${size}.`);
+}
+
+/** The answer does not wait for the rest of the body, and neither does the connection for long. */
+function letGo(request: Request, response: Response): void {
+  if (request.readableEnded || request.destroyed) return;
+  request.resume();
+  response.once('finish', () => {
+    const late = setTimeout(() => request.socket.destroy(), LINGER_MS);
+    request.once('close', () => clearTimeout(late));
+  });
+}

@@ -1,0 +1,61 @@
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Bounds } from '../limits/bounds.ts';
+import type { Connections } from './connections.ts';
+
+export interface ServerLimits {
+  /** For a request's headers to arrive whole. */
+  readonly headersTimeoutMs: number;
+  /** For a request to arrive whole: the largest body over a slow line. Its answer may take as long as it takes. */
+  readonly requestTimeoutMs: number;
+  /**
+   * For the next request to begin: longer than proxies keep a connection (nginx 60 s, Caddy 2 minutes), so
+   * that they are the ones who close it, and never send into one that is being closed.
+   */
+  readonly keepAliveMs: number;
+  /** What is late is looked for so often. */
+  readonly lookEveryMs: number;
+  /** In all: twice what streams may hold, some 10 kB each. */
+  readonly maxConnections: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveMs: 130_000, lookEveryMs: 2000, maxConnections: 10_000 };
+
+/** Between two times that idle connections are closed to make room. */
+const MAKE_ROOM_EVERY_MS = 1000;
+
+/** The server of every role: nobody may be slow without end, or take all connections. */
+export function createBoundedServer(app: RequestListener, { connections, bounds, limits = SERVER_LIMITS }: { connections: Connections; bounds: Bounds; limits?: ServerLimits }): Server {
+  const answering = new WeakMap<object, ServerResponse>();
+  const server = createServer(
+    { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveMs, connectionsCheckingInterval: limits.lookEveryMs },
+    (request, response) => {
+      answering.set(request.socket, response);
+      app(request, response);
+    },
+  );
+  server.maxConnections = limits.maxConnections;
+  server.on('connection', (socket) => connections.admit(socket));
+  let madeRoomAt = -Infinity;
+  server.on('drop', () => {
+    bounds.reached('connections');
+    // Connections that wait for a next request are missed least.
+    if (performance.now() - madeRoomAt < MAKE_ROOM_EVERY_MS) return;
+    madeRoomAt = performance.now();
+    server.closeIdleConnections();
+  });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket: Socket) => {
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') bounds.reached('slow_requests');
+    refuse(socket, STATUS_OF[code ?? ''] ?? 400, answering.get(socket));
+  });
+  return server;
+}
+
+const STATUS_OF: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431, HPE_CHUNK_EXTENSIONS_OVERFLOW: 413 };
+
+/** What could not be read gets a bare answer, unless another one has begun; then the connection ends. */
+function refuse(socket: Socket, status: number, response: ServerResponse | undefined): void {
+  const isAnswered = response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete);
+  if (socket.writable && !isAnswered) socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.destroySoon();
+}
