@@ -19,7 +19,7 @@ import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/se
 import { followChatMessages } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
-import { createBounds } from './limits/bounds.ts';
+import { createBounds, type Bounds } from './limits/bounds.ts';
 import { openLimiters } from './limits/openLimiters.ts';
 import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
@@ -108,7 +108,7 @@ export async function startService(
   const { setupToken } = await bootstrap(deps, config);
 
   const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
-  const model = await openModel(config, log);
+  const model = await openModel(config, log, bounds);
   const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs }, parts);
   metrics.watchLoop(work.sinceLastTurnMs);
 
@@ -153,8 +153,8 @@ const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
 const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({ days: retentionDays, conversationDays: conversationRetentionDays });
 
 /** What decides for the agent. The package for language models is loaded only when one is configured. */
-const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger): Promise<AgentModel> =>
-  llm === null ? createKeywordAgent() : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
+const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger, bounds: Bounds): Promise<AgentModel> =>
+  llm === null ? createKeywordAgent(undefined, bounds) : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -139,11 +139,20 @@ const TURNED_ROUND = new RegExp(
   )}){0,5} ?$`,
 );
 
-const clausesOf = (text: string): readonly string[] =>
-  foldCase(text)
+/** Shorter ones hold no request for anybody: `agent` is one of the shortest that do. */
+const LEAST_CLAUSE = 5;
+
+/** Of a text of more clauses, the first half of so many and the last are read: what is asked for stands at either end. */
+const MAX_CLAUSES = 80;
+
+function clausesOf(text: string): readonly string[] {
+  const clauses = foldCase(text)
     .split(/[.,;:!?¿¡()"\n]+|\b(?:but|pero|mas|porem|sino)\b/u)
     .map((clause) => clause.replace(/[^\p{L}\p{N}]+/gu, ' ').trim())
-    .filter((clause) => clause !== '');
+    .filter((clause) => clause.length >= LEAST_CLAUSE);
+  const each = [...new Set(clauses)];
+  return each.length <= MAX_CLAUSES ? each : [...each.slice(0, MAX_CLAUSES / 2), ...each.slice(-MAX_CLAUSES / 2)];
+}
 
 function asksInClause(clause: string): boolean {
   if (ALONE.test(clause) || NO_PROGRAM.test(clause)) return true;
@@ -155,6 +164,20 @@ function asksInClause(clause: string): boolean {
  * Mentioning people is no request, and "I don't want to talk to a person" is the opposite of one.
  */
 export const wantsPerson = (text: string): boolean => clausesOf(text).some(asksInClause) || ALONE_AND_POLITE.test(wordsOf(text.slice(0, 60)).join(' '));
+
+/** Of messages that nobody has answered yet, so many characters are read, the newest first: a burst in a chat is far shorter. */
+const MAX_UNANSWERED_READ = 16_384;
+
+/** Whether one of the messages that nobody has answered asks for a person. @param messages the oldest first */
+export function someoneIsWanted(messages: readonly { readonly text: string }[]): boolean {
+  let read = 0;
+  for (const { text } of messages.toReversed()) {
+    if (read >= MAX_UNANSWERED_READ) return false;
+    if (wantsPerson(text)) return true;
+    read += text.length;
+  }
+  return false;
+}
 
 /** One of these makes a short text a yes. */
 const YES = wordSet(

@@ -3,7 +3,8 @@ import { maskText } from '../domain/masking.ts';
 import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
 import { isBuiltIn, isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
-import { acceptsOffer, wantsPerson } from './customerRequest.ts';
+import { agentToolOf } from './agentTools.ts';
+import { acceptsOffer, someoneIsWanted } from './customerRequest.ts';
 import { historyOf, pastCall } from './history.ts';
 import { callInWords } from './keyword/resultWording.ts';
 import { detectLanguage } from './language.ts';
@@ -54,16 +55,19 @@ export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [...resultsInWords(turn, language), ...allNotices(turn, language)]);
 }
 
+/** Messages of the customer that say which language is theirs. */
+const MAX_MESSAGES_FOR_LANGUAGE = 20;
+
 /** In which the agent speaks. */
 export function languageOf({ messages, settings }: Pick<LoadedTurn, 'messages' | 'settings'>): Language {
-  const said = messages.filter(({ direction }) => direction === 'inbound').map(({ text }) => text);
+  const said = messages.filter(({ direction }) => direction === 'inbound').slice(-MAX_MESSAGES_FOR_LANGUAGE).map(({ text }) => text);
   return detectLanguage(said, settings.languages);
 }
 
 /** The customer wants a person, in as many words or by a "yes" to the offer of one. */
 function requestedPerson({ unanswered, messages, untold }: LoadedTurn, language: Language): Outcome | null {
   const text = sentence('handOverOnRequest', language);
-  if (unanswered.some((message) => wantsPerson(message.text))) return handOver('customer_request', text, null);
+  if (someoneIsWanted(unanswered)) return handOver('customer_request', text, null);
   const answered = messages.at(-unanswered.length - 1);
   const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
   if (wasOffered && untold.length === 0 && unanswered.length > 0 && acceptsOffer(unanswered.map((message) => message.text).join('\n'))) {
@@ -141,7 +145,7 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
     agent: { name: settings.name, instructions: settings.instructions, languages: settings.languages },
     language,
     history: historyOf(turn),
-    tools: [...turn.tools, ...turn.builtIn].map(({ name, description, parameters }) => ({ name, description, parameters })),
+    tools: [...turn.tools.map(agentToolOf), ...turn.builtIn.map(({ name, description, parameters }) => ({ name, description, parameters }))],
     mayCallTools: nothingFailed && made < MOST_TOOL_CALLS_A_TURN,
   };
 }

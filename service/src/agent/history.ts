@@ -10,11 +10,18 @@ export const RESULT_SHOWN_BYTES = 8 * 1024;
 const OLDER_SHOWN_BYTES = 512;
 const SHOWN_WHOLE = 8;
 
+/** Characters of messages that a model is shown, the newest first: a conversation of usual length is far shorter. */
+const MAX_HISTORY_TEXT = 60_000;
+
+/** Arguments that take more as JSON are not shown again: masking and reading them costs what they measure, at each turn. */
+const MAX_ARGUMENTS_SHOWN = 8 * 1024;
+
 /**
  * What happened, as the model may see it: contact details masked, results cut. Messages and tool calls
  * stand in the order in which they came.
  */
-export function historyOf({ messages, calls, contact }: LoadedTurn): HistoryItem[] {
+export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): HistoryItem[] {
+  const messages = newestOf(loaded);
   const first = messages[0]?.number ?? 1;
   const recent = new Set(calls.slice(-SHOWN_WHOLE));
   const past = (call: ToolCall, asWaiting: boolean) => pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
@@ -42,6 +49,13 @@ export function historyOf({ messages, calls, contact }: LoadedTurn): HistoryItem
   }
 }
 
+/** @returns the newest that are within `MAX_HISTORY_TEXT` together; one at the least */
+function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
+  let length = 0;
+  const tooOld = messages.findLastIndex(({ text }, at) => (length += text.length) > MAX_HISTORY_TEXT && at < messages.length - 1);
+  return messages.slice(tooOld + 1);
+}
+
 function shownResult(call: ToolCall, contact: Contact, mostBytes: number): string {
   const { text, isCut } = resultExcerpt(call, contact, mostBytes);
   return isCut ? `${text}… (cut)` : text;
@@ -50,7 +64,8 @@ function shownResult(call: ToolCall, contact: Contact, mostBytes: number): strin
 /** @param asWaiting as it stood when its step went on: waiting for approval */
 export function pastCall(call: ToolCall, contact: Contact, asWaiting: boolean, mostBytes = RESULT_SHOWN_BYTES): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
-  const args = maskJson(call.arguments, contact) as PastToolCall['arguments'];
+  const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_SHOWN;
+  const args = isLong ? { note: 'These arguments are too long to be shown again.' } : (maskJson(call.arguments, contact) as PastToolCall['arguments']);
   const past = { id: call.id, tool: call.tool, arguments: args };
   if (asWaiting || call.status === 'pending_approval') return { ...past, status: 'pending_approval', outcome: 'A person of the team decides whether this may run.' };
   if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };

@@ -1,5 +1,8 @@
 import type { AgentModel, AgentTool, HistoryItem, Language, PastToolCall, Step, Turn } from './agentModel.ts';
 import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
+import { PatternWork } from '../domain/linearPattern.ts';
+import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
+import { LoopShare } from '../limits/loopShare.ts';
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
 import { offersPerson, sentence } from './sentences.ts';
 import { fillArguments, isNamed, type Filled, type Source } from './keyword/fillArguments.ts';
@@ -15,19 +18,40 @@ import { canBeAsked, isFreeText } from './keyword/values.ts';
 const MAX_TRIES = 2;
 
 /**
+ * What reading values may cost in one step, over all tools and patterns: a fraction of what one check of a
+ * call's arguments may, since a customer's message is short. About a tenth of a second; usual turns take a hundredth of it.
+ */
+const MAX_WORK_PER_STEP = 8_000_000;
+
+/**
  * The default agent: chooses a live tool by its words, fills its arguments from the customer's, asks
  * for what is missing, and hands over when it is not sure. It keeps nothing between steps.
+ * Steps of all conversations are worked out one after another, and share the event loop with requests.
  * @param now what "today" and "tomorrow" are counted from
- * @see docs/decisions/0009-keyword-agent.md
+ * @see docs/decisions/0009-keyword-agent.md and 0038
  */
-export function createKeywordAgent(now: () => Date = () => new Date()): AgentModel {
-  return { next: async (turn) => nextStep(turn, now()) };
+export function createKeywordAgent(now: () => Date = () => new Date(), bounds: Bounds = unwatchedBounds, share = new LoopShare()): AgentModel {
+  return {
+    next: (turn, signal) =>
+      share.run(() => {
+        const at: Moment = { now: now(), work: new PatternWork(MAX_WORK_PER_STEP) };
+        const step = nextStep(turn, at);
+        if (at.work.isSpent) bounds.reached('pattern_work');
+        return step;
+      }, signal),
+  };
 }
 
-function nextStep(turn: Turn, now: Date): Step {
+/** When a step is worked out, and what reading may still cost in it. */
+interface Moment {
+  readonly now: Date;
+  readonly work: PatternWork;
+}
+
+function nextStep(turn: Turn, at: Moment): Step {
   const newest = turn.history.at(-1);
   if (newest?.type === 'tool_calls' || newest?.type === 'late_result') return afterCalls(turn);
-  if (newest?.type === 'customer') return withUntold(turn, answerCustomer(turn, now));
+  if (newest?.type === 'customer') return withUntold(turn, answerCustomer(turn, at));
   return HAND_OVER;
 }
 
@@ -70,11 +94,11 @@ const mentions = (sentenceText: string, name: string) => sentenceText.split(/[^\
 
 // ---- After a message of the customer
 
-function answerCustomer(turn: Turn, now: Date): Step {
+function answerCustomer(turn: Turn, at: Moment): Step {
   const request = currentRequest(turn.history);
   const { newest } = request;
   if (wantsPerson(newest)) return HAND_OVER_ON_REQUEST;
-  return answerToOffer(newest, turn) ?? answerToFarewell(newest, turn) ?? answerToQuestion(request, turn, now) ?? answerToSmallTalk(newest, turn) ?? answerToRequest(newest, turn, now);
+  return answerToOffer(newest, turn) ?? answerToFarewell(newest, turn) ?? answerToQuestion(request, turn, at) ?? answerToSmallTalk(newest, turn) ?? answerToRequest(newest, turn, at);
 }
 
 function answerToOffer(newest: string, { history, language }: Turn): Step | null {
@@ -115,13 +139,13 @@ function summaryOf(history: readonly HistoryItem[], calls: readonly PastToolCall
 }
 
 /** The newest message answers a question of ours, unless it clearly asks for something else. */
-function answerToQuestion(request: Request, turn: Turn, now: Date): Step | null {
+function answerToQuestion(request: Request, turn: Turn, { now, work }: Moment): Step | null {
   const tool = askedTool(request, customTools(turn));
   const [asked] = request.asked;
   if (tool === null || asked === undefined) return null;
   if (changesMind(request.newest)) return reply(sentence('allRight', turn.language));
   if (hasDoubts(tool, request.newest) || isUncalledFor(tool, openingOf(request.sources))) return null;
-  const filled = fillArguments(tool, request.sources, turn.language, now);
+  const filled = fillArguments(tool, request.sources, turn.language, now, work);
   const isUnanswered = filled.missing !== null && isNamed(filled.missing, asked);
   const other = isUnanswered ? bestTool(request.newest, customTools(turn)) : null;
   if (other !== null && other.tool !== tool && fitsWell(other)) return null;
@@ -137,7 +161,7 @@ function answerToSmallTalk(newest: string, { history, language }: Turn): Step | 
   return acceptsOffer(newest) || declines(newest) || !/[\p{L}?]/u.test(newest) ? reply(sentence('allRight', language)) : null;
 }
 
-function answerToRequest(newest: string, turn: Turn, now: Date): Step {
+function answerToRequest(newest: string, turn: Turn, { now, work }: Moment): Step {
   const sources: readonly Source[] = [{ text: newest, asked: null }];
   const request: Request = { newest, sources, asked: [] };
   const tools = customTools(turn);
@@ -148,7 +172,7 @@ function answerToRequest(newest: string, turn: Turn, now: Date): Step {
   const link = isSure || !turn.mayCallTools ? null : wantedLink(newest, turn);
   if (link !== null) return link;
   const tool = isSure ? best.tool : knowledge;
-  return tool === null ? HAND_OVER : callOrAsk(tool, fillArguments(tool, sources, turn.language, now), request, turn);
+  return tool === null ? HAND_OVER : callOrAsk(tool, fillArguments(tool, sources, turn.language, now, work), request, turn);
 }
 
 /** What is built in is not chosen by how well its words fit: the team's own tools come first. */
@@ -166,7 +190,7 @@ function answeringTool(tools: readonly AgentTool[]): AgentTool | null {
 
 function callOrAsk(tool: AgentTool, filled: Filled, request: Request, turn: Turn): Step {
   if (filled.missing !== null) return ask(filled.missing, request, turn.language);
-  return turn.mayCallTools ? { type: 'tool_calls', calls: [{ tool: tool.name, arguments: filled.arguments }] } : HAND_OVER;
+  return turn.mayCallTools && !filled.isCutShort ? { type: 'tool_calls', calls: [{ tool: tool.name, arguments: filled.arguments }] } : HAND_OVER;
 }
 
 /** After two questions for the same argument a person asks better. */

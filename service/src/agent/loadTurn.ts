@@ -1,3 +1,4 @@
+import { MOST_REPLIES, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
 import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
 import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tx } from '../domain/collections.ts';
@@ -11,12 +12,15 @@ import type { Tool } from '../domain/tool.ts';
 import { TOOL_LIMIT } from '../domain/tool.ts';
 import { isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import { wantsPerson } from './customerRequest.ts';
+import { someoneIsWanted } from './customerRequest.ts';
 
 /** How far back the agent reads. */
 const MESSAGES_READ = 100;
 const CALLS_READ = 100;
-/** How far back replies are counted: what a customer can write in ten minutes at the default rate limit, and the replies to it. */
+/**
+ * How far back replies are counted where `MESSAGES_READ` do not reach back over the time in which they count:
+ * what a customer can write in ten minutes at the default rate limit, and the replies to it.
+ */
 const MESSAGES_COUNTED = 640;
 
 /** A conversation as the agent takes it up: everything a step is decided from. */
@@ -74,14 +78,13 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   if (!controlled) return null;
   const { workspace, settings, mayAnswer } = controlled;
 
-  const recent = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
-  const newest = recent.slice(0, MESSAGES_READ);
+  const newest = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_READ });
   const untold = await findUntold(tx, conversationId, newest);
   const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
   const unanswered = mayAnswer ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed() : [];
   if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isFinished(call))) return null;
   const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
-  if (running.length > 0 && !unanswered.some(({ text }) => wantsPerson(text))) return null;
+  if (running.length > 0 && !someoneIsWanted(unanswered)) return null;
 
   const calls = await tx.toolCalls.find({ where: { conversationId }, direction: 'desc', limit: CALLS_READ });
   return {
@@ -90,7 +93,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
-    repliedAt: recent.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt),
+    repliedAt: repliesIn(isWindowRead(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId)),
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
@@ -98,6 +101,14 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     builtIn: await findBuiltInTools(tx, deps, workspace.id),
   };
 }
+
+const readRecent = (tx: Tx, conversationId: string) => tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
+
+/** Replies are counted in a window of time: hardly ever are there more messages in it than are read anyway. */
+const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
+  newest.length < MESSAGES_READ || repliesIn(newest).length >= MOST_REPLIES || Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
+
+const repliesIn = (messages: readonly Message[]): readonly string[] => messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
 
 /** What nobody has to be told about any more is marked so. */
 async function findUntold(tx: Tx, conversationId: string, messages: readonly Message[]): Promise<readonly ToolCall[]> {

@@ -7,6 +7,7 @@ export const foldCase = (text: string): string =>
     .slice(0, MAX_READ)
     .replace(/['’‘`´ºª°]|\p{Cf}/gu, '')
     .normalize('NFKD')
+    .slice(0, 2 * MAX_READ) // one character may become eighteen
     .replace(/\p{M}+/gu, '')
     .toLowerCase();
 

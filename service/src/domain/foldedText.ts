@@ -59,7 +59,20 @@ const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
 /** Finding this out costs far less than making a shadow. */
 const isItsOwnShadow = (text: string) => !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
 
-const foldCharacter = (character: string): string =>
+/** A text holds few different characters, and what they fold to takes a while to find out. */
+const folded = new Map<string, string>();
+const MAX_KEPT = 4_096;
+
+function foldCharacter(character: string): string {
+  const known = folded.get(character);
+  if (known !== undefined) return known;
+  const found = foldNew(character);
+  if (folded.size >= MAX_KEPT) folded.clear();
+  folded.set(character, found);
+  return found;
+}
+
+const foldNew = (character: string): string =>
   character.startsWith('%') ? decodeEscape(character) : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
 
 /** A percent sign that escapes nothing is only that. */

@@ -89,9 +89,12 @@ function pauseAt(characters: readonly Character[], at: number): number {
   return space.includes('\n') ? PAUSES.line : PAUSES.word;
 }
 
+/** More quotes and brackets in a row than this end no sentence. */
+const MAX_CLOSING = 8;
+
 /** The character at `at`, or the one before the quotes and brackets that end there. */
 function beforeClosing(characters: readonly Character[], at: number): string {
   let index = at;
-  while (index > 0 && CLOSING.test(characters[index]!.text)) index--;
+  while (index > 0 && at - index < MAX_CLOSING && CLOSING.test(characters[index]!.text)) index--;
   return characters[index]!.text;
 }

@@ -19,6 +19,8 @@ interface Clause {
 
 const POLITE = 'please|pls|plz|kindly|por favor|porfavor|porfa|pfv|pf|favor de|favor';
 
+const IS_POLITE = new RegExp(`\\b(?:${POLITE})\\b`);
+
 /** What may stand before a request and says nothing about it. */
 const SOFT = new RegExp(
   `^(?:(?:${POLITE}|hi|hello|hey|there|hola|oi|ola|ok|okay|yes|yeah|yep|sure|sim|well|bueno|dale|vale|then|now|so|just|also|entonces|entao|tambien|tambem|ahora|agora|lets|instead|thanks|thank you|gracias|team|all|good (?:morning|afternoon|evening|day)|buen(?:os|as)? (?:dias?|tardes|noches)|bom dia|boa (?:tarde|noite)|go ahead) )+`,
@@ -117,7 +119,7 @@ const mentions = (acts: readonly Act[], words: string): boolean =>
 
 function isRequest(act: Act, { words, isQuestion, isJoined }: Clause): boolean {
   const plain = words.replace(SOFT, '');
-  const isPolite = new RegExp(`\\b(?:${POLITE})\\b`).test(words);
+  const isPolite = IS_POLITE.test(words);
   const [, wanted] = splitAfter(plain, WANTS);
   const [, asked] = splitAfter(plain, ASKS);
   const [, minded] = splitAfter(plain, MIND);
@@ -182,7 +184,17 @@ const folded = (text: string) =>
 
 const JOINING = /(?<!\bgo ahead) (?=(?:and|y|e|so|but|then|pero|entonces|entao|porem|asi que|por eso|mas(?! (?:tarde|adelante))) )/;
 
-const sentencesOf = (text: string): readonly (readonly Clause[])[] =>
+type Sentences = readonly (readonly Clause[])[];
+
+/** A text is asked about for each of the acting tools in turn, and is taken apart once. */
+let last: { readonly text: string; readonly sentences: Sentences } | undefined;
+
+function sentencesOf(text: string): Sentences {
+  if (last?.text !== text) last = { text, sentences: takeApart(text) };
+  return last.sentences;
+}
+
+const takeApart = (text: string): Sentences =>
   folded(text)
     .split(/(?<=[!?;\n])|(?<=\.)(?=\s|$)/)
     .map((sentence) => clausesOf(sentence))

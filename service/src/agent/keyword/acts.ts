@@ -114,7 +114,15 @@ const LIGHT = 5;
  * The acts that a tool carries out, by its name or the beginning of its description; none for a tool
  * that looks something up. When it is not clear, it acts.
  */
-export function actsOf({ name, description }: AgentTool): readonly Act[] {
+export function actsOf(tool: AgentTool): readonly Act[] {
+  const acts = known.get(tool) ?? workOutActs(tool);
+  known.set(tool, acts);
+  return acts;
+}
+
+const known = new WeakMap<AgentTool, readonly Act[]>();
+
+function workOutActs({ name, description }: AgentTool): readonly Act[] {
   const named = wordsOf(splitName(name));
   const described = wordsOf(description.slice(0, 200));
   const fromDescription = actsAtStart(described, named);

@@ -21,6 +21,12 @@ const STOP_WORDS = wordSet(
   'tool tools customer customers client clients cliente clientes use used using returns return given by via information info data field call called',
 );
 
+/** What is longer is read up to here. */
+const MAX_TEXT = 8_192;
+
+/** Word by word: an expression for a whole address would begin again at each letter of a long word. */
+const withoutAddresses = (text: string) => text.replace(/\S+/g, (word) => (/.@./su.test(word) ? ' ' : word.replace(/https?:\/\/.+/s, ' ')));
+
 /** More words say no more about what is wanted, and each is a search. */
 const MAX_TERMS = 60;
 const MAX_DESCRIPTION = 1_000;
@@ -28,7 +34,7 @@ const MAX_DESCRIPTION = 1_000;
 /** The words that a text is about: no stop words, nothing with a digit, each once, as a concept where there is one. */
 export const contentTerms = (text: string): readonly string[] => [
   ...new Set(
-    wordsOf(text.replace(/\S+@\S+|https?:\/\/\S+/g, ' '))
+    wordsOf(withoutAddresses(text.slice(0, MAX_TEXT)))
       .filter((word) => word.length > 1 && word.length <= 40 && !STOP_WORDS.has(word) && !/\d/.test(word))
       .map(stem)
       .map((word) => conceptOf(word) ?? word),
@@ -56,7 +62,7 @@ export const fitsWell = ({ named, coverage }: Candidate): boolean => coverage >=
 
 /** Customers tell a story around what they ask: one clause of it has to fit, not all of it. */
 function coverageOf(matched: ReadonlySet<string>, text: string): number {
-  const clauses = text.split(/[.,;:!?\n]| (?:and|but|y|pero|e|mas) /).map((clause) => contentTerms(clause).slice(0, MAX_TERMS));
+  const clauses = text.slice(0, MAX_TEXT).split(/[.,;:!?\n]| (?:and|but|y|pero|e|mas) /).map((clause) => contentTerms(clause).slice(0, MAX_TERMS));
   return Math.max(0, ...clauses.filter((terms) => terms.length > 0).map((terms) => terms.filter((term) => matched.has(term)).length / terms.length));
 }
 
@@ -96,7 +102,20 @@ function scoreTools(terms: readonly string[], tools: readonly AgentTool[]): read
 
 const allowedTypos = (term: string): number | false => (term.length < 6 ? false : term.length < 9 ? 1 : 2);
 
-function indexOf(tools: readonly AgentTool[]) {
+type Index = MiniSearch<{ id: number; name: string; description: string; arguments: string }>;
+
+/** By the first tool of a list: tools that did not change are the same objects at each turn. */
+const indexes = new WeakMap<AgentTool, { readonly tools: readonly AgentTool[]; readonly index: Index }>();
+
+function indexOf(tools: readonly AgentTool[]): Index {
+  const known = indexes.get(tools[0]!);
+  if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at])) return known.index;
+  const index = createIndex(tools);
+  indexes.set(tools[0]!, { tools, index });
+  return index;
+}
+
+function createIndex(tools: readonly AgentTool[]): Index {
   const index = new MiniSearch<{ id: number; name: string; description: string; arguments: string }>({
     fields: ['name', 'description', 'arguments'],
     tokenize: (text, field) => (field === undefined ? [text] : [...wordsOf(text)]),
@@ -132,7 +151,7 @@ const isSaid = (acting: string | null, matched: ReadonlySet<string>): boolean =>
 /** "Don't cancel": that it is not wanted says little about what is. */
 function isNegated(acting: string | null, text: string): boolean {
   if (acting === null) return false;
-  return text.split(/[.,;!?\n]+/).some((clause) => {
+  return text.slice(0, MAX_TEXT).split(/[.,;!?\n]+/).some((clause) => {
     const words = wordsOf(clause);
     const at = words.findIndex((word) => conceptOf(stem(word)) === acting);
     return at > 0 && NEGATION.test(words.slice(Math.max(0, at - 5), at).join(' '));

@@ -19,12 +19,19 @@ export interface Request {
 
 const MAX_STEPS = 100;
 
+/** Texts of one request that are looked at again for each argument: questions and answers in chat are few. */
+const MAX_SOURCES = 20;
+
+/** Characters of them together, the newest first: two messages as long as they can be, or a whole dialogue of usual ones. */
+const MAX_REQUEST_TEXT = 8_192;
+
 /** The request that the end of a history is about; calls that were refused for their arguments belong to it. */
 export function currentRequest(history: readonly HistoryItem[]): Request {
   const sources: Source[] = [];
   const asked: string[] = [];
   let group: string[] = [];
   let newest: string | null = null;
+  let length = 0;
   const close = (question: string | null) => {
     if (group.length === 0) return;
     const text = group.toReversed().join('\n');
@@ -34,12 +41,14 @@ export function currentRequest(history: readonly HistoryItem[]): Request {
   };
   for (const item of history.toReversed().slice(0, MAX_STEPS)) {
     if (item.type === 'customer') {
-      group.push(item.text);
+      length += item.text.length;
+      if (length > MAX_REQUEST_TEXT && length > item.text.length) break;
+      group.push(item.text.slice(0, MAX_REQUEST_TEXT));
       continue;
     }
     if (item.type === 'tool_calls' && item.calls.every(({ status }) => status === 'invalid')) continue;
     const question = item.type === 'reply' && item.from === 'agent' ? whatWasAsked(item.text) : null;
-    if (question === null) break;
+    if (question === null || sources.length === MAX_SOURCES) break;
     close(question);
     asked.push(question);
   }

@@ -16,12 +16,24 @@ export interface Argument {
 
 export const nameOf = (argument: Argument): string => argument.path.at(-1)!;
 
-export function argumentsOf(tool: AgentTool): readonly Argument[] {
-  const root = resolve(tool.parameters, tool.parameters);
-  return properties(root, tool.parameters).flatMap(([name, schema, required]): Argument[] => {
+/** Of a tool with more, the first are looked at: nobody is asked so many questions in a chat. */
+const MAX_ARGUMENTS = 100;
+
+/** Parameters never change in place: each is read once. */
+const known = new WeakMap<JsonObject, readonly Argument[]>();
+
+export function argumentsOf({ parameters }: AgentTool): readonly Argument[] {
+  const found = known.get(parameters) ?? readArguments(parameters).slice(0, MAX_ARGUMENTS);
+  known.set(parameters, found);
+  return found;
+}
+
+function readArguments(parameters: JsonObject): readonly Argument[] {
+  const root = resolve(parameters, parameters);
+  return properties(root, parameters).flatMap(([name, schema, required]): Argument[] => {
     if (!isObjectSchema(schema) || Object.hasOwn(schema, 'default')) return [{ path: [name], schema, required }];
     if (!required) return [];
-    const inner = properties(schema, tool.parameters).filter(([, , innerRequired]) => innerRequired);
+    const inner = properties(schema, parameters).filter(([, , innerRequired]) => innerRequired);
     if (inner.length === 0) return [{ path: [name], schema: { const: {} }, required }];
     return inner.map(([innerName, innerSchema]) => ({ path: [name, innerName], schema: innerSchema, required }));
   });
@@ -68,9 +80,12 @@ export function typeOf(schema: JsonObject): string {
 
 const MAX_LABEL = 160;
 
+/** Longer descriptions are no label, with however much white space. */
+const MAX_DESCRIPTION_READ = 4 * MAX_LABEL;
+
 /** What the asking sentence calls an argument: its description or its name, and what can be answered. */
 export function label(argument: Argument, language: Language): string {
-  const described = (text(argument.schema, 'description') ?? text(argument.schema, 'title') ?? '').replace(/\s+/g, ' ').trim().replace(/[.:\s]+$/, '');
+  const described = (text(argument.schema, 'description') ?? text(argument.schema, 'title') ?? '').slice(0, MAX_DESCRIPTION_READ).replace(/\s+/g, ' ').trim().replace(/[.:\s]+$/, '');
   const name = described !== '' && described.length <= MAX_LABEL ? described : readableName(nameOf(argument)).slice(0, MAX_LABEL);
   const hint = answerHint(argument.schema, language);
   return hint === null || name.includes('(') ? name : `${name} (${hint})`;

@@ -1,5 +1,6 @@
 import type { Language } from '../agentModel.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
+import type { PatternWork } from '../../domain/linearPattern.ts';
 import { splitName, stem, wordSet, wordsOf } from '../words.ts';
 import { datesIn, dateTimesIn, offsetAt, timesIn, withoutDates, type Found } from './dates.ts';
 import { numbersIn } from './numbers.ts';
@@ -20,7 +21,12 @@ export interface Reading {
   readonly onlyNamed: boolean;
   /** Whether what stands at this place is not the value of another argument already. */
   readonly isFree: (at: number) => boolean;
+  /** What reading may still cost in this turn. */
+  readonly work: PatternWork;
 }
+
+/** What one look at a character costs, in the unit of `work`: all expressions of a format go over it. */
+const WORK_TO_READ = 16;
 
 /** `at`: where the value stands, when no other argument may take it too. */
 export interface Value {
@@ -28,9 +34,13 @@ export interface Value {
   readonly at: number | null;
 }
 
-/** The value that a text has for an argument; null when it has none, or several that could be meant. */
+/**
+ * The value that a text has for an argument; null when it has none, or several that could be meant.
+ * @throws PatternBudgetError when the turn has read enough
+ */
 export function readValue(reading: Reading): Value | null {
   const { schema } = reading.argument;
+  reading.work.spend(WORK_TO_READ * reading.text.length, 'Reading');
   if (Object.hasOwn(schema, 'const')) return reading.argument.required ? { value: schema.const!, at: null } : null;
   const options = list(schema, 'enum');
   if (options !== null) return oneOption(options, reading);
@@ -190,11 +200,11 @@ function maskedIn(kind: Kind, { text, isFree }: Reading): Value | null {
 }
 
 /** The pattern's matches as written, else in capitals; for an optional argument, only what stands out as a code. */
-function matchesOf(pattern: string, { argument, text: original }: Reading): readonly Value[] | null {
+function matchesOf(pattern: string, { argument, text: original, work }: Reading): readonly Value[] | null {
   const text = blanked(original, MASKED_EMAIL, MASKED_PHONE);
-  const written = matchesIn(text, pattern);
+  const written = matchesIn(text, pattern, work);
   if (written === null) return null;
-  const found = written.length > 0 ? written : (matchesIn(text.toUpperCase(), pattern) ?? []);
+  const found = written.length > 0 ? written : (matchesIn(text.toUpperCase(), pattern, work) ?? []);
   return argument.required ? found : found.filter(({ value }) => /\d/.test(value) && !/\s/.test(value));
 }
 
