@@ -82,7 +82,7 @@ export async function startService(
 
   const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
   const secrets = await openSecretBox(store, config);
-  const metrics = started.adopt(createMetrics(store, clock), (running) => running.stop());
+  const metrics = started.adopt(createMetrics(store, clock, log), (running) => running.stop());
   const bounds = createBounds(log, metrics.boundReached);
 
   const outbound = started.adopt(
@@ -113,7 +113,7 @@ export async function startService(
   metrics.watchLoop(work.sinceLastTurnMs);
 
   const stopping = new AbortController();
-  const health = { storeFault: () => store.fault, sinceLastTurnMs: work.sinceLastTurnMs };
+  const health = { storeFault: () => store.fault, sinceLastTurnMs: work.sinceLastTurnMs, longestStallMs: metrics.longestStallMs };
   const { app, connections } =
     config.role === 'worker'
       ? createWorkerApp({ config, log, health, metrics, bounds, stopping: stopping.signal })

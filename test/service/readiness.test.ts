@@ -32,16 +32,17 @@ describe('/readyz and a delivery loop that hangs', () => {
   /** As if so much more time had passed. */
   let passedMs: number;
   let isHanging: boolean;
+  let stalledMs: number;
 
   beforeEach(async () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
-    [passedMs, isHanging] = [0, false];
+    [passedMs, isHanging, stalledMs] = [0, false, 0];
     // Everything is real but a claim that never answers.
     const claim: ServiceStore['claim'] = (request) => (isHanging ? new Promise(() => {}) : store.claim(request));
     const hanging = new Proxy(store, { get: (target, name) => (name === 'claim' ? claim : bound(target, name)) });
     dispatcher = new Dispatcher({ store: hanging, deps: {} as Deps, outbound: { request: () => Promise.reject(new Error('not reached')) }, log: pino({ level: 'silent' }), timeoutMs: 1000, retryDelaysMs: [] });
-    const app = express().use(healthRouter({ storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs + passedMs }, new AbortController().signal));
+    const app = express().use(healthRouter({ storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs + passedMs, longestStallMs: () => stalledMs }, new AbortController().signal));
     server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });
@@ -60,7 +61,15 @@ describe('/readyz and a delivery loop that hangs', () => {
     const before = dispatcher.sinceLastTurnMs;
     await waitFor('some time to pass', () => dispatcher.sinceLastTurnMs > before + 500);
     await waitFor('the next turn', () => dispatcher.sinceLastTurnMs < 500);
-    expect(await readiness(url())).toEqual({ status: 200, retryAfter: null, body: { status: 'ready' } });
+    expect(await readiness(url())).toEqual({ status: 200, retryAfter: null, body: { status: 'ready', longest_stall_ms: 0 } });
+  });
+
+  it('stays ready after a long stall, and says how long it was and what to do', async () => {
+    stalledMs = 999;
+    expect((await readiness(url())).body).toEqual({ status: 'ready', longest_stall_ms: 999 });
+    stalledMs = 2345;
+    const { status, body } = await readiness(url());
+    expect([status, body]).toEqual([200, { status: 'ready', longest_stall_ms: 2345, warnings: [expect.stringMatching(/^The process stood still for 2\.3 seconds .* 5 minutes .*look in the log/)] }]);
   });
 
   it('is not ready once the loop has not turned for 30 seconds, and says what is wrong and what to do', async () => {
@@ -138,7 +147,7 @@ onEmbeddedStore(describe)('/readyz of a whole service', () => {
     socket.write('}GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     await waitFor('both answers', () => /"problems"/.test(answers));
     expect(answers).toMatch(/\nHTTP\/1\.1 201 /);
-    expect(answers).toMatch(/HTTP\/1\.1 503 [^]*\{"status":"not_ready","problems":\["The service is stopping\."\]\}/);
+    expect(answers).toMatch(/HTTP\/1\.1 503 [^]*\{"status":"not_ready","problems":\["The service is stopping\."\]/);
     await stopped;
     await expect(fetch(`${service.url}/readyz`)).rejects.toThrow();
   });

@@ -26,7 +26,7 @@ export const BOUNDS = {
   sign_in_member: 'One address tried too many passwords for one e-mail; it gets 429.',
   sign_in_slowed: 'One e-mail had too many wrong passwords; its sign-in takes longer for a while.',
   password_hashes: 'Too many passwords were waiting to be checked; further ones get 429.',
-  pattern_work: 'Patterns of a tool would take too long on a text; the value is asked for, or refused.',
+  pattern_work: 'Reading a text for the values of a tool, or checking its arguments, would take too long; the value is asked for, or refused.',
   lookups: 'Too many host names were waiting to be looked up; the look-up was refused, and what needed it is tried again.',
   workspace_deliveries: 'A workspace has its share of the deliveries under way; its further ones wait.',
   workspace_tool_calls: 'A workspace has its share of the tool calls under way; its further ones wait.',

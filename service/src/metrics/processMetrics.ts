@@ -6,10 +6,10 @@ const NANOSECONDS = 1e9;
 
 /**
  * The process itself, under the names that dashboards for Node know. The delay of the event loop is
- * measured anew between one reading and the next.
+ * measured anew between one reading and the next; the longest stall is not lost when somebody else reads.
  * @returns the way to stop measuring
  */
-export function watchProcess(registry: Registry): () => void {
+export function watchProcess(registry: Registry, longestStallMs: () => number): () => void {
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
@@ -32,6 +32,8 @@ export function watchProcess(registry: Registry): () => void {
     delay.reset(); // the last of the three to be read
     return longest;
   });
+
+  gauge('conversation_service_longest_stall_seconds', 'How long the event loop stood still at a time, the longest of the last five minutes; reading it changes nothing.', () => longestStallMs() / 1000);
 
   gauge('process_resident_memory_bytes', 'Memory of the process.', () => process.memoryUsage.rss());
   gauge('nodejs_heap_size_used_bytes', 'Memory of JavaScript objects.', () => process.memoryUsage().heapUsed);

@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
 import { Gauge, Registry } from 'prom-client';
 import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -8,6 +9,7 @@ import { countBounds } from './boundMetrics.ts';
 import { countDeliveries } from './deliveryMetrics.ts';
 import { watchProcess } from './processMetrics.ts';
 import { countRequests } from './requestMetrics.ts';
+import { watchStalls } from './stallWatch.ts';
 import { watchStore } from './storeMetrics.ts';
 import { watchSubscriptions } from './subscriptionMetrics.ts';
 
@@ -16,6 +18,8 @@ export interface ServiceMetrics {
   readonly deliveries: DeliveryObserver;
   readonly requests: RequestHandler;
   readonly boundReached: (bound: BoundName) => void;
+  /** How long the event loop stood still at a time, within the last five minutes. */
+  readonly longestStallMs: () => number;
   /** Tells how long ago the delivery loop last turned, from now on. */
   watchLoop(sinceLastTurnMs: () => number): void;
   /** In Prometheus' text format. */
@@ -24,18 +28,20 @@ export interface ServiceMetrics {
 }
 
 /** A registry of its own, so that several services in one process do not mix their figures. */
-export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>, clock: Clock): ServiceMetrics {
+export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>, clock: Clock, log: Pick<Logger, 'warn'>): ServiceMetrics {
   const registry = new Registry();
   const deliveries = countDeliveries(registry, clock);
   const requests = countRequests(registry);
   const boundReached = countBounds(registry);
   watchStore(registry, store);
   watchSubscriptions(registry, store);
-  const stopWatchingProcess = watchProcess(registry);
+  const stalls = watchStalls(log);
+  const stopWatchingProcess = watchProcess(registry, stalls.longestMs);
   return {
     deliveries,
     requests,
     boundReached,
+    longestStallMs: stalls.longestMs,
     watchLoop(sinceLastTurnMs) {
       new Gauge({
         name: 'conversation_service_delivery_loop_idle_seconds',
@@ -49,6 +55,9 @@ export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'tra
     async read() {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
-    stop: stopWatchingProcess,
+    stop() {
+      stopWatchingProcess();
+      stalls.stop();
+    },
   };
 }

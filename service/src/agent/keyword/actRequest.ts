@@ -80,6 +80,9 @@ const TAG = new RegExp(
 const QUESTION_START =
   /^(?:how|what|whats|why|when|whether|can i|can we|could i|could we|may i|should i|shall i|do i|do you|does|did|is|are|am i|was|were|will i|will you|will it|have you|has|would it|would i|como|que (?:pasa|pasaria|sucede|ocurre|tengo|debo|hago|es)|por que|pq|cuando|quando|cuantos?|cuantas?|cuanta|quantos?|quantas?|cual|qual|where (?:is|are|was|do|can)|donde|onde|quien|quem|o que|puedo|podemos|posso|debo|devo|tengo que|tenho que|es posible|e possivel|da para|da pra|tem como|hay que|hay forma|hay manera)\b/;
 
+/** A text of more clauses tells a story that is not read to its end: a person does. Each clause is held against each acting tool. */
+const MAX_CLAUSES = 100;
+
 /** The tool acts, and the customer does not ask for that. A tool that only looks something up is never out of place. */
 export function isUncalledFor(tool: AgentTool, text: string): boolean {
   const acts = actsOf(tool);
@@ -93,6 +96,7 @@ export function hasDoubts(tool: AgentTool, answer: string): boolean {
   const sentences = sentencesOf(answer);
   const clauses = sentences.flat();
   return (
+    clauses.length > MAX_CLAUSES ||
     clauses.some(({ words }) => TAKEN_BACK.test(words) || /\b(?:already|ya no|nao quero mais)\b/.test(words) || REPORTED.test(words) || IF.test(`${words} `)) ||
     clauses.some((clause) => isOtherQuestion(clause)) ||
     clauses.some((clause) => mentions(acts, clause.words) && !acts.some((act) => isRequest(act, clause)))
@@ -102,7 +106,7 @@ export function hasDoubts(tool: AgentTool, answer: string): boolean {
 function asksFor(acts: readonly Act[], text: string): boolean {
   const sentences = sentencesOf(text);
   const clauses = sentences.flat();
-  if (clauses.some(({ words }) => TAKEN_BACK.test(words))) return false;
+  if (clauses.length > MAX_CLAUSES || clauses.some(({ words }) => TAKEN_BACK.test(words))) return false;
   const requests = new Set(
     sentences.filter((sentence) => !sentence.some(({ words }) => REPORTED.test(words) || (IF.test(`${words} `) && words !== 'si'))).flatMap((sentence) => sentence.filter((clause) => acts.some((act) => isRequest(act, clause)))),
   );

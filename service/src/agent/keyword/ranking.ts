@@ -151,12 +151,19 @@ const isSaid = (acting: string | null, matched: ReadonlySet<string>): boolean =>
 /** "Don't cancel": that it is not wanted says little about what is. */
 function isNegated(acting: string | null, text: string): boolean {
   if (acting === null) return false;
-  return text.slice(0, MAX_TEXT).split(/[.,;!?\n]+/).some((clause) => {
-    const words = wordsOf(clause);
+  return clausesOf(text).some((words) => {
     const at = words.findIndex((word) => conceptOf(stem(word)) === acting);
     return at > 0 && NEGATION.test(words.slice(Math.max(0, at - 5), at).join(' '));
   });
 }
+
+/** The words of each clause of a text, which is asked about for each tool in turn. */
+function clausesOf(text: string): readonly (readonly string[])[] {
+  if (last?.text !== text) last = { text, clauses: text.slice(0, MAX_TEXT).split(/[.,;!?\n]+/).map(wordsOf) };
+  return last.clauses;
+}
+
+let last: { readonly text: string; readonly clauses: readonly (readonly string[])[] } | undefined;
 
 const KNOWLEDGE = wordSet('faq faqs knowledge question questions pregunta preguntas pergunta perguntas duda dudas duvida duvidas help center wiki documentation');
 

@@ -1,10 +1,13 @@
 import { Router } from 'express';
+import { LONG_STALL_MS, STALLS_SHOWN_MINUTES } from '../../metrics/stallWatch.ts';
 
 export interface Health {
   /** Null when the store can write, else why not. */
   storeFault(): string | null;
   /** Milliseconds since the delivery loop last turned. */
   sinceLastTurnMs(): number;
+  /** How long the event loop stood still at a time, within the last five minutes. */
+  longestStallMs(): number;
 }
 
 const LOOP_STUCK_AFTER_MS = 30_000;
@@ -12,6 +15,7 @@ const RETRY_AFTER_SECONDS = '2';
 
 /**
  * `/healthz`: the process answers. `/readyz`: it can write, deliveries go out, and it is not about to end.
+ * A long stall is over when this answers: it is told of, and a balancer takes nobody out for it.
  * @param stopping a stop has begun: a balancer should send nobody here any more
  */
 export function healthRouter(health: Health, stopping: AbortSignal, stuckAfterMs = LOOP_STUCK_AFTER_MS): Router {
@@ -19,8 +23,9 @@ export function healthRouter(health: Health, stopping: AbortSignal, stuckAfterMs
   router.get('/healthz', (_request, response) => void response.json({ status: 'alive' }));
   router.get('/readyz', (_request, response) => {
     const problems = problemsOf(health, stopping, stuckAfterMs);
-    if (problems.length === 0) return void response.json({ status: 'ready' });
-    response.status(503).set('Retry-After', RETRY_AFTER_SECONDS).json({ status: 'not_ready', problems });
+    const stall = stallOf(health);
+    if (problems.length === 0) return void response.json({ status: 'ready', ...stall });
+    response.status(503).set('Retry-After', RETRY_AFTER_SECONDS).json({ status: 'not_ready', problems, ...stall });
   });
   return router;
 }
@@ -34,4 +39,15 @@ function problemsOf({ storeFault, sinceLastTurnMs }: Health, stopping: AbortSign
   const idleMs = sinceLastTurnMs();
   if (idleMs >= stuckAfterMs) problems.push(`The delivery loop has not turned for ${Math.floor(idleMs / 1000)} seconds: nothing is sent. Restart the service; what is owed is kept.`);
   return problems;
+}
+
+/** What is worth a look although the process is ready. */
+function stallOf({ longestStallMs }: Health): { longest_stall_ms: number; warnings?: string[] } {
+  const longest = longestStallMs();
+  if (longest < LONG_STALL_MS) return { longest_stall_ms: longest };
+  const seconds = (longest / 1000).toFixed(1);
+  const warning =
+    `The process stood still for ${seconds} seconds at a time within the last ${STALLS_SHOWN_MINUTES} minutes and answered nobody. If it happens again, give it more processor, ` +
+    'and look in the log for "the event loop stood still" and for what came right before; "Bounds" in docs/operations.md says what can be behind it.';
+  return { longest_stall_ms: longest, warnings: [warning] };
 }

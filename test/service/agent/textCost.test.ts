@@ -1,0 +1,120 @@
+// What a customer, or a tool's definition, can make the agent work on: its cost is bounded, and no message is lost.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { someoneIsWanted } from '../../../service/src/agent/customerRequest.ts';
+import { contentTerms } from '../../../service/src/agent/keyword/ranking.ts';
+import { currentRequest } from '../../../service/src/agent/keyword/request.ts';
+import { matchesIn } from '../../../service/src/agent/keyword/patterns.ts';
+import { PatternBudgetError, PatternWork } from '../../../service/src/domain/linearPattern.ts';
+import { patternSize } from '../../../service/src/domain/patternSize.ts';
+import { splitText } from '../../../service/src/domain/splitText.ts';
+import { readMetrics } from '../../helpers/metrics.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { startAgentService, type AgentService } from './agentService.ts';
+
+/** The attack held the loop for 227 seconds; a slow machine needs some room. */
+const MOST_STALL_MS = 2_000;
+
+/** Each is allowed in a definition, and each is the worst of its kind. */
+const HEAVY = ['(?:(?:a|b)[ab]?){900}', '(?:(?:a|b)[ab]?){900}c', '^(?:a?b?){900}$', '(a|b)*a(a|b){900}', '(?:(?:a{0,30}b){0,30})', '[ab]{1000}c'];
+
+describe('text that costs', () => {
+  let agent: AgentService;
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  beforeAll(async () => {
+    agent = await startAgentService({ env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined } });
+    await agent.service.api.patch('/api/agent', { enabled: true });
+  });
+  afterAll(() => agent.close());
+  beforeEach(() => {
+    delay.reset();
+    delay.enable();
+  });
+  afterEach(() => void delay.disable());
+  const longestStallMs = () => delay.max / 1e6;
+
+  it('patterns of 900 counts and a long message: the agent asks for the value, and the loop does not stand still', async () => {
+    const properties = Object.fromEntries(HEAVY.map((pattern, at) => [`order_${at}`, { type: 'string', pattern, description: `Order ${at}` }]));
+    const { body, status } = await agent.service.api.post('/api/tools', { name: 'track_order', description: 'Status of an order', kind: 'Webhook', endpoint: `http://127.0.0.1:${agent.tools.port}/track`, parameters: { type: 'object', properties } });
+    expect(status).toBe(201);
+    await agent.service.api.post(`/api/tools/${body.id}/go-live`, { arguments: {} });
+    await waitFor('the tool to go live', async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live');
+
+    const talk = await agent.talk(`track my order: ${'ab'.repeat(1_990)}`);
+    await talk.reply();
+    expect((await talk.record()).status).toBe('awaiting_human');
+    expect((await readMetrics(agent.service.url)).value('conversation_service_bound_reached_total', { bound: 'pattern_work' })).toBeGreaterThan(0);
+    expect(longestStallMs()).toBeLessThan(MOST_STALL_MS);
+    // What the customer wrote is all there, for the person who takes over.
+    expect((await talk.record()).messages[0].text).toHaveLength(`track my order: ${'ab'.repeat(1_990)}`.length);
+  });
+
+  it.each([
+    ['two thousand clauses', '1.'.repeat(2_048)],
+    ['one word with at signs', 'a@'.repeat(2_048)],
+    ['signs that fold to eighteen letters each', 'ﷺ'.repeat(4_096)],
+    ['a request said a hundred times', 'please cancel my order 12. '.repeat(150)],
+    ['as many requests as words', 'and cancel '.repeat(370)],
+  ])('a burst of messages with %s is answered', async (_what, words) => {
+    const talk = await agent.talk(words);
+    await Promise.all(Array.from({ length: 20 }, () => talk.write(words)));
+    await talk.reply();
+    expect(longestStallMs()).toBeLessThan(MOST_STALL_MS);
+    expect((await talk.record()).message_count).toBeGreaterThan(20);
+  });
+});
+
+describe('what is read is cut to a size', () => {
+  it('of a request the newest messages are read, and whole ones', () => {
+    const customer = (text: string) => ({ type: 'customer', text }) as const;
+    const history = Array.from({ length: 100 }, (_, at) => customer(`${at} `.padEnd(1_000, 'x')));
+    const { newest, sources } = currentRequest(history);
+    expect([newest.length < 9_000, newest.endsWith(history.at(-1)!.text), newest.startsWith('92 '), sources.length]).toEqual([true, true, true, 1]);
+    expect(currentRequest([customer('y'.repeat(20_000))]).newest).toHaveLength(8_192);
+  });
+
+  it('a person who is asked for at either end of a message of many clauses comes', () => {
+    const clauses = Array.from({ length: 500 }, (_, at) => `clause ${at}`).join('. ');
+    const asked = 'I want to talk to a person';
+    expect([`${asked}. ${clauses}`, `${clauses}. ${asked}`, clauses].map((text) => someoneIsWanted([{ text }]))).toEqual([true, true, false]);
+  });
+
+  it('a person who is asked for in the last of many messages comes', () => {
+    const burst = Array.from({ length: 100 }, () => ({ text: 'where is it? '.repeat(300) }));
+    expect(someoneIsWanted([...burst, { text: 'I want to talk to a person' }])).toBe(true);
+  });
+
+  it('a pattern costs its size times the text, each search anew, and ends when nothing is left', () => {
+    const text = 'AB123 '.repeat(50);
+    expect(matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(1e8))).toHaveLength(50);
+    expect(() => matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(10_000))).toThrow(PatternBudgetError);
+    // Compiling costs too: a pattern that nobody has used yet does not begin.
+    expect(() => matchesIn('x', '(?:never seen before){500}', new PatternWork(100_000))).toThrow(PatternBudgetError);
+  });
+
+  it.each([
+    ['(?:(?:a|b)[ab]?){900}', 4_503],
+    [`(?:${'a'.repeat(980)}){1000}`, 980_003],
+    [`(?:(?:${'[ab]'.repeat(245)}){30}){33}`, 242_553],
+    ['(?:(?:(?:a{1,10}){1,10}){1,10})', 2_002],
+    ['^[A-Z]{2}-\\d{3,6}$', 17],
+    ['a{100,}', 105],
+    ['[\\]a{5}]', 4],
+    ['x{', 5],
+  ])('the size of %s is told before it is compiled', (pattern, size) => expect(patternSize(pattern)).toBe(size));
+
+  it.each<[string, (length: number) => void]>([
+    ['the words of one long word', (length) => contentTerms('a@'.repeat(length / 2))],
+    ['the pieces of brackets', (length) => splitText(')'.repeat(length), length / 2)],
+  ])('%s cost what their length costs', (_what, read) => {
+    const cost = (length: number) => Math.min(...Array.from({ length: 5 }, () => timed(() => read(length))));
+    // Eight times the text took sixty-four times as long; the least of five is told, and a millisecond is nothing.
+    expect(cost(8 * 2_048)).toBeLessThan(24 * Math.max(1, cost(2_048)));
+  });
+});
+
+function timed(work: () => void): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}
