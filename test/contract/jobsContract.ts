@@ -104,6 +104,66 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       expect(await claim()).toEqual(['a2', 'a3']);
     });
 
+    describe('groups of one share', () => {
+      const of = (share: string, groups: number) =>
+        Array.from({ length: groups }, (_, n) => job(`${share}${n}`, { group: `${share} ${n}` }));
+      /** What shares hold, and how many are free. */
+      const placesOf = (free: number, held: Record<string, number> = {}) =>
+        ({ free, heldBy: (share: string) => held[share] ?? 0 });
+      const countOf = (share: string, ids: readonly string[]) => ids.filter((id) => id.startsWith(share)).length;
+
+      it('are served in turn with another share, however many they are', async () => {
+        await enqueue(...of('a', 50), ...of('b', 1), ...of('c', 2));
+        expect((await claim({ limit: 3 })).map((id) => id[0]).sort()).toEqual(['a', 'b', 'c']);
+        expect((await claim({ limit: 2 })).map((id) => id[0]).sort()).toEqual(['a', 'c']);
+        expect(countOf('a', await claim())).toBe(48);
+      });
+
+      it('are served in turn with one that comes later, from one claim to the next', async () => {
+        await enqueue(...of('a', 50));
+        await claim({ limit: 3 });
+        await enqueue(...of('b', 2));
+        const claimed: string[] = [];
+        for (let n = 0; n < 4; n += 1) claimed.push(...(await claim({ limit: 1 })));
+        expect(claimed.map((id) => id[0]).sort()).toEqual(['a', 'a', 'b', 'b']);
+      });
+
+      it('get no more places together than are left free, and leave them to others', async () => {
+        await enqueue(...of('a', 20), ...of('b', 1));
+        const claimed = await claim({ places: placesOf(8) });
+        expect([countOf('a', claimed), countOf('b', claimed)]).toEqual([4, 1]);
+        expect(await claim({ places: placesOf(3, { a: 4, b: 1 }) })).toEqual([]);
+        expect(await claim({ places: placesOf(6, { a: 4 }) })).toHaveLength(1);
+        expect(countOf('a', await claim())).toBe(15);
+      });
+
+      it('have half of the places when no other share wants any, several of one group too', async () => {
+        await enqueue(...of('a', 9), ...Array.from({ length: 9 }, (_, n) => job(`a${n}th`, { group: 'a more' })));
+        expect(await claim({ places: placesOf(10) })).toHaveLength(5);
+      });
+
+      it('come after those of one that holds less', async () => {
+        await enqueue(...of('a', 5), ...of('b', 5), ...of('c', 5));
+        const claimed = await claim({ limit: 4, places: placesOf(100, { a: 3, b: 1, c: 9 }) });
+        expect([countOf('a', claimed), countOf('b', claimed)]).toEqual([1, 3]);
+      });
+
+      it('are neither asked for free slots nor waited for while their share may take no more', async () => {
+        await enqueue(...of('a', 40), job('later', { group: 'a later', runAt: NOW + 5 }), job('b', { group: 'b x', runAt: NOW + 20 }));
+        await claim({ limit: 10, leaseMs: 15 });
+        const asked: string[] = [];
+        const full = placesOf(10, { a: 10 });
+        expect(await claim({ places: full, freeSlots: (group) => asked.push(group) })).toEqual([]);
+        expect(asked.filter((group) => group.startsWith('a'))).toEqual([]);
+        expect(await current().msUntilDue('deliveries', () => false, full)).toBe(20);
+        expect(await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 9 }))).toBe(0);
+        expect(await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 10, b: 10 }))).toBeNull();
+        clock().advance(20);
+        expect(await claim({ places: full })).toEqual(['b']);
+        expect(await claim()).toHaveLength(41);
+      });
+    });
+
     it('hands out a job again when its lease has run out', async () => {
       await enqueue(job('a'));
       await claim({ leaseMs: 500 });

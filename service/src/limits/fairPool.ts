@@ -19,13 +19,18 @@ export class FairPool {
     return this.#held;
   }
 
+  /** Places that nobody has. */
+  get free(): number {
+    return this.#size - this.#held;
+  }
+
   heldBy(workspaceId: string): number {
     return this.#heldBy.get(workspaceId) ?? 0;
   }
 
   /** How many more places the workspace may take now, one after the other. */
   freeFor(workspaceId: string): number {
-    return Math.max(0, Math.ceil((this.#size - this.#held - this.heldBy(workspaceId)) / 2));
+    return Math.max(0, Math.ceil((this.free - this.heldBy(workspaceId)) / 2));
   }
 
   /** @returns what gives the place back, once however often it is called; null when the workspace may take none now */

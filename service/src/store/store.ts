@@ -65,7 +65,10 @@ export interface Collection<Doc extends Document> {
   delete(id: string): Promise<boolean>;
 }
 
-/** A piece of work that waits for its time. Jobs of one queue and group share a limit (a subscription's deliveries). */
+/**
+ * A piece of work that waits for its time. Jobs of one queue and group share a limit (a subscription's
+ * deliveries); groups whose names begin with the same word are one share (a workspace's), see `shareOf`.
+ */
 export interface Job {
   readonly id: string;
   readonly queue: string;
@@ -92,10 +95,25 @@ export interface TransactionJobs {
   release(id: string, at: { runAt: number; rank: number }): Promise<void>;
 }
 
+/** The share that a group belongs to: its name up to the first space. A group without one is a share of its own. */
+export function shareOf(group: string): string {
+  const end = group.indexOf(' ');
+  return end === -1 ? group : group.slice(0, end);
+}
+
+/** Places for work under way that shares have in common. A share gets one more as long as it holds fewer than are free. */
+export interface SharedPlaces {
+  /** How many nobody holds. */
+  readonly free: number;
+  heldBy(share: string): number;
+}
+
 export interface ClaimRequest {
   readonly queue: string;
   /** At most this many jobs in all. */
   readonly limit: number;
+  /** Each job takes one, and a share that may take no more is left alone. Left out: there are places for all. */
+  readonly places?: SharedPlaces;
   /** How many more jobs of this group the caller can take; 0 leaves the group alone. */
   readonly freeSlots: (group: string) => number;
   /** By the store's own clock: after this time an unfinished job can be claimed again (its worker is taken for dead). */
@@ -156,10 +174,16 @@ export interface Store<S extends Schema> {
    */
   transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T>;
 
-  /** Claims due and durable jobs, groups in turn, within each group by rank, then time. */
+  /**
+   * Claims due and durable jobs: of the share first that holds fewest places, among equals in turn; within
+   * it groups in turn, within each group by rank, then time.
+   */
   claim(request: ClaimRequest): Promise<readonly Job[]>;
-  /** How long until a job of a queue can be claimed (0: now), leaving out groups for which `skip` holds; null: none waits. */
-  msUntilDue(queue: string, skip?: (group: string) => boolean): Promise<number | null>;
+  /**
+   * How long until a job of a queue can be claimed (0: now), leaving out groups for which `skip` holds, and
+   * shares that may take no more of `places`; null: none waits.
+   */
+  msUntilDue(queue: string, skip?: (group: string) => boolean, places?: SharedPlaces): Promise<number | null>;
 
   /** Every durable change after `since` (a position; from now on when left out), until `signal` aborts. */
   changes(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap>;

@@ -1,3 +1,4 @@
+import type { JobShare } from './jobShare.ts';
 import type { StoredJob } from './queueTime.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
@@ -19,15 +20,17 @@ const OTHERS_TURN = 8;
  */
 export class JobGroup {
   readonly name: string;
-  /** When the group's queue looks at it again; null while it is in the round of those that are due. */
+  readonly share: JobShare;
+  /** When the group's share looks at it again; null while it is in the round of those that are due. */
   wakeAt: number | null = null;
   private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Placed> }[] = [];
 
   /** How often in a row a due job of a higher rank has had to wait. */
   private passedOver = 0;
 
-  constructor(name: string) {
+  constructor(name: string, share: JobShare) {
     this.name = name;
+    this.share = share;
   }
 
   /** @returns whether it was not there before */

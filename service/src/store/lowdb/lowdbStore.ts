@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
+import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from '../changeFeed.ts';
@@ -168,11 +168,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     });
   }
 
-  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
+  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false, places?: SharedPlaces): Promise<number | null> {
     this.refuseWhenUnavailable();
     return this.mutex.run(() => {
       this.refuseInOutage();
-      const dueAt = this.queue.nextDueAt(queue, skip);
+      const dueAt = this.queue.nextDueAt(queue, skip, places);
       return dueAt === null ? null : Math.max(0, dueAt - this.time.now());
     });
   }

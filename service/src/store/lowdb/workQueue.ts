@@ -1,4 +1,4 @@
-import type { ClaimRequest, Job, QueueStats } from '../store.ts';
+import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
 import type { Placed } from './jobGroup.ts';
 import type { Lease } from './jobLane.ts';
 import { JobLane } from './jobLane.ts';
@@ -57,8 +57,8 @@ export class WorkQueue {
     return jobs;
   }
 
-  nextDueAt(queue: string, skip: (group: string) => boolean): number | null {
-    return this.lanes.get(queue)?.nextDueAt(skip) ?? null;
+  nextDueAt(queue: string, skip: (group: string) => boolean, places?: SharedPlaces): number | null {
+    return this.lanes.get(queue)?.nextDueAt(skip, places) ?? null;
   }
 
   /** When a job that has not changed since is due; undefined when this queue has not seen it so. */

@@ -1,17 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Db, PgBoss } from 'pg-boss';
 import type { Logger } from '../options.ts';
+import { shareOf } from '../store.ts';
 import type { Connection, Database } from './database.ts';
 import type { Placed } from './jobWrites.ts';
 import { inWords, isOutage } from './errors.ts';
 import { Shares, type Load } from './shares.ts';
-import { earliestDue, lockNumber, quoted } from './sql.ts';
+import { earliestDue, fromText, lockNumber, quoted } from './sql.ts';
 import { transactionOn } from './transaction.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
 export interface Lane {
   /** As the table has it. */
   readonly group: string;
+  readonly share: string;
   /** pg-boss's job, with the attempt that this process fetched: another making of the same lane has another id. */
   readonly job: { readonly id: string; readonly retryCount: number };
   /** In steady milliseconds. */
@@ -183,7 +185,7 @@ export class Lanes {
       const batchSize = this.#shares.isAlone || !this.#isRealTime ? BATCH : (this.#batches.get(queue) ?? FIRST_BATCH);
       const jobs = await this.#take(queue, batchSize);
       for (const { id, retryCount, data } of jobs) {
-        held.set(data.group, { group: data.group, job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
+        held.set(data.group, { group: data.group, share: shareOf(fromText(data.group)), job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
       }
       if (this.#left.has(queue)) return this.leave(queue);
       if (jobs.length < batchSize) return void this.#batches.delete(queue);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
 import { silent, systemTime } from '../options.ts';
-import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, Store, StoreStats, Transaction } from '../store.ts';
+import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StoreStats, Transaction } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
 import { runOn, type Database, type Result, type Statement } from './database.ts';
@@ -143,11 +143,11 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     });
   }
 
-  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false): Promise<number | null> {
+  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false, places?: SharedPlaces): Promise<number | null> {
     if (!this.#queues.has(queue)) return this.#refuseWhenUnavailable(), null;
     return this.#tracked(async () => {
       await this.#time.sync();
-      return this.#outage.watch(() => this.#work.msUntilDue(queue, skip));
+      return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
     });
   }
 

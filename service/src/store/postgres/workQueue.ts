@@ -1,4 +1,4 @@
-import type { ClaimRequest, Job, QueueStats } from '../store.ts';
+import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { placedOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
@@ -11,6 +11,10 @@ const FRESH_IN_A_ROW = 7;
 
 /** What the counts of jobs are used for again at most. */
 const MOST_KEPT_MS = 30_000;
+
+const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
+/** More than any pool has, and what the statement can count. */
+const MOST_PLACES = 1_000_000_000;
 
 /** A claim whose answer was lost with its connection: nobody knows whether it holds. */
 interface LostClaim {
@@ -57,43 +61,67 @@ export class WorkQueue {
     this.#counts = new Kept(() => this.#countGroups(), options.isRealTime ? MOST_KEPT_MS : 0);
   }
 
-  async claim({ queue, limit, freeSlots, leaseMs }: ClaimRequest): Promise<readonly Job[]> {
+  async claim({ queue, limit, places = PLACES_FOR_ALL, freeSlots, leaseMs }: ClaimRequest): Promise<readonly Job[]> {
     await this.#giveBackLost(queue);
     await this.#lanes.fetch(queue);
-    const lanes = this.#lanes
-      .of(queue)
-      .map((lane) => ({ lane, slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))) }))
-      .filter(({ slots }) => slots > 0)
-      .sort((a, b) => a.lane.servedAt - b.lane.servedAt);
+    const shares = sharesOf(this.#lanes.of(queue), places);
+    const lanes = shares.flatMap(({ lanes: each, number, held }) =>
+      each
+        .map((lane) => ({ lane, number, held, slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))) }))
+        .filter(({ slots }) => slots > 0)
+        .sort((a, b) => a.lane.servedAt - b.lane.servedAt),
+    );
     if (lanes.length === 0 || limit <= 0) return [];
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
       this.#database,
       {
         text: this.#claimSql,
-        values: [queue, lanes.map(({ lane }) => lane.group), lanes.map(({ slots }) => slots), lanes.map(({ lane }) => lane.sinceRetry), limit, this.#instance, leaseMs, claimant],
+        values: [
+          queue,
+          lanes.map(({ lane }) => lane.group),
+          lanes.map(({ slots }) => slots),
+          lanes.map(({ lane }) => lane.sinceRetry),
+          limit,
+          this.#instance,
+          leaseMs,
+          claimant,
+          lanes.map(({ number }) => number),
+          lanes.map(({ held }) => held),
+          Math.min(places.free, MOST_PLACES),
+        ],
         name: 'cs_claim',
       },
       () => this.#lost.push({ queue, claimant, endsAt: performance.now() + leaseMs }),
     );
-    const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn) || Number(a.place) - Number(b.place));
+    const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn));
     const taken = new Map<string, number>();
+    const takenByShare = new Map<string, number>();
+    const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const row of claimed) {
       const { lane } = lanes[Number(row.place) - 1]!;
       lane.claimed.add(String(row.id));
       lane.servedAt = ++this.#served;
       lane.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lane.sinceRetry + 1);
       lane.emptySince = null;
-      taken.set(lane.group, (taken.get(lane.group) ?? 0) + 1);
+      count(taken, lane.group);
+      count(takenByShare, lane.share);
     }
-    if (claimed.length < limit) for (const { lane, slots } of lanes) settle(lane, (taken.get(lane.group) ?? 0) < slots);
+    // What a lane left over is known to be nothing only where one more would have been taken.
+    const free = places.free - claimed.length;
+    if (claimed.length < limit) {
+      for (const { lane, slots, held } of lanes) {
+        if (held + (takenByShare.get(lane.share) ?? 0) < free) settle(lane, (taken.get(lane.group) ?? 0) < slots);
+      }
+    }
     return claimed.map(jobOf);
   }
 
   /** @see Store.msUntilDue */
-  async msUntilDue(queue: string, skip: (group: string) => boolean): Promise<number | null> {
+  async msUntilDue(queue: string, skip: (group: string) => boolean, places: SharedPlaces = PLACES_FOR_ALL): Promise<number | null> {
     await this.#lanes.fetch(queue);
-    const groups = this.#lanes.of(queue).flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
+    const lanes = sharesOf(this.#lanes.of(queue), places).flatMap((share) => share.lanes);
+    const groups = lanes.flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
     const { rows } = await runOn(this.#database, {
       text: `SELECT (${this.#nowSql})::float8 AS now,
           (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer,
@@ -190,8 +218,9 @@ export class WorkQueue {
 
   /**
    * One statement: of each group as many as it has slots, less what other processes still have of it;
-   * within it fresh ones first, every eighth a retry; the groups in turn, up to the limit. The chosen ones are
-   * looked up where they were found, also by a plan that was made when the table was empty.
+   * within it fresh ones first, every eighth a retry; within a share the groups in turn; of the shares first
+   * the one that holds fewest places, as long as it holds fewer than are free; up to the limit. The chosen ones
+   * are looked up where they were found, also by a plan that was made when the table was empty.
    */
   get #claimSql(): string {
     const of = (retry: boolean) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
@@ -199,20 +228,40 @@ export class WorkQueue {
           WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
           ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
-      lanes AS (SELECT a.place, a.group_key, a.since_retry, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
+      lanes AS (SELECT a.place, a.group_key, a.since_retry, a.share, a.held, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
             AND o.claimed_by IS NOT NULL AND NOT starts_with(o.claimed_by, $6) AND o.due_at > n.ms) AS slots
-          FROM unnest($2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, place), n),
+          FROM unnest($2::text[], $3::int[], $4::int[], $9::int[], $10::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, share, held, place), n),
       candidates AS (SELECT l.place, c.tid, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
           FROM lanes l CROSS JOIN n CROSS JOIN LATERAL (
             SELECT f.tid, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
             UNION ALL
             SELECT r.tid, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
           WHERE l.slots > 0),
-      chosen AS (SELECT c.place, c.turn, c.tid FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots ORDER BY c.turn, c.place LIMIT $5)
+      ranked AS (SELECT c.tid, c.place, l.share, l.held + row_number() OVER (PARTITION BY l.share ORDER BY c.turn, c.place) - 1 AS held
+          FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots),
+      ordered AS (SELECT tid, place, held, row_number() OVER (ORDER BY held, share) AS turn FROM ranked),
+      chosen AS (SELECT tid, place, turn FROM ordered WHERE held + turn <= $11 ORDER BY turn LIMIT $5)
       UPDATE ${this.#jobs} j SET claimed_by = $8, due_at = n.ms + $7::bigint FROM chosen c, n
       WHERE j.ctid = c.tid AND j.due_at <= n.ms
       RETURNING j.id, j.queue, j.group_key, j.run_at, j.rank, j.is_retry, j.data, c.turn, c.place`;
   }
+}
+
+interface ShareOfLanes {
+  readonly number: number;
+  readonly held: number;
+  readonly lanes: readonly Lane[];
+}
+
+/** The lanes of the shares that may take more, by share: the one that was served longest ago comes first. */
+function sharesOf(lanes: readonly Lane[], places: SharedPlaces): readonly ShareOfLanes[] {
+  const servedAt = (share: readonly Lane[]) => share.reduce((last, lane) => Math.max(last, lane.servedAt), 0);
+  return [...Map.groupBy(lanes, ({ share }) => share)]
+    .map(([share, of]) => ({ held: places.heldBy(share), lanes: of }))
+    .filter(({ held }) => held < places.free)
+    .map((share) => ({ ...share, servedAt: servedAt(share.lanes) }))
+    .sort((a, b) => a.servedAt - b.servedAt)
+    .map(({ held, lanes: of }, number) => ({ number, held, lanes: of }));
 }
 
 /** Notes whether a lane has more that is due. */
