@@ -50,7 +50,7 @@ export class Housekeeping {
       mostInFlight: 1,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
-      run: async (jobs, done) => void (await Promise.all(jobs.map(() => this.#sweep().finally(done)))),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#sweep().finally(() => done(job))))),
     });
   }
 

@@ -120,9 +120,9 @@ describe('what was claimed and begun late', () => {
       mostInFlight: 1,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
-      run: async (_jobs, done, lease) => {
+      run: async ([job], done, lease) => {
         given.resolve(lease);
-        done();
+        done(job!);
       },
     });
     const lease = await given.promise;

@@ -18,6 +18,7 @@ export interface AgentLoopOptions {
   readonly timeoutMs: number;
 }
 
+/** Conversations of one workspace that a model thinks about at once. */
 const MOST_IN_FLIGHT = 32;
 /** A model ends itself when its time is over, and says so; this is for one that does not. */
 const GRACE_MS = 1000;
@@ -41,9 +42,10 @@ export class AgentLoop {
       log: options.log,
       queue: AGENT_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
+      atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: () => 1,
-      run: async (jobs, done) => void (await Promise.all(jobs.map(({ id }) => this.#run(id).finally(done)))),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
     });
   }
 

@@ -23,6 +23,7 @@ export interface SenderOptions {
   readonly graceMs?: number;
 }
 
+/** Texts of one workspace under way at once, over all its accounts. */
 const MOST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT_AN_ACCOUNT = 20;
 /** A contact's text waits for the answer about the one before, which was claimed earlier. */
@@ -57,9 +58,10 @@ export class Sender {
       clock: options.clock,
       queue: SENDING_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
+      atShare: { bounds: options.deps.bounds, bound: 'workspace_texts' },
       leaseMs: TRIES * options.config.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (account) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(account) ?? 0),
-      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(done)))),
+      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });
   }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { ServiceStore } from '../domain/collections.ts';
 import { askedToRepeat, DELIVERY_QUEUE, type Delivery } from '../domain/delivery.ts';
 import type { Deps } from '../domain/deps.ts';
+import { limitedBy } from '../domain/workGroup.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import { rememberOpened } from '../security/rememberOpened.ts';
 import { StoreUnavailable, type Job } from '../store/store.ts';
@@ -9,6 +10,7 @@ import { Gathered } from '../work/gathered.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
+import type { InFlightLimit } from './inFlightLimit.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
 import { ParkedLineages } from './parkedLineages.ts';
@@ -24,9 +26,9 @@ export interface DispatcherOptions {
   readonly observer?: DeliveryObserver;
 }
 
-/** Deliveries under way at once, over all subscriptions. */
+/** Deliveries of one workspace under way at once, over all its subscriptions. */
 const MOST_IN_FLIGHT = 512;
-/** There are half as many connections to one address: who waits for one waits for another attempt, at most. Its own deadline begins then. */
+/** An attempt may wait for a connection as long as another one takes. Its own deadline begins then. */
 const DEADLINES = 2;
 
 /**
@@ -37,6 +39,7 @@ const DEADLINES = 2;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #observer: DeliveryObserver;
+  /** By lineage. */
   readonly #limits: InFlightLimits;
   readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
@@ -56,8 +59,9 @@ export class Dispatcher {
       log: options.log,
       queue: DELIVERY_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
+      atShare: { bounds: options.deps.bounds, bound: 'workspace_deliveries' },
       leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (group) => this.#parked.slotsOf(group, this.#limits.of(group).free),
+      freeSlots: (group) => this.#parked.slotsOf(limitedBy(group), this.#limitOf(group).free),
       run: (jobs, done) => this.#sendAll(jobs, done),
     });
   }
@@ -72,8 +76,8 @@ export class Dispatcher {
     return this.#loop.stop();
   }
 
-  async #sendAll(jobs: readonly Job[], done: () => void): Promise<void> {
-    for (const { group } of jobs) this.#limits.of(group).start();
+  async #sendAll(jobs: readonly Job[], done: (job: Job) => void): Promise<void> {
+    for (const { group } of jobs) this.#limitOf(group).start();
     const { due, cancelled, waiting } = await this.#loop.record(() => loadDueDeliveries(this.#options.deps, jobs)).catch((error: unknown) => {
       this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
       return { due: [], cancelled: [], waiting: new Set<string>() };
@@ -81,15 +85,20 @@ export class Dispatcher {
     for (const delivery of cancelled) this.#observer.ended(delivery);
     const sendable = new Set(due.map(({ delivery }) => delivery.id));
     for (const { group } of jobs) {
-      if (waiting.has(group)) this.#parked.park(group);
-      else this.#parked.leave(group);
+      if (waiting.has(group)) this.#parked.park(limitedBy(group));
+      else this.#parked.leave(limitedBy(group));
     }
     for (const job of jobs) {
       if (sendable.has(job.id)) continue;
-      this.#limits.of(job.group).end(null, 0);
-      done();
+      this.#limitOf(job.group).end(null, 0);
+      done(job);
     }
-    await Promise.all(due.map((each) => this.#send(each).finally(done)));
+    await Promise.all(due.map((each) => this.#send(each).finally(() => done(each.job))));
+  }
+
+  /** The subscription's. Jobs of an earlier version have another group, and the same limit. */
+  #limitOf(group: string): InFlightLimit {
+    return this.#limits.of(limitedBy(group));
   }
 
   async #send(due: DueDelivery): Promise<void> {

@@ -4,9 +4,9 @@ import { InFlightLimit } from './inFlightLimit.ts';
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
-/** The limit of each group of deliveries. One that has long been idle is forgotten: groups come and go with subscriptions. */
+/** The limit of each lineage's deliveries. One that has long been idle is forgotten: they come and go with subscriptions. */
 export class InFlightLimits {
-  readonly #byGroup = new Map<string, InFlightLimit>();
+  readonly #byLineage = new Map<string, InFlightLimit>();
   readonly #timeoutMs: number;
   readonly #now: () => number;
   #sweepAt = FIRST_SWEEP_AT;
@@ -17,21 +17,21 @@ export class InFlightLimits {
   }
 
   get size(): number {
-    return this.#byGroup.size;
+    return this.#byLineage.size;
   }
 
-  of(group: string): InFlightLimit {
-    let limit = this.#byGroup.get(group);
+  of(lineageId: string): InFlightLimit {
+    let limit = this.#byLineage.get(lineageId);
     if (!limit) {
       if (this.size >= this.#sweepAt) this.#sweep();
-      this.#byGroup.set(group, (limit = new InFlightLimit(this.#timeoutMs, this.#now)));
+      this.#byLineage.set(lineageId, (limit = new InFlightLimit(this.#timeoutMs, this.#now)));
     }
     return limit;
   }
 
   /** Looks at all of them only when they have doubled since the last time. */
   #sweep(): void {
-    for (const [group, limit] of this.#byGroup) if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#byGroup.delete(group);
+    for (const [lineageId, limit] of this.#byLineage) if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#byLineage.delete(lineageId);
     this.#sweepAt = Math.max(FIRST_SWEEP_AT, 2 * this.size);
   }
 }

@@ -8,6 +8,7 @@ import type { Job } from '../store/store.ts';
 
 /** A claimed delivery with all that an attempt needs. */
 export interface DueDelivery {
+  readonly job: Job;
   readonly delivery: Delivery;
   readonly subscription: Subscription;
   readonly event: Event;
@@ -61,7 +62,7 @@ async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded |
   if (delivery?.status === 'pending') {
     const { subscription, retired } = await holders.of(delivery.subscriptionId);
     const event = await tx.events.peek(delivery.eventId);
-    if (subscription && event) return { type: 'due', delivery, subscription, event };
+    if (subscription && event) return { type: 'due', job, delivery, subscription, event };
     if (retired && event) {
       await tx.jobs.release(job.id, job);
       return { type: 'waiting' };

@@ -4,10 +4,11 @@ import type { Deps } from '../domain/deps.ts';
 import { recallDeliveries } from '../domain/operations/recallDeliveries.ts';
 import { endRetirement } from '../domain/operations/retireSubscription.ts';
 import { isVacant, RETIREMENT_QUEUE } from '../domain/retiredSubscription.ts';
+import { limitedBy } from '../domain/workGroup.ts';
 import type { Job } from '../store/store.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 
-/** Retirements worked on at once. */
+/** Retirements of one workspace worked on at once. */
 const MOST_IN_FLIGHT = 4;
 /** A longer one is begun anew, which does no harm. */
 const LEASE_MS = 60_000;
@@ -32,7 +33,7 @@ export class Retirements {
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => run(job).finally(done)))),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => run(job).finally(() => done(job))))),
     });
   }
 
@@ -44,7 +45,7 @@ export class Retirements {
 
 async function workOn(deps: Deps, { id, group, data }: Job): Promise<void> {
   if (data.task === 'recall') {
-    await recallDeliveries(deps, group, new Date(String(data.removedAt)));
+    await recallDeliveries(deps, limitedBy(group), new Date(String(data.removedAt)));
     await deps.store.transaction((tx) => tx.jobs.complete(id));
     return;
   }

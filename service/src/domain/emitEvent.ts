@@ -8,6 +8,7 @@ import { newId } from './ids.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
 import { RETIRED_LIMIT } from './retiredSubscription.ts';
 import { lineageOf, SUBSCRIPTION_LIMIT } from './subscription.ts';
+import { workGroup } from './workGroup.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
@@ -63,4 +64,4 @@ export async function queueDelivery(tx: Tx, event: Event, lineageId: string, now
 
 /** Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after it. */
 export const enqueueDelivery = (tx: Tx, delivery: Delivery, runAt: number, rank: number): Promise<void> =>
-  tx.jobs.enqueue({ id: delivery.id, queue: DELIVERY_QUEUE, group: delivery.subscriptionId, runAt, rank, data: {} });
+  tx.jobs.enqueue({ id: delivery.id, queue: DELIVERY_QUEUE, group: workGroup(delivery.workspaceId, delivery.subscriptionId), runAt, rank, data: {} });

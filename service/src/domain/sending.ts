@@ -2,6 +2,7 @@ import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
 import type { Contact } from './contact.ts';
 import type { DeliveryState, Message } from './message.ts';
+import { workGroup } from './workGroup.ts';
 
 /**
  * A text on its way to a channel: a message of ours, or a piece of one that is longer than the channel
@@ -35,7 +36,7 @@ export interface Sending extends Document {
 export const SENDING_QUEUE = 'sendings';
 
 /** Contacts of one account of a channel share its places. */
-export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string => `${workspaceId} ${channel} ${channelAccount}`;
+export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string => workGroup(workspaceId, `${channel} ${channelAccount}`);
 
 /** @param start.part from 1 */
 export const newSending = ({ message, ...start }: Pick<Sending, 'id' | 'part' | 'text' | 'createdAt'> & { message: Message }): Sending => ({

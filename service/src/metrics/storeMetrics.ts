@@ -2,6 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
 import { DELIVERY_QUEUE } from '../domain/delivery.ts';
 import { findVacantLineages } from '../domain/operations/findVacantLineages.ts';
+import { limitedBy } from '../domain/workGroup.ts';
 import { StoreUnavailable, type QueueStats } from '../store/store.ts';
 
 type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>;
@@ -49,7 +50,7 @@ function heldBack(store: Watched): () => Promise<(queue: string, group: string) 
       if (!(error instanceof StoreUnavailable)) throw error;
     }
     const current = vacant;
-    return (queue, group) => queue === DELIVERY_QUEUE && current.has(group);
+    return (queue, group) => queue === DELIVERY_QUEUE && current.has(limitedBy(group));
   };
 }
 

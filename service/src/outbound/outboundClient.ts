@@ -77,7 +77,8 @@ export interface OutboundPolicy {
 }
 
 const CHECK_TIMEOUT_MS = 5_000;
-const DEFAULT_CONNECTIONS_PER_ORIGIN = 256;
+/** As many as there are deliveries and tool calls under way at once: at one n8n that many workspaces use, nobody waits for another one's connection. */
+const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
 
 const refuseHostHeader = (headers: Record<string, string>) => {

@@ -18,6 +18,7 @@ export interface PaymentLoopOptions {
   readonly config: PaymentsConfig;
 }
 
+/** Payments of one workspace asked about at once, over all its providers. */
 const MOST_IN_FLIGHT = 64;
 const MOST_IN_FLIGHT_AN_ACCOUNT = 8;
 /** What asking may take beyond the provider's own time. */
@@ -44,9 +45,10 @@ export class PaymentLoop {
       log: options.log,
       queue: PAYMENT_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
+      atShare: { bounds: options.deps.bounds, bound: 'workspace_payments' },
       leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
       freeSlots: (group) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(group) ?? 0),
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(done)))),
+      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(() => done(job))))),
     });
   }
 

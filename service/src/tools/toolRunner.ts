@@ -23,6 +23,7 @@ export interface ToolRunnerOptions {
   readonly retryDelaysMs: readonly number[];
 }
 
+/** Calls of one workspace under way at once: eight tools that hang take all of them, and none of another workspace's. */
 const MOST_IN_FLIGHT = 128;
 const MOST_IN_FLIGHT_A_TOOL = 16;
 /** How long calls that are under way may take to end at a stop. */
@@ -48,9 +49,10 @@ export class ToolRunner {
       clock: options.clock,
       queue: TOOL_CALL_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
+      atShare: { bounds: options.deps.bounds, bound: 'workspace_tool_calls' },
       leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + LEASE_MARGIN_MS,
       freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
-      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(done)))),
+      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });
   }
 

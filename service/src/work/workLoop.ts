@@ -1,6 +1,9 @@
 import type { Logger } from 'pino';
 import { systemClock, type SteadyClock } from '../domain/clock.ts';
-import { StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+import type { BoundName, Bounds } from '../limits/bounds.ts';
+import { FairPool } from '../limits/fairPool.ts';
+import { shareOf, StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+import { FullShares } from './fullShares.ts';
 import { Lease } from './lease.ts';
 import { persistently } from './persistently.ts';
 
@@ -10,13 +13,18 @@ export interface WorkLoopOptions {
   /** By which leases are counted; default the system's. */
   readonly clock?: SteadyClock;
   readonly queue: string;
-  /** Jobs under way at once, over all groups. */
+  /**
+   * Jobs of one workspace under way at once, over all its groups, while no other has any. All workspaces
+   * together have up to twice as many: one more finds a place at once, whatever the others do.
+   */
   readonly mostInFlight: number;
+  /** Told when a workspace has its share of the places and more that waits. */
+  readonly atShare?: { readonly bounds: Bounds; readonly bound: BoundName };
   /** A job that is not finished by then is claimed again. */
   readonly leaseMs: number;
   readonly freeSlots: ClaimRequest['freeSlots'];
   /** Does the claimed jobs; calls `done` for each one as it ends. Never rejects. */
-  readonly run: (jobs: readonly Job[], done: () => void, lease: Lease) => Promise<void>;
+  readonly run: (jobs: readonly Job[], done: (job: Job) => void, lease: Lease) => Promise<void>;
 }
 
 /** What a lease has beyond the longest attempt, for recording what came of it. */
@@ -34,8 +42,9 @@ export class WorkLoop {
   readonly #batches = new Set<Promise<void>>();
   readonly #stopListening: () => void;
   readonly #stopping = new AbortController();
-  /** Claimed and not yet done. */
-  #inFlight = 0;
+  /** For what is claimed and not yet done. */
+  readonly #places: FairPool;
+  readonly #full: FullShares | null;
   #turning = false;
   #wakeQueued = false;
   #turnAgain = false;
@@ -45,6 +54,8 @@ export class WorkLoop {
   /** Starts at once. */
   constructor(options: WorkLoopOptions) {
     this.#options = options;
+    this.#places = new FairPool(2 * options.mostInFlight);
+    this.#full = options.atShare === undefined ? null : new FullShares(this.#places, options.atShare);
     this.#stopListening = options.store.onWork(() => this.wake(), options.queue);
     this.wake();
   }
@@ -105,25 +116,39 @@ export class WorkLoop {
   }
 
   async #msUntilDue(): Promise<number> {
-    const { store, queue, mostInFlight, freeSlots } = this.#options;
-    if (this.#inFlight >= mostInFlight) return HEARTBEAT_MS;
-    const waitMs = await store.msUntilDue(queue, (group) => freeSlots(group) === 0);
+    const { store, queue, freeSlots } = this.#options;
+    const isFull = (group: string) => freeSlots(group) === 0;
+    await this.#full?.tell((share) => this.#hasDue(share, isFull));
+    if (this.#places.free === 0) return HEARTBEAT_MS;
+    const waitMs = await store.msUntilDue(queue, isFull, this.#places);
     if (waitMs === null) return HEARTBEAT_MS;
     return Math.min(HEARTBEAT_MS, Math.max(1, waitMs));
   }
 
+  /** Whether there is more for the share to do than it has places for. */
+  async #hasDue(share: string, isFull: (group: string) => boolean): Promise<boolean> {
+    const { store, queue } = this.#options;
+    const forItAlone = { free: 1, heldBy: (other: string) => (other === share ? 0 : 1) };
+    return (await store.msUntilDue(queue, isFull, forItAlone)) === 0;
+  }
+
   async #claimAndRun(): Promise<void> {
-    const { store, queue, mostInFlight, leaseMs, freeSlots, run, clock = systemClock } = this.#options;
-    if (this.#stopping.signal.aborted || this.#inFlight >= mostInFlight) return;
+    const { store, queue, leaseMs, freeSlots, run, clock = systemClock } = this.#options;
+    const { free } = this.#places;
+    if (this.#stopping.signal.aborted || free === 0) return;
     const lease = new Lease(clock, leaseMs);
-    const jobs = await store.claim({ queue, limit: mostInFlight - this.#inFlight, freeSlots, leaseMs });
+    this.#full?.beforeClaim();
+    const jobs = await store.claim({ queue, limit: free, places: this.#places, freeSlots, leaseMs });
     // What a stop came upon is neither begun nor lost: the next process claims it.
-    if (jobs.length === 0 || this.#stopping.signal.aborted) return;
-    this.#inFlight += jobs.length;
-    const batch = run(jobs, () => {
-      this.#inFlight--;
+    if (this.#stopping.signal.aborted) return;
+    const leave = new Map(jobs.map((job) => [job.id, this.#places.enter(shareOf(job.group))]));
+    const done = ({ id }: Job) => {
+      leave.get(id)?.();
       this.wake();
-    }, lease);
+    };
+    this.#full?.afterClaim(new Set(jobs.map(({ group }) => shareOf(group))));
+    if (jobs.length === 0) return;
+    const batch = run(jobs, done, lease);
     this.#batches.add(batch);
     void batch.finally(() => this.#batches.delete(batch));
   }

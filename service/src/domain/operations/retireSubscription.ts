@@ -11,6 +11,7 @@ import {
   type RetirementTask,
 } from '../retiredSubscription.ts';
 import { isSameAddress, lineageOf, type Subscription } from '../subscription.ts';
+import { workGroup } from '../workGroup.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Removes a subscription and keeps its place for ten minutes. Costs the same whatever is pending. The caller has locked its workspace. */
@@ -64,7 +65,8 @@ async function makeRoom(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 const schedule = (tx: Tx, retired: RetiredSubscription, task: RetirementTask, runAt: number): Promise<void> => {
-  const { id, lineageId, removedAt } = retired;
+  const { id, workspaceId, lineageId, removedAt } = retired;
+  const group = workGroup(workspaceId, lineageId);
   const data = { task, subscriptionId: id, removedAt, isHandedOn: !isVacant(retired) };
-  return tx.jobs.enqueue({ id: retirementJobId(id, task), queue: RETIREMENT_QUEUE, group: lineageId, runAt, rank: 0, data });
+  return tx.jobs.enqueue({ id: retirementJobId(id, task), queue: RETIREMENT_QUEUE, group, runAt, rank: 0, data });
 };

@@ -2,6 +2,7 @@ import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { TOOL_CALL_QUEUE, finish, type ToolCall } from '../toolCall.ts';
+import { workGroup } from '../workGroup.ts';
 import { lockToolCall } from './loadToolCall.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
@@ -10,7 +11,7 @@ const MOST_WAITING = 10_000;
 
 /** Puts a call's next attempt, or the end of its wait for approval, into the work queue. Its job is named after it. */
 export const enqueueToolCall = (tx: Tx, call: ToolCall, runAt: number): Promise<void> =>
-  tx.jobs.enqueue({ id: call.id, queue: TOOL_CALL_QUEUE, group: call.toolId ?? call.tool, runAt, rank: 0, data: {} });
+  tx.jobs.enqueue({ id: call.id, queue: TOOL_CALL_QUEUE, group: workGroup(call.workspaceId, call.toolId ?? call.tool), runAt, rank: 0, data: {} });
 
 /**
  * Saves a call that has ended, and asks the agent to tell how. When the agent is not in control any

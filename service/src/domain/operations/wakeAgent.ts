@@ -3,6 +3,7 @@ import { AGENT_QUEUE } from '../agentTurn.ts';
 import type { Tx } from '../collections.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
+import { workGroup } from '../workGroup.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 
 /**
@@ -17,6 +18,6 @@ export async function wakeAgent(tx: Tx, { agent }: Pick<Deps, 'agent'>, conversa
   if (conversation.status !== 'ai_active' && !(toTell && conversation.status === 'awaiting_human')) return false;
   const settings = await findAgentSettings(tx, conversation.workspaceId);
   if (!isEnabled(settings, agent.isOnByDefault)) return false;
-  await tx.jobs.enqueue({ id: conversation.id, queue: AGENT_QUEUE, group: conversation.id, runAt, rank: 0, data: {} });
+  await tx.jobs.enqueue({ id: conversation.id, queue: AGENT_QUEUE, group: workGroup(conversation.workspaceId, conversation.id), runAt, rank: 0, data: {} });
   return true;
 }

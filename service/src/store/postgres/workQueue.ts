@@ -72,6 +72,7 @@ export class WorkQueue {
         .sort((a, b) => a.lane.servedAt - b.lane.servedAt),
     );
     if (lanes.length === 0 || limit <= 0) return [];
+    const { free } = places; // it may change before the answer comes
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
       this.#database,
@@ -88,7 +89,7 @@ export class WorkQueue {
           claimant,
           lanes.map(({ number }) => number),
           lanes.map(({ held }) => held),
-          Math.min(places.free, MOST_PLACES),
+          Math.min(free, MOST_PLACES),
         ],
         name: 'cs_claim',
       },
@@ -108,10 +109,10 @@ export class WorkQueue {
       count(takenByShare, lane.share);
     }
     // What a lane left over is known to be nothing only where one more would have been taken.
-    const free = places.free - claimed.length;
     if (claimed.length < limit) {
       for (const { lane, slots, held } of lanes) {
-        if (held + (takenByShare.get(lane.share) ?? 0) < free) settle(lane, (taken.get(lane.group) ?? 0) < slots);
+        const wouldTakeMore = held + (takenByShare.get(lane.share) ?? 0) < free - claimed.length;
+        if (wouldTakeMore) settle(lane, (taken.get(lane.group) ?? 0) < slots);
       }
     }
     return claimed.map(jobOf);
