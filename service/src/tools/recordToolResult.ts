@@ -15,7 +15,9 @@ import { endToolCall } from './endToolCall.ts';
 export async function recordToolResult(deps: Deps, made: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<void> {
   const recorded = await deps.store.transaction((tx) => record(tx, deps, made, result, retryDelaysMs));
   // By itself: calls of other conversations make room, and none of them is waited for above.
-  if (recorded?.hasLargeResult) await deps.store.transaction(boundResults);
+  if (!recorded?.hasLargeResult) return;
+  const cut = await deps.store.transaction(boundResults);
+  if (cut > 0) deps.bounds.reached('workspace_results');
 }
 
 async function record(tx: Tx, deps: Deps, { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<ToolCall | null> {

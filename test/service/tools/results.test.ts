@@ -37,6 +37,29 @@ describe('results of tool calls', () => {
     expect(kept.filter(({ hasLargeResult }) => hasLargeResult)).toHaveLength(47);
   });
 
+  it('of the workspace that stores the most make room: another one’s stay whole', async () => {
+    const call = (workspaceId: string) =>
+      ({ id: newId('call'), workspaceId, status: 'succeeded', resultJson: JSON.stringify('x'.repeat(MEBIBYTE)), hasLargeResult: true }) as ToolCall;
+    const mine = call('mine');
+    const keep = (calls: readonly ToolCall[]) => store.transaction(async (tx) => {
+      for (const each of calls) await tx.toolCalls.put(each);
+      return boundResults(tx);
+    });
+    const whole = async (workspaceId: string) => (await store.transaction((tx) => tx.toolCalls.find({ where: { workspaceId }, limit: 200 })))
+      .filter(({ hasLargeResult }) => hasLargeResult).map(({ id }) => id);
+    expect(await keep([mine])).toBe(0);
+    const flood = Array.from({ length: 60 }, () => call('flooder'));
+    expect(await keep(flood)).toBe(14);
+    expect(await whole('mine')).toEqual([mine.id]);
+    expect(await whole('flooder')).toEqual(flood.slice(14).map(({ id }) => id));
+    // What others need, it gives, until they have as much.
+    await keep(Array.from({ length: 30 }, () => call('mine')));
+    const [theirs, ours] = [await whole('flooder'), await whole('mine')];
+    expect(theirs.length + ours.length).toBe(47);
+    expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
+    expect(theirs).toEqual(flood.slice(60 - theirs.length).map(({ id }) => id));
+  });
+
   it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])('an excerpt masks %s wherever the cut lies', (detail) => {
     for (let at = 60; at <= 110; at++) {
       const { text, isCut } = resultExcerpt({ resultJson: `"${'.'.repeat(at)} ${detail} ${'.'.repeat(3000)}"` }, contact, 100);
