@@ -86,7 +86,7 @@ export async function startService(
   const bounds = createBounds(log, metrics.boundReached);
 
   const outbound = started.adopt(
-    createOutboundClient({ allowedNetworks: config.allowedNetworks, nat64Prefixes: config.nat64Prefixes, insecureTargets: config.insecureTargets, ca, log }),
+    createOutboundClient({ allowedNetworks: config.allowedNetworks, nat64Prefixes: config.nat64Prefixes, insecureTargets: config.insecureTargets, ca, bounds, log }),
     (client) => closeWithin(client, 'outgoing connections', log),
   );
   if (config.insecureTargets) {

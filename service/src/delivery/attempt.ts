@@ -21,6 +21,7 @@ export interface AttemptResult {
 
 /** An event as it goes to one subscriber. */
 export interface EventCall {
+  readonly workspaceId: string;
   readonly url: string;
   readonly event: string;
   readonly eventId: string;
@@ -60,6 +61,7 @@ export async function attempt(
   const startedAt = performance.now();
   try {
     const { status, body } = await outbound.request({
+      workspaceId: call.workspaceId,
       url: call.url,
       method: 'POST',
       headers,

@@ -1,4 +1,5 @@
 import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
+import type { Workspace } from '../domain/workspace.ts';
 import { OutboundError, type OutboundClient } from '../outbound/outboundClient.ts';
 
 /** Why an address is refused, as the API says it. */
@@ -9,16 +10,22 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
   unresolvable: 'target_url_unresolvable',
 };
 
+/** A slow look-up that came first has ended by then. */
+const RETRY_AFTER_SECONDS = 5;
+
+const isBusy = (error: unknown): error is OutboundError => error instanceof OutboundError && error.kind === 'busy';
+
 /**
  * Checks a target when a subscription or a tool is saved; each connection checks again.
- * @throws target_url_* (422)
+ * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
  * @see spec section 8; design section 6
  */
-export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (url: string, param: string): Promise<void> => {
+export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (workspace: Pick<Workspace, 'id'>, url: string, param: string): Promise<void> => {
   try {
-    await outbound.checkTarget(url);
+    await outbound.checkTarget(url, workspace.id);
   } catch (error) {
     const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
+    if (isBusy(error)) throw new AppError('unavailable', `${param} cannot be checked just now: ${error.message} Try again in a moment; nothing was changed.`, { param, retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (!code) throw error;
     throw new AppError(code, `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`, { param });
   }

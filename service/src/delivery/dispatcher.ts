@@ -118,7 +118,7 @@ export class Dispatcher {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
     const lastAttemptAt = delivery.attempts.at(-1)?.at ?? null;
-    const call = { url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery), round: delivery.roundStart, lastAttemptAt };
+    const call = { workspaceId: subscription.workspaceId, url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery), round: delivery.roundStart, lastAttemptAt };
     const limit = this.#limits.of(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });

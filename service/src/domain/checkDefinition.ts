@@ -3,6 +3,7 @@ import { AppError } from './errorCatalogue.ts';
 import { ParametersError, compileParameters } from './parametersSchema.ts';
 import { RequestTemplateError, parseRequestTemplate } from './requestTemplate.ts';
 import type { ToolDefinition } from './tool.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What a caller says of a tool, before it was looked at. */
 export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { readonly requestTemplate: unknown };
@@ -18,6 +19,7 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { reado
  */
 export async function checkDefinition(
   { checkTargetUrl }: Pick<Deps, 'checkTargetUrl'>,
+  workspace: Pick<Workspace, 'id'>,
   wanted: WantedDefinition,
   secretNames: readonly string[],
   before?: ToolDefinition,
@@ -29,7 +31,7 @@ export async function checkDefinition(
     return { ...wanted, requestTemplate: parseRequestTemplate(wanted.requestTemplate, { parameters: wanted.parameters, secretNames }) };
   });
   const address = addressOf(definition);
-  if (before === undefined || address !== addressOf(before)) await checkTargetUrl(address, definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url');
+  if (before === undefined || address !== addressOf(before)) await checkTargetUrl(workspace, address, definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url');
   return definition;
 }
 

@@ -4,6 +4,7 @@ import type { ChannelDirectory } from './channel.ts';
 import type { Clock } from './clock.ts';
 import type { ServiceStore } from './collections.ts';
 import type { PaymentDirectory } from './payment.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface AgentPolicy {
   /** What `enabled` is until someone decides: true when a model is configured. */
@@ -23,9 +24,10 @@ export interface Deps {
   /**
    * Refuses an address that events and tool calls may not be sent to.
    * @param param the field that holds it, for the error
-   * @throws target_url_invalid, target_url_not_https, target_url_not_public, target_url_unresolvable (422)
+   * @param workspace look-ups are shared out among workspaces
+   * @throws target_url_invalid, target_url_not_https, target_url_not_public, target_url_unresolvable (422); unavailable (503)
    */
-  readonly checkTargetUrl: (url: string, param: string) => Promise<void>;
+  readonly checkTargetUrl: (workspace: Pick<Workspace, 'id'>, url: string, param: string) => Promise<void>;
   /** What the environment says of the agent and its tools. */
   readonly agent: AgentPolicy;
   /** Told when a bound against abuse is reached. */

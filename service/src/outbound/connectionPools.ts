@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
 import { Agent, Client, Pool, type Dispatcher } from 'undici';
-import type { GuardedConnector } from './guardedConnector.ts';
+import type { GuardedConnector, Opening } from './guardedConnector.ts';
 
 /** A handler that learns which connection its request was given to. */
 export interface PooledHandler extends Dispatcher.DispatchHandler {
@@ -17,23 +16,26 @@ export interface PooledConnection {
 }
 
 interface Link {
-  /** The socket, until it is connected. */
-  opening?: Socket;
+  /** Until it is connected. */
+  opening?: Opening;
   /** As of `performance.now()`; not set while there is none, or one that takes its last request. */
   openedAt?: number;
 }
+
+type Connect = (...args: Tail<Parameters<GuardedConnector>>) => Opening;
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
 
 /** One connection of a pool. undici's own gives no way to give up a connect that takes too long. */
 class Connection extends Client implements PooledConnection {
   readonly #link: Link;
   readonly #maxAgeMs: number;
 
-  constructor(origin: string | URL, options: Client.Options, connector: GuardedConnector, maxAgeMs: number) {
+  constructor(origin: string | URL, options: Client.Options, connect: Connect, maxAgeMs: number) {
     const link: Link = {};
     super(origin, {
       ...options,
       connect: (connectOptions, callback) => {
-        link.opening = connector(connectOptions, (...result) => {
+        link.opening = connect(connectOptions, (...result) => {
           delete link.opening;
           link.openedAt = performance.now();
           callback(...result);
@@ -71,7 +73,7 @@ const KIBIBYTE = 1024;
 export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 
 export interface PoolLimits {
-  /** Connections to one origin, at most; further requests wait. */
+  /** Connections of one workspace to one origin, at most; further requests wait. */
   connectionsPerOrigin: number;
   /** After this time a connection in steady use is replaced, so that a name that moved is followed. */
   maxConnectionAgeMs: number;
@@ -80,11 +82,51 @@ export interface PoolLimits {
 /** What an unused connection lives at most, whatever the receiver offers. */
 const KEEP_IDLE_MAX_MS = 30_000;
 
+/** Workspaces whose pools are kept; of others the one that called nothing for longest is closed. */
+const MAX_WORKSPACES = 256;
+
 /**
- * Keep-alive pools, one an origin, made on first use and closed with their last connection.
- * They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's timers are off.
+ * Keep-alive pools, made on first use and closed with their last connection. Each workspace has its own, one an
+ * origin: its requests that hang take no connection from another workspace that calls the same origin.
  */
-export const createConnectionPools = (connector: GuardedConnector, { connectionsPerOrigin, maxConnectionAgeMs }: PoolLimits): Agent =>
+export class ConnectionPools {
+  readonly #connector: GuardedConnector;
+  readonly #limits: PoolLimits;
+  readonly #agents = new Map<string, Agent>();
+  readonly #closing = new Set<Promise<void>>();
+  #isClosed = false;
+
+  constructor(connector: GuardedConnector, limits: PoolLimits) {
+    this.#connector = connector;
+    this.#limits = limits;
+  }
+
+  of(workspaceId: string): Dispatcher {
+    const agent = this.#agents.get(workspaceId) ?? createPools((...args) => this.#connector(workspaceId, ...args), this.#limits);
+    this.#agents.delete(workspaceId);
+    this.#agents.set(workspaceId, agent);
+    // A closed one refuses every request.
+    if (this.#isClosed || this.#agents.size > MAX_WORKSPACES) this.#closeOldest();
+    return agent;
+  }
+
+  /** Lets running requests end, then closes every connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#agents.size > 0) this.#closeOldest();
+    await Promise.all(this.#closing);
+  }
+
+  #closeOldest(): void {
+    const [[workspaceId, agent] = []] = this.#agents;
+    this.#agents.delete(workspaceId!);
+    const closed = agent!.close().finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+/** They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's timers are off. */
+const createPools = (connect: Connect, { connectionsPerOrigin, maxConnectionAgeMs }: PoolLimits): Agent =>
   new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
@@ -97,6 +139,6 @@ export const createConnectionPools = (connector: GuardedConnector, { connections
       new Pool(origin, {
         ...(options as Pool.Options),
         factory: (clientOrigin, clientOptions) =>
-          new Connection(clientOrigin, clientOptions as Client.Options, connector, maxConnectionAgeMs),
+          new Connection(clientOrigin, clientOptions as Client.Options, connect, maxConnectionAgeMs),
       }),
   });

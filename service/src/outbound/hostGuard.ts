@@ -1,13 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Logger } from 'pino';
+import type { Bounds } from '../limits/bounds.ts';
 import type { AddressPolicy, Verdict } from './addressPolicy.ts';
 import { OutboundError } from './outboundError.ts';
-import { keepSlowNamesApart } from './slowNames.ts';
+import { Lookups, type Asker, type Resolver } from './lookups.ts';
 import type { Target } from './targetUrl.ts';
-
-/** Turns a name into all of its IP addresses; rejects when there are none. */
-export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
 export interface ResolvedAddress {
   address: string;
@@ -16,28 +14,17 @@ export interface ResolvedAddress {
 
 type Host = Pick<Target, 'hostname' | 'protocol'>;
 
-/** Tells which addresses of a host may be dialled; every method throws when the host may not be called. */
+/** Tells which addresses of a host may be dialled. */
 export interface HostGuard {
-  /** @throws OutboundError `blocked_address` or `not_https` */
-  checkLiteral(host: Host): void;
-  /** All addresses of a name or literal. @throws OutboundError `unresolvable`, `blocked_address` or `not_https` */
-  resolve(host: Host): Promise<ResolvedAddress[]>;
+  /**
+   * All addresses of a name or literal, each checked.
+   * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's reason
+   */
+  resolve(host: Host, asker: Asker): Promise<ResolvedAddress[]>;
 }
 
 const systemResolver: Resolver = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
-
-/** Connections that are opened to one name at the same moment share one question to the name server. */
-const shareInFlight = (resolver: Resolver): Resolver => {
-  const inFlight = new Map<string, Promise<readonly string[]>>();
-  return (hostname) => {
-    const running = inFlight.get(hostname);
-    if (running) return running;
-    const asked = resolver(hostname).finally(() => inFlight.delete(hostname));
-    inFlight.set(hostname, asked);
-    return asked;
-  };
-};
 
 const DNS_WORDS: Record<string, string> = {
   ENOTFOUND: 'there is no such name',
@@ -74,13 +61,15 @@ const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address
 
 export interface GuardOptions {
   resolver?: Resolver;
+  /** Told when too many names wait to be looked up. */
+  bounds?: Bounds;
   /** For what the operator may know and a tenant may not: the address that a refused name has. */
   log?: Pick<Logger, 'info'>;
 }
 
 /** Resolves a host and checks every address it has: one that may not be called refuses the whole name. */
-export const createHostGuard = (policy: AddressPolicy, { resolver = systemResolver, log }: GuardOptions = {}): HostGuard => {
-  const ask = shareInFlight(keepSlowNamesApart(resolver));
+export const createHostGuard = (policy: AddressPolicy, { resolver = systemResolver, bounds, log }: GuardOptions = {}): HostGuard => {
+  const lookups = new Lookups(resolver, { bounds });
   const check = (host: Host, address: string) => {
     const verdict = policy.judge(address);
     if (!verdict.allowed && host.hostname !== address) {
@@ -89,19 +78,19 @@ export const createHostGuard = (policy: AddressPolicy, { resolver = systemResolv
     requireCallable(verdict, host, address);
   };
 
-  const addressesOf = async (hostname: string) => {
+  const addressesOf = async (hostname: string, asker: Asker) => {
     if (isIP(hostname) !== 0) return [hostname];
-    const addresses = await ask(hostname).catch((error: unknown) => {
-      throw unresolvable(hostname, error);
+    const addresses = await lookups.ask(hostname, asker).catch((error: unknown) => {
+      asker.signal?.throwIfAborted();
+      throw error instanceof OutboundError ? error : unresolvable(hostname, error);
     });
     if (addresses.length === 0) throw unresolvable(hostname);
     return addresses;
   };
 
   return {
-    checkLiteral: (host) => check(host, host.hostname),
-    resolve: async (host) => {
-      const addresses = await addressesOf(host.hostname);
+    resolve: async (host, asker) => {
+      const addresses = await addressesOf(host.hostname, asker);
       for (const address of addresses) check(host, address);
       return addresses.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }));
     },

@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
+import type { Bounds } from '../limits/bounds.ts';
 import { createAddressPolicy } from './addressPolicy.ts';
-import { createConnectionPools } from './connectionPools.ts';
+import { ConnectionPools } from './connectionPools.ts';
 import { decodeBody, isDecodable } from './decodeBody.ts';
 import { exchange, type ExchangeRequest, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
-import { createHostGuard, type Resolver } from './hostGuard.ts';
+import { createHostGuard, type HostGuard } from './hostGuard.ts';
+import type { Resolver } from './lookups.ts';
 import { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 import { isRedirectWithLocation, nextHop, type Hop } from './redirects.ts';
 import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
@@ -12,6 +14,8 @@ import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
 export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
 export interface OutboundRequest {
+  /** On whose behalf: look-ups of names are shared out among workspaces, and each has connections of its own. */
+  workspaceId: string;
   url: string;
   method: string;
   /** As sent; `Host` cannot be set. */
@@ -47,9 +51,9 @@ export interface OutboundResponse {
 export interface OutboundClient {
   /**
    * Checks an address without calling it, as when a subscription or tool is saved.
-   * @throws OutboundError `invalid_url`, `not_https`, `blocked_address` or `unresolvable`
+   * @throws OutboundError `invalid_url`, `not_https`, `blocked_address`, `unresolvable` or `busy`
    */
-  checkTarget(url: string): Promise<void>;
+  checkTarget(url: string, workspaceId: string): Promise<void>;
   /**
    * Sends one request. Any status is a response.
    * @throws OutboundError, or the signal's reason when the caller gave up
@@ -67,6 +71,8 @@ export interface OutboundPolicy {
   /** What translators of this network put before IPv4 addresses (NAT64_PREFIXES). */
   nat64Prefixes?: readonly string[];
   resolver?: Resolver;
+  /** Told when too many names wait to be looked up. */
+  bounds?: Bounds;
   /** Where the address of a name that may not be called is told: to the operator alone. */
   log?: Pick<Logger, 'info'>;
   /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
@@ -89,17 +95,20 @@ const refuseHostHeader = (headers: Record<string, string>) => {
   }
 };
 
-/** Waits for `promise`, but not for longer than a person who saves a form would. */
-const withinCheckTime = async <T>(promise: Promise<T>, hostname: string): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new OutboundError(
-      'unresolvable',
-      `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`,
+/** Resolves a host, but not for longer than a person who saves a form would wait. */
+const resolveSoon = async (guard: HostGuard, target: Target, workspaceId: string): Promise<void> => {
+  const { hostname } = target;
+  const givingUp = new AbortController();
+  let hasBegun = false;
+  const timer = setTimeout(() => {
+    givingUp.abort(
+      hasBegun
+        ? new OutboundError('unresolvable', `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`)
+        : new OutboundError('busy', `The name ${hostname} was not looked up within ${CHECK_TIMEOUT_MS} ms: other names that are slow to look up came first.`),
     );
-    timer = setTimeout(reject, CHECK_TIMEOUT_MS, error);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  }, CHECK_TIMEOUT_MS);
+  const asker = { workspaceId, signal: givingUp.signal, onBegin: () => void (hasBegun = true) };
+  await guard.resolve(target, asker).finally(() => clearTimeout(timer));
 };
 
 const decode = async (raw: RawResponse, { maxBytes, onTooLarge, target }: ExchangeRequest): Promise<RawResponse> => {
@@ -146,13 +155,13 @@ const afterRedirectFrom =
 /** @throws TypeError when `allowedNetworks` holds something that is no network */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
   const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes), policy);
-  const pools = createConnectionPools(createGuardedConnector(guard, policy.ca), {
+  const pools = new ConnectionPools(createGuardedConnector(guard, policy.ca), {
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
   });
 
   const request = async (options: OutboundRequest): Promise<OutboundResponse> => {
-    const { timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
+    const { workspaceId, timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
     signal?.throwIfAborted();
     refuseHostHeader(options.headers);
     const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
@@ -162,7 +171,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
       const { method, headers, body } = hop;
       const remainingMs = Math.max(1, timeoutMs - spentMs);
       const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal };
-      const raw = await exchange(pools, sent);
+      const raw = await exchange(pools.of(workspaceId), sent);
       const durationMs = spentMs + raw.durationMs;
       if (!isFollowed(raw.status, raw.headers)) {
         const response = raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
@@ -179,10 +188,10 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
   };
 
   return {
-    checkTarget: async (url) => {
+    checkTarget: async (url, workspaceId) => {
       const target = parseTarget(url, policy);
       assertPlainlyWritten(url, target);
-      await withinCheckTime(guard.resolve(target), target.hostname);
+      await resolveSoon(guard, target, workspaceId);
     },
     request,
     close: () => pools.close(),

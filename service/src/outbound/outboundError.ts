@@ -2,6 +2,7 @@
  * Why a call to a customer's address failed.
  * - `blocked_address`, `not_https`, `invalid_url`: refused by our own rules, nothing was sent
  * - `invalid_request`: the request itself cannot be written (a header HTTP forbids), nothing was sent
+ * - `busy`: too much waits here just now; nothing was sent, worth another attempt
  * - `unresolvable`, `timeout`, `network`, `tls`: may pass by itself, worth another attempt
  * - `too_large`: the answer, or its headers, are larger than what is read
  * - `redirect`: the answer points somewhere we do not follow
@@ -11,6 +12,7 @@ export type OutboundErrorKind =
   | 'not_https'
   | 'invalid_url'
   | 'invalid_request'
+  | 'busy'
   | 'unresolvable'
   | 'timeout'
   | 'network'

@@ -20,7 +20,7 @@ export async function attemptToolCall(
   outbound: Pick<OutboundClient, 'request'>,
   address: ToolAddress,
   envelope: Envelope,
-  { now, timeoutMs, signal }: { now: Date; timeoutMs: number; signal: AbortSignal },
+  { workspaceId, now, timeoutMs, signal }: { workspaceId: string; now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
   const secrets = secretsOf(address);
   const withoutSecrets = scrubber(secrets);
@@ -30,7 +30,7 @@ export async function attemptToolCall(
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
-    const response = await outbound.request({ ...request, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
+    const response = await outbound.request({ ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
     return scrub(readAnswer(address, response, clean), clean, isSecret);
   } catch (error) {
     signal.throwIfAborted();
@@ -48,6 +48,7 @@ const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_o
   network: { type: 'network', retry: 'later' },
   tls: { type: 'network', retry: 'later' },
   unresolvable: { type: 'network', retry: 'later' },
+  busy: { type: 'network', retry: 'later' },
   too_large: { type: 'too_large', retry: 'never' },
   redirect: { type: 'redirect', retry: 'never' },
   blocked_address: { type: 'blocked_address', retry: 'never' },

@@ -27,7 +27,7 @@ export const envelopeOf = (call: ToolCall): Envelope => ({
   conversation_id: call.conversationId ?? TEST_CONVERSATION_ID,
 });
 
-type Request = Omit<OutboundRequest, 'timeoutMs' | 'signal'>;
+type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
 
 /**
  * What is sent, and how much of the answer is read.

@@ -79,7 +79,7 @@ export class ToolRunner {
     const begun = await this.#loop.record(() => beginToolCall(deps, id, lease));
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
-    const at = { now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };
+    const at = { workspaceId: call.workspaceId, now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };
     const result = await attemptToolCall(outbound, address, envelopeOf(call), at);
     const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');

@@ -208,7 +208,7 @@ describe('http://', () => {
     'is refused for %p, public addresses',
     async (addresses) => {
       const client = add(await localClient({ insecureTargets: true, resolver: async () => addresses }));
-      expect(await kindOf(client.checkTarget('http://mixed.example/'))).toBe('not_https');
+      expect(await kindOf(client.checkTarget('http://mixed.example/', 'ws_test'))).toBe('not_https');
       expect(await kindOf(client.request(delivery('http://mixed.example/')))).toBe('not_https');
     },
   );

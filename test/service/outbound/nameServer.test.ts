@@ -33,7 +33,7 @@ describe('what a name server answers', () => {
       fc.asyncProperty(publics, fc.constantFrom(...CLOSED), publics, fc.integer({ min: 0, max: 3 }), async (before, bad, after, links) => {
         zone = { [`link${links}.example`]: [...before, bad, ...after] };
         for (let n = 0; n < links; n += 1) zone[`link${n}.example`] = [`link${n + 1}.example`];
-        expect(await kindOf(client.checkTarget('https://link0.example/'))).toBe('blocked_address');
+        expect(await kindOf(client.checkTarget('https://link0.example/', 'ws_test'))).toBe('blocked_address');
         expect(await kindOf(client.request(delivery('https://link0.example/')))).toBe('blocked_address');
       }),
       { numRuns: 60 },
@@ -47,7 +47,7 @@ describe('what a name server answers', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...PUBLIC), { minLength: 1, maxLength: 6 }), fc.boolean(), async (records, isAlias) => {
         zone = isAlias ? { 'shop.example': ['real.example'], 'real.example': records } : { 'shop.example': records };
-        await expect(client.checkTarget('https://shop.example/')).resolves.toBeUndefined();
+        await expect(client.checkTarget('https://shop.example/', 'ws_test')).resolves.toBeUndefined();
       }),
       { numRuns: 40 },
     );
@@ -73,7 +73,7 @@ describe('what a name server answers', () => {
     const server = await changing(['1.1.1.1'], ['127.0.0.1']);
     const client = await clientOf(server);
     const url = `https://rebind.example:${receiver.port}/`;
-    await client.checkTarget(url);
+    await client.checkTarget(url, 'ws_test');
     const failure = await failureOf(client.request(delivery(url)));
     expect(failure.kind).toBe('blocked_address');
     expect(failure.message).toBe('rebind.example may not be called: its name leads to a loopback address.');

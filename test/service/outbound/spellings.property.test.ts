@@ -56,7 +56,7 @@ const DISGUISES: readonly ((host: string) => string)[] = [
 ];
 
 const kindOfBoth = async (url: string): Promise<string> => {
-  const saved = await client.checkTarget(url).then(() => 'public', () => kindOf(client.checkTarget(url)));
+  const saved = await client.checkTarget(url, 'ws_test').then(() => 'public', () => kindOf(client.checkTarget(url, 'ws_test')));
   // What is public is not dialled here: no test may leave this machine.
   if (saved === 'public') return saved;
   expect(await kindOf(client.request(delivery(url)))).toBe(saved);

@@ -42,6 +42,7 @@ export const localClient = async (policy: Partial<OutboundPolicy> = {}): Promise
 
 /** A delivery-like request: small limits, whatever breaks after the headers is cut. */
 export const delivery = (url: string, options: Partial<OutboundRequest> = {}): OutboundRequest => ({
+  workspaceId: 'ws_test',
   url,
   method: 'POST',
   headers: { 'content-type': 'application/json' },

@@ -51,7 +51,7 @@ describe('every spelling of this machine is refused', () => {
     const resolver = names({ localhost: ['127.0.0.1', '::1'], 'localhost.': ['127.0.0.1', '::1'] });
     const client = add(await localClient({ allowedNetworks: [], resolver }));
     const url = `https://${host}:${receiver.port}/`;
-    expect(await kindOf(client.checkTarget(url))).toBe('blocked_address');
+    expect(await kindOf(client.checkTarget(url, 'ws_test'))).toBe('blocked_address');
     expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
     expect(receiver.acceptedSockets).toBe(0);
   });
@@ -75,7 +75,7 @@ describe('every spelling of this machine is refused', () => {
           const octets = [127, b, c, d];
           const last = octets.slice(count - 1).reduce((sum, value) => sum * 256 + value, 0);
           const host = [...octets.slice(0, count - 1), last].map((value, index) => bases[index]!(value)).join('.');
-          expect(await kindOf(client.checkTarget(`https://${host}/`))).toBe('blocked_address');
+          expect(await kindOf(client.checkTarget(`https://${host}/`, 'ws_test'))).toBe('blocked_address');
         },
       ),
     );
@@ -102,7 +102,7 @@ describe('what a target may look like', () => {
     ['https://empty.example/', 'unresolvable'],
   ])('%s is %s', async (url, kind) => {
     const client = add(await localClient({ resolver: names({ 'empty.example': [] }) }));
-    expect(await kindOf(client.checkTarget(url))).toBe(kind);
+    expect(await kindOf(client.checkTarget(url, 'ws_test'))).toBe(kind);
     expect(await kindOf(client.request(delivery(url)))).toBe(kind);
   });
 
@@ -110,12 +110,12 @@ describe('what a target may look like', () => {
     const client = add(
       await localClient({ resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }) }),
     );
-    await expect(client.checkTarget('https://bücher.example/hook?x=1')).resolves.toBeUndefined();
+    await expect(client.checkTarget('https://bücher.example/hook?x=1', 'ws_test')).resolves.toBeUndefined();
   });
 
   it('repeats neither path nor query of the address in a message', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
-    const { message } = await failureOf(client.checkTarget('https://localhost/hidden-path?token=hidden-query'));
+    const { message } = await failureOf(client.checkTarget('https://localhost/hidden-path?token=hidden-query', 'ws_test'));
     expect(message).toBe('localhost may not be called: its name leads to a loopback address.');
   });
 
@@ -138,7 +138,7 @@ describe('names', () => {
     [['1.1.1.1', 'garbage']],
   ])('with the addresses %p are refused as a whole', async (addresses) => {
     const client = add(await localClient({ resolver: names({ 'mixed.example': addresses }) }));
-    expect(await kindOf(client.checkTarget('https://mixed.example/'))).toBe('blocked_address');
+    expect(await kindOf(client.checkTarget('https://mixed.example/', 'ws_test'))).toBe('blocked_address');
     expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe('blocked_address');
   });
 
@@ -156,7 +156,7 @@ describe('names', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(publicAddress), closedAddress, fc.array(publicAddress), async (before, bad, after) => {
         const client = await localClient({ allowedNetworks: [], resolver: async () => [...before, bad, ...after] });
-        expect(await kindOf(client.checkTarget('https://some.example/'))).toBe('blocked_address');
+        expect(await kindOf(client.checkTarget('https://some.example/', 'ws_test'))).toBe('blocked_address');
         await client.close();
       }),
       { numRuns: 50 },
@@ -167,7 +167,7 @@ describe('names', () => {
     const answers = [['1.1.1.1'], ['127.0.0.1']];
     const client = add(await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }));
     const url = `https://rebind.example:${receiver.port}/`;
-    await client.checkTarget(url);
+    await client.checkTarget(url, 'ws_test');
     expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
     expect(receiver.acceptedSockets).toBe(0);
   });
@@ -219,7 +219,7 @@ describe('where a refused name leads', () => {
     const client = add(
       await localClient({ allowedNetworks: [], resolver: async () => ['1.1.1.1', address], log: { info: (about: unknown) => void told.push(about) } as never }),
     );
-    for (const call of [client.checkTarget('https://inner.example/'), client.request(delivery('https://inner.example/'))]) {
+    for (const call of [client.checkTarget('https://inner.example/', 'ws_test'), client.request(delivery('https://inner.example/'))]) {
       const failure = await failureOf(call);
       expect(failure.kind).toBe('blocked_address');
       expect(failure.message).toMatch(/^inner\.example may not be called: its name leads to a[^0-9]*\.$/);
@@ -230,14 +230,14 @@ describe('where a refused name leads', () => {
 
   it('is not told where http:// is not for it either', async () => {
     const client = add(await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }));
-    expect((await failureOf(client.checkTarget('http://outer.example/'))).message).toBe(
+    expect((await failureOf(client.checkTarget('http://outer.example/', 'ws_test'))).message).toBe(
       'outer.example must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.',
     );
   });
 
   it('is said of an address that was written out, with what it carries', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
-    expect((await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/'))).message).toBe(
+    expect((await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/', 'ws_test'))).message).toBe(
       '64:ff9b::a01:203 may not be called: it is NAT64 for 10.1.2.3, a private address.',
     );
   });

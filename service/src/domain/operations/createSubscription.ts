@@ -21,7 +21,7 @@ export async function createSubscription(
   workspace: Workspace,
   wanted: { event: EventName; targetUrl: string; source: string },
 ): Promise<{ subscription: Subscription; secret: string }> {
-  await checkTargetUrl(wanted.targetUrl, 'target_url');
+  await checkTargetUrl(workspace, wanted.targetUrl, 'target_url');
   const secret = newSigningSecret();
   const subscription: Subscription = {
     id: newId('sub'),

@@ -21,7 +21,7 @@ export async function createTool(
   secrets: Readonly<Record<string, string>>,
 ): Promise<{ tool: Tool; secret: string | null }> {
   const { store, clock } = deps;
-  const definition = await checkDefinition(deps, wanted, Object.keys(secrets));
+  const definition = await checkDefinition(deps, workspace, wanted, Object.keys(secrets));
   const secret = definition.kind === 'Webhook' ? newSigningSecret() : null;
   const sealedTemplateSecrets = sealAll(deps, secrets);
   const now = timestamp(clock.now());

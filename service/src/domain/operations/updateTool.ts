@@ -26,7 +26,7 @@ export async function updateTool(
   for (;;) {
     const before = await store.transaction((tx) => peekTool(tx, workspace, id));
     const secretNames = Object.keys({ ...before.sealedTemplateSecrets, ...sealed });
-    const definition = await checkDefinition(deps, { ...before, ...changes }, secretNames, before);
+    const definition = await checkDefinition(deps, workspace, { ...before, ...changes }, secretNames, before);
     const sealedTemplateSecrets = secretsAfterChange(before.requestTemplate, definition.requestTemplate, before.sealedTemplateSecrets, sealed);
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
