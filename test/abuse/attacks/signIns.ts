@@ -5,11 +5,13 @@ import { attack, inParallel, send, stranger, type Target } from './attack.ts';
 interface Args extends Target {
   readonly tries: number;
   readonly connections: number;
-  /** How many addresses they come from. */
+  /** Half of them come from one address, the others from so many. */
   readonly addresses: number;
   /** Whom they are for; a new e-mail each time when left out. */
   readonly email?: string;
 }
+
+const ONE = '203.0.113.66';
 
 await attack<Args>(async ({ url, tries, connections, addresses, email }, run) => {
   let next = 0;
@@ -17,7 +19,7 @@ await attack<Args>(async ({ url, tries, connections, addresses, email }, run) =>
   await inParallel(connections, run, async () => {
     const n = next++;
     if (n >= tries) return false;
-    const { status } = await send(url, { path: '/sign-in', from: stranger(n % addresses), form: { email: email ?? `nobody-${n}@example.com`, password: `wrong ${n}` } });
+    const { status } = await send(url, { path: '/sign-in', from: n % 2 === 0 ? ONE : stranger(n % addresses), form: { email: email ?? `nobody-${n}@example.com`, password: `wrong ${n}` } });
     run.tally(`sign-ins ${status}`);
     return true;
   });
