@@ -7,7 +7,6 @@ import { createMember } from './domain/operations/createMember.ts';
 import { createWorkspace } from './domain/operations/createWorkspace.ts';
 import { startSession } from './domain/operations/signIn.ts';
 import { findWorkspace } from './domain/operations/findWorkspace.ts';
-import { hashPassword } from './security/passwords.ts';
 import { hashToken, newSetupToken } from './security/tokens.ts';
 
 const DEFAULT_WORKSPACE = 'Workspace';
@@ -27,7 +26,7 @@ export async function bootstrap(deps: Deps, { bootstrap: given, role }: Pick<Con
   if (!isGiven) return { setupToken: role === 'worker' ? null : await offerSetup(deps) };
   if (await findWorkspace(deps)) return { setupToken: null };
   const { adminEmail, adminPassword, apiKey } = given;
-  const passwordHash = adminPassword === undefined ? null : await hashPassword(adminPassword);
+  const passwordHash = adminPassword === undefined ? null : await deps.passwords.hash(adminPassword);
   await inOneTransaction(deps, async (within, tx) => {
     await tx.settings.get(SETUP_LINKS); // locked: of several processes one makes it
     if (await findWorkspace(within)) return;
@@ -78,7 +77,7 @@ export function oneTimeSetup(deps: Deps) {
     /** @returns the first API key and the first member's session, or null when a link was used meanwhile */
     async complete(token: string, setup: FirstSetup): Promise<{ key: string; sessionToken: string } | null> {
       if (!(await isValid(token))) return null;
-      const passwordHash = await hashPassword(setup.password);
+      const passwordHash = await deps.passwords.hash(setup.password);
       return inOneTransaction(deps, async (within, tx) => {
         if (!(await isUnused(tx, await tx.settings.get(SETUP_LINKS), token))) return null; // locked: of two clicks one makes it
         await tx.settings.delete(SETUP_LINKS);

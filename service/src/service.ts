@@ -25,6 +25,7 @@ import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
 import { paymentDirectory } from './payments/registry.ts';
 import { followWorkspaces } from './screens/liveFeed.ts';
+import { PasswordThreads } from './security/passwords.ts';
 import { LogOutput } from './logOutput.ts';
 import type { LowdbOptions } from './store/lowdb/index.ts';
 import { openStore } from './store/openStore.ts';
@@ -63,6 +64,8 @@ export interface StartOptions {
   readonly server?: Partial<ServerLimits>;
   /** Called when the store can never be used again by this process, which must be ended then. */
   readonly onStoreLost?: (error: Error) => void;
+  /** The script of the threads that hash passwords. */
+  readonly passwordThread?: URL;
 }
 
 /** How long open requests and calls of tools, channels and payment providers may take to end at a stop. */
@@ -76,7 +79,7 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), server: serverLimits = {}, onStoreLost }: StartOptions = {},
+  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), server: serverLimits = {}, onStoreLost, passwordThread }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
@@ -84,6 +87,10 @@ export async function startService(
   const secrets = await openSecretBox(store, config);
   const metrics = started.adopt(createMetrics(store, clock, log), (running) => running.stop());
   const bounds = createBounds(log, metrics.boundReached);
+  const passwords = started.adopt(
+    new PasswordThreads({ bounds, log, script: passwordThread }),
+    (threads) => threads.close(),
+  );
 
   const outbound = started.adopt(
     createOutboundClient({ allowedNetworks: config.allowedNetworks, nat64Prefixes: config.nat64Prefixes, insecureTargets: config.insecureTargets, ca, bounds, log }),
@@ -98,6 +105,7 @@ export async function startService(
     store,
     clock,
     secrets,
+    passwords,
     checkTargetUrl: checkTargetUrlWith(outbound),
     bounds,
     channels: channelDirectory,

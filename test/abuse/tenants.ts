@@ -3,9 +3,9 @@ import { systemClock } from '../../service/src/domain/clock.ts';
 import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
 import { createMember } from '../../service/src/domain/operations/createMember.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { hashPassword } from '../../service/src/security/passwords.ts';
 import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { MEMBER } from '../helpers/browserless.ts';
+import { hashOf } from '../helpers/hashOf.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
 import type { Storage } from '../helpers/storage.ts';
 
@@ -40,7 +40,7 @@ export async function prepareTenants(env: Storage['env'], hostileKeys = 0): Prom
   try {
     const honest = await prepare('honest', 0);
     const hostile = await prepare('hostile', hostileKeys);
-    await createMember(deps, honest.workspace, { name: 'Ana', email: MEMBER.email, passwordHash: await hashPassword(MEMBER.password) });
+    await createMember(deps, honest.workspace, { name: 'Ana', email: MEMBER.email, passwordHash: await hashOf(MEMBER.password) });
     return { honest, hostile };
   } finally {
     await store.close();

@@ -8,9 +8,9 @@ import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
 import { createMember } from '../../service/src/domain/operations/createMember.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { hashPassword } from '../../service/src/security/passwords.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { signedInBrowser } from '../helpers/browserless.ts';
+import { hashOf } from '../helpers/hashOf.ts';
 import { startService, temporaryFolder } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';
 
@@ -71,7 +71,8 @@ async function fill(folder: string, size: number): Promise<string[]> {
   const store = await openLowdbStore(collections, { folder });
   const deps = { store, clock: systemClock };
   const workspace = await createWorkspace(deps, 'Bench');
-  await createMember(deps, workspace, { name: 'Ana', email: MEMBER.email, passwordHash: await hashPassword(MEMBER.password) });
+  const passwordHash = await hashOf(MEMBER.password);
+  await createMember(deps, workspace, { name: 'Ana', email: MEMBER.email, passwordHash });
   const ids: string[] = [];
   for (let i = 0; i < size; i += 1) ids.push(await putConversation(store, workspace.id, i));
   await store.close();

@@ -39,6 +39,7 @@ export interface TestServiceOptions {
   readonly log?: Logger;
   readonly store?: StartOptions['store'];
   readonly housekeepingEveryMs?: number;
+  readonly passwordThread?: StartOptions['passwordThread'];
 }
 
 /** What a test's service is told by its environment: one workspace with a key, short retries, no rate limits. */

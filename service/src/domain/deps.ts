@@ -1,4 +1,5 @@
 import type { Bounds } from '../limits/bounds.ts';
+import type { Passwords } from '../security/passwords.ts';
 import type { SecretBox } from '../security/secretBox.ts';
 import type { ChannelDirectory } from './channel.ts';
 import type { Clock } from './clock.ts';
@@ -21,6 +22,7 @@ export interface Deps {
   readonly store: Pick<ServiceStore, 'transaction'>;
   readonly clock: Clock;
   readonly secrets: SecretBox;
+  readonly passwords: Passwords;
   /**
    * Refuses an address that events and tool calls may not be sent to.
    * @param param the field that holds it, for the error

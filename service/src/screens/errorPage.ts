@@ -11,13 +11,18 @@ export function refusePage(response: Response, status: number, message: string):
   );
 }
 
+/** What an error says beside its page: when to try again, and that the log need not tell of it. */
+export function noteError(response: Response, { details }: AppError): void {
+  const { retryAfterSeconds, isAtBound } = details;
+  if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
+  response.locals.isAtBound = isAtBound;
+}
+
 /** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */
 export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
   if (response.headersSent) return next(error);
   if (error instanceof AppError) {
-    const { retryAfterSeconds, isAtBound } = error.details;
-    if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-    response.locals.isAtBound = isAtBound;
+    noteError(response, error);
     return refusePage(response, error.status, error.message);
   }
   if (error instanceof StoreUnavailable) {

@@ -5,6 +5,7 @@ import type { FollowPayment } from '../http/paymentFeed.ts';
 import type { FollowToolCall } from '../http/toolCallFeed.ts';
 import { agentScreenRouter, type ScreenModel } from './agent/agentRoutes.ts';
 import { assetsRouter } from './assets.ts';
+import { limitAttempts } from './attempts.ts';
 import { channelScreensRouter } from './channels/channelRoutes.ts';
 import { chatRouter } from './chat/chatRouter.ts';
 import { conversationsRouter } from './conversations/conversationsRouter.ts';
@@ -56,14 +57,16 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
-  router.use(setupRouter(setup, publicUrl), signInRouter(deps, limiters, isHttps), joinRouter(deps, isHttps));
+  const attempts = limitAttempts(limiters, deps.bounds);
+  router.use(setupRouter(setup, attempts, publicUrl));
+  router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
 
   router.use(MEMBER_PATHS, requireMember(deps), readMemberForm, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
   router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments));
-  router.use(teamRouter(deps, limiters, publicUrl));
+  router.use(teamRouter(deps, attempts, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 
   router.use(handleScreenErrors);

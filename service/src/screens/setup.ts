@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { textSchema } from '../http/contract/shared.ts';
+import type { AttemptLimits } from './attempts.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues, type Problems } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { plainPage } from './layout.ts';
@@ -35,7 +36,7 @@ export const newMemberFields = (values: FormValues, problems: Problems): View =>
 `;
 
 /** Makes the first team member, workspace and API key. Works once, without any script. @param publicUrl the service's address as others see it */
-export function setupRouter(setup: Setup, publicUrl: () => string): Router {
+export function setupRouter(setup: Setup, limits: AttemptLimits, publicUrl: () => string): Router {
   const router = Router();
 
   router.get('/setup', async (request, response) => {
@@ -45,6 +46,7 @@ export function setupRouter(setup: Setup, publicUrl: () => string): Router {
   });
 
   router.post('/setup', readFormBody, async (request, response) => {
+    const attempt = await limits.useLink(request);
     const values = formValues(request.body);
     const token = values.token ?? '';
     if (!(await setup.isValid(token))) return void response.status(404).type('html').send(renderDocument(usedUp));
@@ -54,6 +56,7 @@ export function setupRouter(setup: Setup, publicUrl: () => string): Router {
     const { workspace, name, email, password } = form.data;
     const made = await setup.complete(token, { workspaceName: workspace ?? '', memberName: name, email, password });
     if (made === null) return void response.status(404).type('html').send(renderDocument(usedUp));
+    await attempt.forgive();
     setSessionCookie(response, made.sessionToken, publicUrl().startsWith('https://'));
     response.status(201).type('html').send(renderDocument(donePage(made.key, publicUrl())));
   });

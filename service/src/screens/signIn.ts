@@ -1,20 +1,17 @@
-import { Router, type Request, type Response } from 'express';
+import { Router, type Response } from 'express';
 import { z } from 'zod';
 import { normalizeEmail } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
 import { endAllSessions, endSession } from '../domain/operations/endSessions.ts';
 import { findSession } from '../domain/operations/findSession.ts';
 import { signIn } from '../domain/operations/signIn.ts';
-import { byAddress } from '../http/rateLimit.ts';
-import type { Limiters } from '../limits/limiter.ts';
-import { limitAttempts } from './attemptLimit.ts';
+import { AppError } from '../domain/errorCatalogue.ts';
+import type { AttemptLimits } from './attempts.ts';
+import { noteError } from './errorPage.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { NOTICES, plainPage } from './layout.ts';
 import { clearSessionCookie, requireCsrfToken, requireMember, sessionToken, setSessionCookie, signedInOf } from './session.ts';
-
-/** Wrong passwords for one e-mail from one address, from one address in all, and for one e-mail from anywhere. */
-const FAILURES = [5, 30, 100] as const;
 
 const schema = z.object({ email: z.string().trim().min(1, 'is missing').max(254), password: z.string().min(1, 'is missing').max(200), next: z.string().default('') });
 
@@ -22,10 +19,8 @@ const schema = z.object({ email: z.string().trim().min(1, 'is missing').max(254)
 const safeTarget = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations');
 
 /** Signing in and out. @param isHttps whether the public address is https:// */
-export function signInRouter(deps: Deps, limiters: Limiters, isHttps: () => boolean): Router {
+export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
   const router = Router();
-  const attempts = limitAttempts(limiters, 'sign_in', ...FAILURES);
-  const keysOf = (email: string, request: Request) => [`${email} ${byAddress(request)}`, byAddress(request), email] as const;
 
   router.get('/sign-in', async (request, response) => {
     const token = sessionToken(request);
@@ -40,14 +35,18 @@ export function signInRouter(deps: Deps, limiters: Limiters, isHttps: () => bool
     const refuse = (status: number, problem: string) => response.status(status).type('html').send(renderDocument(signInPage({ values, problem })));
     const form = parseForm(schema, values);
     if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
-    const email = normalizeEmail(form.data.email);
-    const keys = keysOf(email, request);
-    if (!(await attempts.admit(...keys))) return void refuse(429, 'Too many wrong passwords. Wait for 15 minutes and try again.');
-    const token = await signIn(deps, form.data);
-    if (token === null) return void refuse(401, 'E-mail or password is wrong.');
-    await attempts.forgive(...keys);
-    setSessionCookie(response, token, isHttps());
-    response.redirect(303, safeTarget(form.data.next));
+    try {
+      const attempt = await limits.signIn(request, normalizeEmail(form.data.email));
+      const token = await signIn(deps, form.data);
+      if (token === null) return void refuse(401, 'E-mail or password is wrong.');
+      await attempt.forgive();
+      setSessionCookie(response, token, isHttps());
+      response.redirect(303, safeTarget(form.data.next));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      noteError(response, error);
+      refuse(error.status, error.message);
+    }
   });
 
   const signedIn = [readFormBody, requireMember(deps), requireCsrfToken];

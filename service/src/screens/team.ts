@@ -11,8 +11,8 @@ import { removeMember } from '../domain/operations/removeMember.ts';
 import { startSession } from '../domain/operations/signIn.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
 import { textSchema } from '../http/contract/shared.ts';
-import type { Limiters } from '../limits/limiter.ts';
-import { limitAttempts } from './attemptLimit.ts';
+import type { AttemptLimits } from './attempts.ts';
+import { noteError } from './errorPage.ts';
 import { field, formProblem, formValues, parseForm, readFormBody, type FormValues, type Problems } from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { csrfField, plainPage, teamPage } from './layout.ts';
@@ -20,15 +20,11 @@ import { setSessionCookie, signedInOf } from './session.ts';
 import { newMemberFields, newMemberSchema, passwordSchema } from './setup.ts';
 import { timeView } from './times.ts';
 
-/** Of the present password, until a member has to wait. */
-const WRONG_PASSWORDS = 5;
-
 const inviteSchema = z.object({ note: textSchema(100) });
 
 /** The members: who is there, who is invited. */
-export function teamRouter(deps: Deps, limiters: Limiters, publicUrl: () => string): Router {
+export function teamRouter(deps: Deps, limits: AttemptLimits, publicUrl: () => string): Router {
   const router = Router();
-  const attempts = limitAttempts(limiters, 'password', WRONG_PASSWORDS);
   const show = async (signedIn: SignedIn, more: { notice?: unknown; link?: string; values?: FormValues; problems?: Problems } = {}) =>
     renderDocument(teamScreen(signedIn, { ...(await listTeam(deps, signedIn.workspace)), now: deps.clock.now(), ...more }));
 
@@ -58,16 +54,17 @@ export function teamRouter(deps: Deps, limiters: Limiters, publicUrl: () => stri
 
   router.post('/account/password', async (request, response) => {
     const signedIn = signedInOf(response);
-    const refuse = (problems: Problems) => response.status(400).type('html').send(renderDocument(accountScreen(signedIn, { problems })));
+    const refuse = (problems: Problems, status = 400) => response.status(status).type('html').send(renderDocument(accountScreen(signedIn, { problems })));
     const form = parseForm(z.object({ current: z.string().min(1, 'is missing'), next: passwordSchema }), formValues(request.body));
     if (!form.ok) return void refuse(form.problems);
-    if (!(await attempts.admit(signedIn.member.id))) return void refuse({ current: 'Too many wrong passwords. Wait for 15 minutes and try again.' });
     try {
+      const attempt = await limits.changePassword(signedIn.member.id);
       await changePassword(deps, signedIn, form.data);
-      await attempts.forgive(signedIn.member.id);
+      await attempt.forgive();
     } catch (error) {
-      if (error instanceof AppError && error.details.param === 'current') return void refuse({ current: error.message });
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      noteError(response, error);
+      return void refuse({ current: error.message }, error.status);
     }
     response.redirect(303, '/account?notice=password');
   });
@@ -80,7 +77,7 @@ export function teamRouter(deps: Deps, limiters: Limiters, publicUrl: () => stri
 }
 
 /** Joining by an invitation's link; before anybody is signed in. */
-export function joinRouter(deps: Deps, isHttps: () => boolean): Router {
+export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
   const router = Router();
   router.get('/join', async (request, response) => {
     const token = typeof request.query.token === 'string' ? request.query.token : '';
@@ -88,6 +85,7 @@ export function joinRouter(deps: Deps, isHttps: () => boolean): Router {
     response.status(invite ? 200 : 404).type('html').send(renderDocument(invite ? joinPage(token) : uselessLink));
   });
   router.post('/join', readFormBody, async (request, response) => {
+    const attempt = await limits.useLink(request);
     const values = formValues(request.body);
     const token = values.token ?? '';
     const refuse = (problems: Problems) => response.status(400).type('html').send(renderDocument(joinPage(token, values, problems)));
@@ -96,6 +94,7 @@ export function joinRouter(deps: Deps, isHttps: () => boolean): Router {
     try {
       const member = await acceptInvite(deps, token, form.data);
       if (!member) return void response.status(404).type('html').send(renderDocument(uselessLink));
+      await attempt.forgive();
       await deps.store.transaction((tx) => deleteSessionsOf(tx, member.id));
       setSessionCookie(response, await startSession(deps, member), isHttps());
       response.redirect(303, '/conversations');

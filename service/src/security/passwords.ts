@@ -1,11 +1,98 @@
-import { hash, verify } from '@node-rs/argon2';
+import { extname } from 'node:path';
+import type { Logger } from 'pino';
+import { AppError } from '../domain/errorCatalogue.ts';
+import type { Bounds } from '../limits/bounds.ts';
+import type { PasswordOrder } from './passwordThread.ts';
+import { ReplacedThread } from './replacedThread.ts';
 
-/** Argon2id with the library's defaults (OWASP's first choice). */
-export const hashPassword = (password: string): Promise<string> => hash(password);
+/** Hashes passwords with Argon2id and the library's defaults (OWASP's first choice). */
+export interface Passwords {
+  /**
+   * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
+   */
+  hash(password: string): Promise<string>;
+  /**
+   * @param passwordHash null: there is nobody to compare with, which takes just as long
+   * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
+   */
+  isRight(password: string, passwordHash: string | null): Promise<boolean>;
+}
 
-/** What nobody's password gives: compared with where there is no member, so that both take the same time. */
-const nobody = hash(`${Math.random()}`);
+/** A hash keeps a processor busy and takes 19 MiB: more at once would only be slower together. */
+export const MAX_HASHES = 2;
+/** Waited for within a second or two. A team does not sign in faster than that. */
+export const MAX_WAITING = 50;
+const RETRY_SECONDS = 2;
 
-/** @param passwordHash null: there is nobody to compare with */
-export const isPassword = async (password: string, passwordHash: string | null): Promise<boolean> =>
-  (await verify(passwordHash ?? (await nobody), password)) && passwordHash !== null;
+/** Beside this file, whether that is the source or what was built of it. */
+const SCRIPT = new URL(`./passwordThread${extname(import.meta.url)}`, import.meta.url);
+
+interface Waiting {
+  readonly order: PasswordOrder;
+  readonly settle: (answer: Promise<unknown>) => void;
+}
+
+/**
+ * Hashes in threads of its own, which start with the first password. The journal's writes are
+ * confirmed by libuv's threads: hashes there would stand before them in the queue.
+ * @see docs/decisions/0036
+ */
+export class PasswordThreads implements Passwords {
+  readonly #bounds: Bounds;
+  readonly #threads: readonly ReplacedThread<PasswordOrder>[];
+  readonly #waiting: Waiting[] = [];
+  #isClosed = false;
+
+  /** @param options.script stands for the thread's own, in tests */
+  constructor(options: { bounds: Bounds; log: Pick<Logger, 'error'>; script?: URL | undefined }) {
+    const { bounds, log, script = SCRIPT } = options;
+    this.#bounds = bounds;
+    this.#threads = Array.from({ length: MAX_HASHES }, () => new ReplacedThread(script, log));
+  }
+
+  hash(password: string): Promise<string> {
+    return this.#do({ password }) as Promise<string>;
+  }
+
+  isRight(password: string, passwordHash: string | null): Promise<boolean> {
+    return this.#do({ password, passwordHash }) as Promise<boolean>;
+  }
+
+  /** Ends its threads; what waits for them fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { settle } of this.#waiting.splice(0)) settle(Promise.reject(stopping()));
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+
+  async #do(order: PasswordOrder): Promise<unknown> {
+    if (this.#isClosed) throw stopping();
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#bounds.reached('password_hashes');
+      throw new AppError(
+        'rate_limited',
+        'Too many passwords are being checked at the moment. Try again in a few seconds.',
+        { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
+      );
+    }
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.#waiting.push({ order, settle: resolve });
+    this.#next();
+    return promise;
+  }
+
+  /** Gives what waits to threads that are free. */
+  #next(): void {
+    const free = this.#threads.find(({ isBusy }) => !isBusy);
+    const first = free && this.#waiting.shift();
+    if (!first) return;
+    const answer = free.run(first.order);
+    first.settle(answer);
+    answer.catch(() => {}).finally(() => this.#next());
+  }
+}
+
+const stopping = (): AppError =>
+  new AppError('unavailable', 'The service is stopping. Try again in a few seconds.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });

@@ -25,10 +25,10 @@ describe('the team', () => {
   };
   const idOf = async (name: string) => new RegExp(`/team/members/(mbr_\\w+)/remove"[^>]*>(?:(?!</form>).)*Remove ${name}`, 's').exec((await ana.get('/team')).html)![1]!;
 
-  it('locks out after five wrong passwords, also when all come at once', async () => {
+  it('locks out after ten wrong passwords, also when all come at once', async () => {
     const tries = await Promise.all(Array.from({ length: 40 }, (_, n) => browserless(service.url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` })));
-    expect(tries.filter(({ status }) => status === 401)).toHaveLength(5);
-    expect(tries.filter(({ status }) => status === 429)).toHaveLength(35);
+    expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
   it('lets others in meanwhile, and forgets the mistakes of who signs in', async () => {

@@ -1,4 +1,3 @@
-import { isPassword } from '../../security/passwords.ts';
 import { hashToken, newSessionToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import { normalizeEmail } from '../contact.ts';
@@ -10,10 +9,14 @@ import type { Member } from '../workspace.ts';
 /**
  * Signs a member in.
  * @returns the session's token, for a cookie; null when e-mail or password are wrong
+ * @throws rate_limited (429) when too many passwords are being checked
  */
-export async function signIn(deps: Pick<Deps, 'store' | 'clock'>, { email, password }: { email: string; password: string }): Promise<string | null> {
+export async function signIn(
+  deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
+  { email, password }: { email: string; password: string },
+): Promise<string | null> {
   const [member] = await deps.store.transaction((tx) => tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }));
-  const isRight = await isPassword(password, member?.passwordHash ?? null);
+  const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null);
   if (!member || !isRight) return null;
   return inOneTransaction(deps, async (within, tx) => {
     // Locked: whoever changes the password, or removes the member, at this moment ends this session too.
