@@ -115,7 +115,7 @@ describe('a service whose threads for passwords are busy', () => {
       form: { email: `nobody${n}@example.com`, password: 'wrong' },
     });
 
-  it('writes on, refuses the 53rd password in words, and answers the others in the end', async () => {
+  it('writes on, refuses the 53rd password, and answers the others in the end', async () => {
     await closeGate();
     const [held, refusals] = [MAX_HASHES + MAX_WAITING, 8];
     expect(held).toBe(52);
