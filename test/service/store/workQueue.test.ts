@@ -31,6 +31,20 @@ it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
   expect(asked).toHaveLength(2_000);
 });
 
+it('serves other shares as fast when 10,000 groups of one that may take no more are due', () => {
+  const { queue } = watched(Array.from({ length: 10_000 }, (_, i) => job(i, `full ${i}`)));
+  const asked: string[] = [];
+  const freeSlots = (group: string) => (asked.push(group), 1);
+  const places = { free: 32, heldBy: (share: string) => (share === 'full' ? 32 : 0) };
+  for (let i = 0; i < 1_000; i += 1) {
+    queue.place(job(20_000 + i, `other ${i}`), 0);
+    expect(queue.claim({ queue: 'q', now: 1, limit: 10, places, freeSlots, leaseMs: 1_000 })).toHaveLength(1);
+    expect(queue.nextDueAt('q', (group) => (asked.push(group), false), places)).toBe(1_001);
+    queue.forget(`job-${20_000 + i}`);
+  }
+  expect(asked.filter((group) => group.startsWith('full'))).toEqual([]);
+});
+
 it('does not look at groups that are not due', () => {
   const { queue } = watched(Array.from({ length: 10_000 }, (_, i) => job(i, `group-${i}`, 1_000 + i)));
   const asked: string[] = [];
