@@ -18,11 +18,39 @@ export const toJson = (collection: string, document: Document): string => {
   return JSON.stringify(document);
 };
 
-/** Freezes a value that came from JSON.parse. */
-export const freezeParsed = (value: object): void => {
-  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freezeParsed(part);
-  Object.freeze(value);
-};
+/**
+ * Freezes values that come from JSON.parse, one after the other. Ids and times that stand in several of
+ * them become one string again, as they were when the documents were made: JSON.parse makes each anew,
+ * and a store would take a sixth more memory after a start than before.
+ */
+export class ParsedDocuments {
+  /** What repeats stands near each other. */
+  private readonly seen = new Map<string, string>();
+
+  freeze(value: object): void {
+    const parts = value as Record<string, unknown>;
+    for (const key in parts) {
+      const part = parts[key];
+      if (typeof part === 'string') {
+        if (part.length <= LONGEST_SHARED) parts[key] = this.shared(part);
+      } else if (typeof part === 'object' && part !== null) this.freeze(part);
+    }
+    Object.freeze(value);
+  }
+
+  private shared(text: string): string {
+    const known = this.seen.get(text);
+    if (known !== undefined) return known;
+    if (this.seen.size >= MOST_SEEN) this.seen.clear();
+    this.seen.set(text, text);
+    return text;
+  }
+}
+
+/** Ids have about 30 characters, times 29. */
+const LONGEST_SHARED = 40;
+/** A few MiB. */
+const MOST_SEEN = 20_000;
 
 /** An undefined property is let pass: reading it back gives undefined too. */
 const freezeJson = (value: unknown, path: string): void => {

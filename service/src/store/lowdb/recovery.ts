@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readAcknowledged } from './acknowledgedNote.ts';
-import { freezeParsed } from '../document.ts';
+import { ParsedDocuments } from '../document.ts';
 import type { Files } from './files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
@@ -34,7 +34,8 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const base = await newestGoodSnapshot(folder, listing, log);
   const journals = journalsSince(base.generation, listing);
   const replay = new Replay(base);
-  for await (const operations of replay.read(folder, journals)) for (const operation of operations) apply(base.data, operation);
+  const parsed = new ParsedDocuments();
+  for await (const operations of replay.read(folder, journals)) for (const operation of operations) apply(base.data, operation, parsed);
   const promised = await readAcknowledged(folder);
   if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
@@ -55,12 +56,12 @@ const newestGoodSnapshot = async (folder: string, listing: Listing, log: Logger)
   throw noGoodSnapshot(listing.snapshots[0]!);
 };
 
-const apply = (data: Data, operation: Operation): void => {
+const apply = (data: Data, operation: Operation, parsed: ParsedDocuments): void => {
   const [kind, collection] = operation;
   const rows = (data[collection] ??= emptyRows());
   if (kind === 'delete') Reflect.deleteProperty(rows, operation[2]);
   else {
-    freezeParsed(operation[2]);
+    parsed.freeze(operation[2]);
     rows[operation[2].id] = operation[2];
   }
 };

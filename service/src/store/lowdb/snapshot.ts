@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Document } from '../store.ts';
-import { freezeParsed } from '../document.ts';
+import { ParsedDocuments } from '../document.ts';
 import { StoreDamaged } from './errors.ts';
 import { snapshotName } from './folder.ts';
 import type { Line } from './lines.ts';
@@ -35,11 +35,12 @@ export const noGoodSnapshot = (newest: number) =>
 /** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
 export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
   const data: Data = {};
+  const parsed = new ParsedDocuments();
   try {
     for await (const lines of readDocumentLines(folder, generation)) {
       for (const line of lines) {
         const [collection, document] = parseDocumentLine(line);
-        freezeParsed(document);
+        parsed.freeze(document);
         (data[collection] ??= emptyRows())[document.id] = document;
       }
     }
