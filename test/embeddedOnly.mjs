@@ -15,5 +15,7 @@ export const embeddedOnly = {
   'test/service/channels/whatsappFullDisk.test.ts': 'its disk is full',
   'test/service/rotateEncryptionKeyKilled.test.ts': 'killed at operations on its files and the key file',
   'test/service/rotateEncryptionKey.test.ts': 'copies data folders, and reads their files and the key file',
+  'test/service/limits/fullMemory.test.ts': 'its memory is full',
+  'test/service/limits/smallHeap.test.ts': 'its memory is full',
   'test/service/removalCost.test.ts': 'a cost in bytes of its journal',
 };

@@ -16,10 +16,11 @@ import type { Retention } from './housekeeping.ts';
 import { WORK_QUEUES } from './domain/workQueues.ts';
 import { createApp, createWorkerApp } from './http/app.ts';
 import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/server.ts';
-import { followChatMessages } from './http/chatFeed.ts';
+import { followChatMessages, type ChatFeed } from './http/chatFeed.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
 import { createBounds, type Bounds } from './limits/bounds.ts';
+import { pressureInWords, roomIn } from './limits/room.ts';
 import { openLimiters } from './limits/openLimiters.ts';
 import { createMetrics } from './metrics/serviceMetrics.ts';
 import { createOutboundClient } from './outbound/outboundClient.ts';
@@ -108,6 +109,7 @@ export async function startService(
     passwords,
     checkTargetUrl: checkTargetUrlWith(outbound),
     bounds,
+    assertRoom: roomIn(store, bounds),
     channels: channelDirectory,
     payments: paymentDirectory,
     publicUrl: () => publicUrl ?? '',
@@ -116,12 +118,13 @@ export async function startService(
   const { setupToken } = await bootstrap(deps, config);
 
   const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
+  const stopping = new AbortController();
+  const chatFeed = config.role === 'worker' ? NO_CHATS : followChatMessages(store, stopping.signal);
   const model = await openModel(config, log, bounds);
-  const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs }, parts);
+  const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs, isConnected: (contactId) => chatFeed.has(contactId) }, parts);
   metrics.watchLoop(work.sinceLastTurnMs);
 
-  const stopping = new AbortController();
-  const health = { storeFault: () => store.fault, sinceLastTurnMs: work.sinceLastTurnMs, longestStallMs: metrics.longestStallMs };
+  const health = { storeFault: () => store.fault, storeWarning: () => pressureInWords(store.pressure), sinceLastTurnMs: work.sinceLastTurnMs, longestStallMs: metrics.longestStallMs };
   const { app, connections } =
     config.role === 'worker'
       ? createWorkerApp({ config, log, health, metrics, bounds, stopping: stopping.signal })
@@ -132,7 +135,7 @@ export async function startService(
           health,
           limiters: openLimiters(store),
           metrics,
-          chatFeed: followChatMessages(store, stopping.signal),
+          chatFeed,
           live: followWorkspaces(store, stopping.signal),
           followToolCall: followToolCalls(store, deps, stopping.signal),
           followPayment: followPayments(store, deps, stopping.signal),
@@ -157,6 +160,9 @@ export async function startService(
 
 /** What a process that does no work says of its loops: they never stand still. */
 const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
+
+/** What a process that shows no chat knows of chats. */
+const NO_CHATS: ChatFeed = { listen: () => () => {}, has: () => false };
 
 const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({ days: retentionDays, conversationDays: conversationRetentionDays });
 

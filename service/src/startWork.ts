@@ -12,6 +12,7 @@ import type { ServiceStore } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import type { Retention } from './housekeeping.ts';
 import { startHousekeeping } from './housekeepingLoop.ts';
+import { RoomMaker } from './limits/roomMaker.ts';
 import type { OutboundClient } from './outbound/outboundClient.ts';
 import { PaymentLoop } from './payments/paymentLoop.ts';
 import { ToolRunner } from './tools/toolRunner.ts';
@@ -30,6 +31,8 @@ export interface WorkParts {
   readonly retention: Retention;
   /** Between two clean-ups. */
   readonly housekeepingEveryMs: number | undefined;
+  /** Whether a visitor of the chat looks on. */
+  readonly isConnected: (contactId: string) => boolean;
 }
 
 export interface StartedWork {
@@ -38,7 +41,7 @@ export interface StartedWork {
 }
 
 /** Starts everything that does what is queued: in each process but those that only answer requests. */
-export async function startWork({ store, deps, outbound, log, config, clock, model, observer, retention, housekeepingEveryMs }: WorkParts, parts: StopTogether): Promise<StartedWork> {
+export async function startWork({ store, deps, outbound, log, config, clock, model, observer, retention, housekeepingEveryMs, isConnected }: WorkParts, parts: StopTogether): Promise<StartedWork> {
   await tellOverdue(store, log);
   const dispatcher = parts.add('deliveries', new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer }));
   parts.add('removed subscriptions', new Retirements({ store, deps, log }));
@@ -48,5 +51,6 @@ export async function startWork({ store, deps, outbound, log, config, clock, mod
   parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
   const prudent = await openPrudentClock({ clock, store, log });
   parts.add('clean-up', await startHousekeeping({ store, clock, ageClock: prudent, retention, log, everyMs: housekeepingEveryMs }));
+  if (store.pressure !== null) parts.add('room', new RoomMaker({ store, clock: prudent, log, isConnected }));
   return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
 }

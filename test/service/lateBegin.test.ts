@@ -43,7 +43,7 @@ describe('what was claimed and begun late', () => {
     fresh = await openFreshStore({ clock });
     ({ store } = fresh);
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());

@@ -116,12 +116,12 @@ describe('what must not get out', () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
       config: { apiRateLimitPerMinute: 0, workspaceRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, addressBudget: 0, trustedProxies: [], chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
-      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, bounds: unwatchedBounds, passwords: {} as never, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
+      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
       log: pino({ level: 'silent' }),
-      health: { storeFault: () => null, sinceLastTurnMs: () => 0, longestStallMs: () => 0 },
+      health: { storeFault: () => null, storeWarning: () => null, sinceLastTurnMs: () => 0, longestStallMs: () => 0 },
       limiters: memoryLimiters,
       metrics: { requests: (_request, _response, next) => next(), read: async () => ({ contentType: 'text/plain', text: '' }) },
-      chatFeed: { listen: () => () => {} },
+      chatFeed: { listen: () => () => {}, has: () => false },
       followToolCall: () => Promise.reject(new Error('not here')),
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },

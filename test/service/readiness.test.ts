@@ -42,7 +42,7 @@ describe('/readyz and a delivery loop that hangs', () => {
     const claim: ServiceStore['claim'] = (request) => (isHanging ? new Promise(() => {}) : store.claim(request));
     const hanging = new Proxy(store, { get: (target, name) => (name === 'claim' ? claim : bound(target, name)) });
     dispatcher = new Dispatcher({ store: hanging, deps: {} as Deps, outbound: { request: () => Promise.reject(new Error('not reached')) }, log: pino({ level: 'silent' }), timeoutMs: 1000, retryDelaysMs: [] });
-    const app = express().use(healthRouter({ storeFault: () => store.fault, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs + passedMs, longestStallMs: () => stalledMs }, new AbortController().signal));
+    const app = express().use(healthRouter({ storeFault: () => store.fault, storeWarning: () => null, sinceLastTurnMs: () => dispatcher.sinceLastTurnMs + passedMs, longestStallMs: () => stalledMs }, new AbortController().signal));
     server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
   });

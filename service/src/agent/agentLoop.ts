@@ -44,7 +44,8 @@ export class AgentLoop {
       mostInFlight: MOST_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: () => 1,
+      // A reply adds to what is stored: it waits until there is room.
+      freeSlots: () => (options.store.pressure?.refuses === 'additions' ? 0 : 1),
       run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
     });
   }

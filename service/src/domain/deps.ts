@@ -34,6 +34,12 @@ export interface Deps {
   readonly agent: AgentPolicy;
   /** Told when a bound against abuse is reached. */
   readonly bounds: Bounds;
+  /**
+   * Refuses what adds to the store while the memory for it is full; a visitor who is new sooner than the rest.
+   * @throws unavailable (503) with Retry-After
+   * @see docs/decisions/0041
+   */
+  readonly assertRoom: (adds: 'visitor' | 'data') => void;
   readonly channels: ChannelDirectory;
   readonly payments: PaymentDirectory;
   /** The service's address as others see it, without a `/` at its end. */

@@ -6,6 +6,8 @@ import { KeyedListeners } from './keyedListeners.ts';
 export interface ChatFeed {
   /** Calls back whenever there may be something new for the contact. Returns the way to stop. */
   listen(contactId: string, listener: () => void): () => void;
+  /** Whether the contact has a stream open here. */
+  has(contactId: string): boolean;
 }
 
 /** @param signal ends the feed */

@@ -12,6 +12,11 @@ export class KeyedListeners<News> {
     };
   }
 
+  /** Whether anybody listens to it. */
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
   tell(key: string, news: News): void {
     for (const each of this.#byKey.get(key) ?? []) each(news);
   }

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response, Router } from 'express';
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import type { z } from 'zod';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -32,7 +32,9 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   finish?: (answer: z.input<Answer>) => Promise<z.input<Answer>>,
 ): void {
   const readBody = operation.body ? [requireJson, readJson] : [];
-  router[operation.method](operation.path, ...readBody, async (request: Request, response: Response) => {
+  const { adds } = operation;
+  const assertRoom: RequestHandler[] = adds === undefined ? [] : [(_request, _response, next) => (deps.assertRoom(adds), next())];
+  router[operation.method](operation.path, ...assertRoom, ...readBody, async (request: Request, response: Response) => {
     const call = {
       caller: response.locals.caller as Caller,
       params: request.params as Record<string, string>,

@@ -3,14 +3,15 @@ import type { ServiceStore } from '../domain/collections.ts';
 import { DELIVERY_QUEUE } from '../domain/delivery.ts';
 import { findVacantLineages } from '../domain/operations/findVacantLineages.ts';
 import { limitedBy } from '../domain/workGroup.ts';
-import { StoreUnavailable, type QueueStats } from '../store/store.ts';
+import { StoreUnavailable, type QueueStats, type StorePressure } from '../store/store.ts';
 
-type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'transaction'>;
+type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>;
 
 /** What the store says of its queues and files, asked at each reading. */
 export function watchStore(registry: Registry, store: Watched): void {
   watchQueues(registry, store);
   watchFiles(registry, store);
+  if (store.pressure !== null) watchMemory(registry, () => store.pressure!);
   new Gauge({
     name: 'conversation_service_store_fault',
     help: '1 while the store cannot write (the disk is full, or failing), else 0.',
@@ -52,6 +53,22 @@ function heldBack(store: Watched): () => Promise<(queue: string, group: string) 
     const current = vacant;
     return (queue, group) => queue === DELIVERY_QUEUE && current.has(limitedBy(group));
   };
+}
+
+function watchMemory(registry: Registry, pressure: () => StorePressure): void {
+  const gauge = (name: string, help: string, of: (pressure: StorePressure) => number) =>
+    new Gauge({
+      name: `conversation_service_store_memory_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(of(pressure()));
+      },
+    });
+  gauge('live_bytes', 'What was live in the heap after the last major collection: what is stored, and the service itself.', ({ liveBytes }) => liveBytes);
+  gauge('limit_bytes', 'What the heap may hold before the process ends.', ({ limitBytes }) => limitBytes);
+  gauge('visitors_mark_bytes', 'From here on new chats are refused.', ({ limitBytes, marks }) => limitBytes * marks.visitors);
+  gauge('mark_bytes', 'From here on whatever adds to the store is refused.', ({ limitBytes, marks }) => limitBytes * marks.additions);
 }
 
 function watchFiles(registry: Registry, store: Watched): void {

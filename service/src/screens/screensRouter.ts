@@ -46,6 +46,10 @@ const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payme
 /** Pages that anybody may ask for. */
 const STRANGER_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 
+/** What members add, and who joins them; the rest of what they do makes room, or takes none to speak of. */
+const ADDING_PATHS =
+  /^\/(conversations\/[^/]+\/(reply|payment-link)|channels|tools|tools\/[^/]+|tools\/[^/]+\/test|keys|keys\/subscriptions|keys\/subscriptions\/[^/]+\/(test|recover)|team\/invites|join)\/?$/i;
+
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
   const { deps, config, limiters, budget, live, setup, model, followToolCall, followPayment, stopping } = parts;
@@ -56,6 +60,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.post(ADDING_PATHS, (_request, _response, next) => (deps.assertRoom('data'), next()));
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   const attempts = limitAttempts(limiters, deps.bounds);
   router.use(setupRouter(setup, attempts, publicUrl));

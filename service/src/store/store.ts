@@ -165,6 +165,22 @@ export interface StoreStats {
   readonly files: FileStats | null;
 }
 
+/** What a store refuses for want of memory: nothing, new visitors, or whatever adds to what is stored. */
+export type Refusal = 'nothing' | 'visitors' | 'additions';
+
+/** How full the memory is that holds everything stored. */
+export interface StorePressure {
+  readonly refuses: Refusal;
+  /** What was live after the last major collection. */
+  readonly liveBytes: number;
+  /** What may be live before the process ends. */
+  readonly limitBytes: number;
+  /** From which share of the limit on it is refused. */
+  readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
+  /** Counts the measurements: whoever has made room waits for the next one. */
+  readonly measurement: number;
+}
+
 export interface Store<S extends Schema> {
   /**
    * Runs `fn` and commits what it wrote, all of it or, when it throws, nothing.
@@ -216,6 +232,8 @@ export interface Store<S extends Schema> {
 
   /** Null when the store can write, else why it cannot, in words. */
   readonly fault: string | null;
+  /** Null for a store whose data lies outside of this process's memory. The store itself goes on taking everything. */
+  readonly pressure: StorePressure | null;
   /**
    * Answers during an outage too. In the embedded store it costs as much as there are groups with due jobs, and `due` as there are due jobs. A database counts
    * all jobs: what it said is used for a while, the longer, the longer counting took (half a minute at most).

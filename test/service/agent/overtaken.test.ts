@@ -30,7 +30,7 @@ describe('words that were chosen while an approval waited', () => {
 
   it('do not count as telling how it ended', async () => {
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
     const workspace = await createWorkspace(deps, 'Test');
     const { tool } = await createTool(
       deps,

@@ -48,7 +48,7 @@ beforeEach(async () => {
     store,
     clock: { now: () => now },
     secrets: createSecretBox(randomBytes(32)),
-    checkTargetUrl: async () => {}, bounds: unwatchedBounds, passwords: {} as never,
+    checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never,
     agent: { isOnByDefault: false, quietMs: 800, approvalExpiresMs: 1000 },
     channels: channelDirectory,
     payments: paymentDirectory,

@@ -83,7 +83,7 @@ async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string):
 }
 
 /** Nothing is under way that would look for the conversation when it ends. */
-async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conversation): Promise<boolean> {
+export async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conversation): Promise<boolean> {
   for (const status of ['running', 'pending_approval'] as const) {
     if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0) return false;
   }
@@ -94,7 +94,7 @@ async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conversation)
 }
 
 /** @returns how many documents were removed; `most` or more: there may be others left */
-async function removeParts(tx: Tx, { id: conversationId }: Conversation, most: number): Promise<number> {
+export async function removeParts(tx: Tx, { id: conversationId }: Conversation, most: number): Promise<number> {
   let removed = 0;
   for (const { id: messageId } of await tx.messages.find({ where: { conversationId }, orderBy: 'number', limit: most })) {
     if (removed >= most) return removed;
@@ -108,7 +108,8 @@ async function removeParts(tx: Tx, { id: conversationId }: Conversation, most: n
   return removed;
 }
 
-async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
+/** What is left once its parts are gone; the contact goes with its last conversation. */
+export async function removeConversation(tx: Tx, { id, contactId }: Conversation): Promise<void> {
   await tx.agentTurns.delete(id);
   await tx.jobs.complete(id);
   await tx.conversations.delete(id);

@@ -28,6 +28,7 @@ const common = { tag: 'Channels', auth: 'key', extension: true } as const;
 export const createChannel = operation({
   ...common,
   id: 'createChannel',
+  adds: 'data',
   method: 'post',
   path: '/channels',
   summary: 'Connect an account of a channel',

@@ -19,6 +19,7 @@ export const chatMessageSchema = z
 
 export const startChatSession = operation({
   id: 'startChatSession',
+  adds: 'visitor',
   method: 'post',
   path: '/chat/sessions',
   tag: 'Chat',
@@ -42,6 +43,7 @@ export const startChatSession = operation({
 
 export const sendChatMessage = operation({
   id: 'sendChatMessage',
+  adds: 'data',
   method: 'post',
   path: '/chat/messages',
   tag: 'Chat',

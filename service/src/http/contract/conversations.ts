@@ -155,6 +155,7 @@ export const getConversation = operation({
 export const sendMessage = operation({
   ...common,
   id: 'sendMessage',
+  adds: 'data',
   method: 'post',
   path: '/conversations/:id/messages',
   summary: 'Send a message to the customer',

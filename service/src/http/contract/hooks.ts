@@ -74,6 +74,7 @@ export const getSample = operation({
 export const createSubscription = operation({
   ...common,
   id: 'createSubscription',
+  adds: 'data',
   method: 'post',
   path: '/hooks',
   summary: 'Subscribe an address to an event',
@@ -152,6 +153,7 @@ export const listDeliveries = operation({
 export const sendTestEvent = operation({
   ...common,
   id: 'sendTestEvent',
+  adds: 'data',
   method: 'post',
   path: '/hooks/:id/test',
   summary: 'Send a sample of the event, signed and delivered as a real one',
@@ -209,6 +211,7 @@ export const redeliver = operation({
 export const recoverDeliveries = operation({
   ...common,
   id: 'recoverDeliveries',
+  adds: 'data',
   method: 'post',
   path: '/hooks/:id/recover',
   summary: 'Send again all that failed since a time and never succeeded',

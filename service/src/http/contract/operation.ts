@@ -34,6 +34,8 @@ export interface Operation<
   readonly noIdempotencyKey?: boolean;
   /** True when its write may be large: it runs in several transactions, and the answer is kept after the last. It must do no harm when it is done again. */
   readonly inSteps?: boolean;
+  /** What it adds to the store: refused with `unavailable` while the memory for it is full. Absent: little, or nothing that stays. */
+  readonly adds?: 'visitor' | 'data';
 }
 
 /** Keeps the schemas' types while checking the shape. */

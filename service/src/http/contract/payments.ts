@@ -55,6 +55,7 @@ const common = { tag: 'Payments', auth: 'key', extension: true } as const;
 export const createPaymentLink = operation({
   ...common,
   id: 'createPaymentLink',
+  adds: 'data',
   method: 'post',
   path: '/conversations/:id/payment-links',
   summary: 'Make a payment link in a conversation',

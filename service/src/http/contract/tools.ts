@@ -66,6 +66,7 @@ const addressErrors = ['target_url_invalid', 'target_url_not_https', 'target_url
 export const createTool = operation({
   ...common,
   id: 'createTool',
+  adds: 'data',
   method: 'post',
   path: '/tools',
   summary: 'Define a tool',
@@ -117,6 +118,7 @@ export const getTool = operation({ ...common, id: 'getTool', method: 'get', path
 export const updateTool = operation({
   ...common,
   id: 'updateTool',
+  adds: 'data',
   method: 'patch',
   path: '/tools/:id',
   summary: 'Change a tool',
@@ -154,6 +156,7 @@ export const deleteTool = operation({
 export const testTool = operation({
   ...common,
   id: 'testTool',
+  adds: 'data',
   method: 'post',
   path: '/tools/:id/test',
   summary: 'Make one real call, as the agent would, and answer how it ended',

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StoreStats, Transaction } from '../store.ts';
+import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StorePressure, StoreStats, Transaction } from '../store.ts';
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from '../changeFeed.ts';
@@ -11,6 +11,7 @@ import { inWords } from './errors.ts';
 import { nodeFiles } from './files.ts';
 import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
+import { HeapWatch } from './heapWatch.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from '../options.ts';
@@ -44,7 +45,7 @@ interface WorkListener {
  */
 export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
-  private readonly options: Required<LowdbOptions>;
+  private readonly options: Required<Omit<LowdbOptions, 'heap'>>;
   private readonly lock: FolderLock;
   private readonly transactionOf: (session: Session) => Transaction<S>;
   private readonly adapter: JournaledAdapter;
@@ -55,6 +56,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly closing = new AbortController();
   private readonly time: QueueTime;
   private readonly moments = new Set<Moment>();
+  private readonly heap: HeapWatch;
   private state: State;
   private queue: WorkQueue;
   /** Transactions that wrote. */
@@ -80,6 +82,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.state = new State(schema, {});
     this.queue = this.queueOf(this.state);
     const { folder, files, log } = this.options;
+    this.heap = new HeapWatch(log, options.heap);
     this.adapter = new JournaledAdapter(folder, files, log, {
       durable: (commits) => this.publish(commits),
       failed: (reason) => this.beginOutage(reason),
@@ -92,6 +95,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await store.load();
     // Before a snapshot begins: its file would be taken for one that was left half made.
     await tidyFolder(store.options.folder, 0, store.options.files);
+    store.heap.start();
     store.watchTransactions();
     store.watchDisk();
     store.snapshotWhenDue();
@@ -100,6 +104,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   get fault(): string | null {
     return this.closed === null ? (this.outage ?? this.stall) : 'the store is closed';
+  }
+
+  get pressure(): StorePressure {
+    return this.heap.pressure;
   }
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
@@ -263,6 +271,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
     for (const moment of this.moments) moment.note(writes);
+    this.heap.note(writes.reduce((sum, { json }) => sum + json.length, 0));
     return lastWrite.durable;
   }
 
@@ -422,6 +431,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await this.mutex.run(() => {});
     await this.adapter.journal.pending()?.catch(() => {});
     this.closing.abort();
+    this.heap.close();
     await this.snapshot;
     await this.healing;
     await this.adapter.close();

@@ -1,5 +1,6 @@
 import type { Logger, StoreClock } from '../options.ts';
 import type { Files } from './files.ts';
+import type { Heap } from './heapWatch.ts';
 
 export interface LowdbOptions {
   /** Made when it is missing. One process at a time. */
@@ -19,4 +20,6 @@ export interface LowdbOptions {
   readonly clock?: StoreClock;
   /** For tests: file operations that fail. */
   readonly files?: Files;
+  /** For tests: a heap that is as full as they say. */
+  readonly heap?: Heap;
 }

@@ -38,6 +38,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   /** For what else is kept in the same database. */
   readonly database: Database;
   readonly schemaName: string;
+  readonly pressure = null;
   readonly #options: Required<Omit<PostgresOptions, 'databaseNow' | 'database' | 'connections'>>;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #queues: ReadonlySet<string>;

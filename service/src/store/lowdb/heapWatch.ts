@@ -1,0 +1,173 @@
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Logger } from '../options.ts';
+import type { Refusal, StorePressure } from '../store.ts';
+import { oldSpaceBytes } from './oldSpace.ts';
+
+/**
+ * Of the memory that V8 gives old objects: from the first on new visitors are refused, from the second
+ * on whatever adds. V8 itself ends a process that spends its time collecting with 80 % live
+ * (`Ineffective mark-compacts near heap limit`); between lies room for requests under way, for the work
+ * that goes on, and for a start, which needs up to 15 % more than what it leaves behind.
+ */
+export const MARKS = { visitors: 0.65, additions: 0.7 } as const;
+/** Taken again only when it is so much below the mark, so that it does not change to and fro. */
+const BELOW = 0.05;
+
+/** What a character of the journal can come to in memory at most: a text with one sign beyond Latin-1 takes two bytes for each. */
+const BYTES_PER_CHARACTER = 2;
+const LOOK_MS = 1000;
+/** A collection stops everything for about half a millisecond a MiB: it may cost a twentieth of the time. */
+const REST_PER_COLLECTION = 20;
+/** While something is refused, it is measured this often even when nothing was written: what took the memory may have been requests. */
+const MEASURE_AGAIN_MS = 30_000;
+
+/** The heap as V8 knows it. */
+export interface Heap {
+  readonly limitBytes: number;
+  usedBytes(): number;
+  /** A major collection, here and now. */
+  collect(): void;
+  /** Calls back soon after each major collection. Returns the way to stop. */
+  onCollected(call: () => void): () => void;
+}
+
+/**
+ * Knows how full the heap is: by what is live after a major collection, and between two of them by what
+ * was written since. Whoever seems to have come to a mark is measured at once.
+ */
+export class HeapWatch {
+  private readonly heap: Heap;
+  private readonly log: Logger;
+  private stopWatching = () => {};
+  private liveBytes: number;
+  /** Characters written since. */
+  private written = 0;
+  /** Nothing can have been garbage when `liveBytes` was taken. */
+  private isExact = false;
+  /** By exact measurements alone. */
+  private confirmed: Refusal = 'nothing';
+  private told: Refusal = 'nothing';
+  private measurement = 0;
+  private measuredAt = -Infinity;
+  private notBefore = -Infinity;
+  private lookQueued = false;
+
+  constructor(log: Logger, heap: Heap = v8Heap()) {
+    this.heap = heap;
+    this.log = log;
+    this.liveBytes = heap.usedBytes();
+  }
+
+  /** Begins with what is there by then. */
+  start(): void {
+    const stopObserving = this.heap.onCollected(() => this.observe());
+    const timer = setInterval(() => this.look(), LOOK_MS).unref();
+    this.stopWatching = () => {
+      clearInterval(timer);
+      stopObserving();
+    };
+    this.liveBytes = this.heap.usedBytes();
+    this.lookSoon();
+  }
+
+  get pressure(): StorePressure {
+    const { liveBytes, measurement } = this;
+    return { refuses: this.refuses, liveBytes, limitBytes: this.heap.limitBytes, marks: MARKS, measurement };
+  }
+
+  /** So much was written. */
+  note(characters: number): void {
+    this.written += characters;
+    if (this.refuses !== this.confirmed) this.lookSoon();
+  }
+
+  close(): void {
+    this.stopWatching();
+  }
+
+  private get refuses(): Refusal {
+    return higher(this.confirmed, refusalAt((this.liveBytes + this.written * BYTES_PER_CHARACTER) / this.heap.limitBytes, 0));
+  }
+
+  /** After a collection that V8 made in the background: what came while it marked counts as live. */
+  private observe(): void {
+    this.liveBytes = this.heap.usedBytes();
+    this.written = 0;
+    this.isExact = false;
+    this.measurement += 1;
+    this.look();
+  }
+
+  private lookSoon(): void {
+    if (this.lookQueued) return;
+    this.lookQueued = true;
+    setImmediate(() => {
+      this.lookQueued = false;
+      this.look();
+    });
+  }
+
+  private look(): void {
+    const now = performance.now();
+    const isStale = this.written > 0 || !this.isExact || now - this.measuredAt >= MEASURE_AGAIN_MS;
+    if (this.refuses !== 'nothing' && isStale && now >= this.notBefore) this.measure(now);
+    this.tell();
+  }
+
+  private measure(began: number): void {
+    this.heap.collect();
+    this.liveBytes = this.heap.usedBytes();
+    this.written = 0;
+    this.isExact = true;
+    this.measurement += 1;
+    this.measuredAt = performance.now();
+    this.notBefore = this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
+    const share = this.liveBytes / this.heap.limitBytes;
+    const reached = refusalAt(share, 0);
+    // What was refused stays so until it is well below its mark.
+    this.confirmed = higher(reached, lower(this.confirmed, refusalAt(share, BELOW)));
+  }
+
+  private tell(): void {
+    const { confirmed } = this;
+    if (confirmed === this.told) return;
+    const share = `what is stored takes ${inMib(this.liveBytes)} of the ${inMib(this.heap.limitBytes)} MiB that the heap may hold`;
+    if (confirmed === 'nothing') this.log.info(`${share}: everything is taken again`);
+    else this.log.warn(`${share}: ${confirmed === 'visitors' ? 'new visitors are' : 'whatever adds to it is'} refused until there is room`);
+    this.told = confirmed;
+  }
+}
+
+const ORDER: readonly Refusal[] = ['nothing', 'visitors', 'additions'];
+const higher = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b);
+const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
+
+const refusalAt = (share: number, below: number): Refusal => {
+  if (share >= MARKS.additions - below) return 'additions';
+  return share >= MARKS.visitors - below ? 'visitors' : 'nothing';
+};
+
+const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
+
+/** The heap of this thread. */
+const v8Heap = (): Heap => {
+  // The flag makes `gc` known to contexts that are made from then on, and to nobody else.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return {
+    limitBytes: oldSpaceBytes(),
+    usedBytes: () => getHeapStatistics().used_heap_size,
+    collect,
+    onCollected(call) {
+      const observer = new PerformanceObserver((list) => {
+        const entries = list.getEntries() as unknown as { readonly detail?: { readonly kind?: number } }[];
+        const isMajor = entries.some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR);
+        if (isMajor) call();
+      });
+      observer.observe({ entryTypes: ['gc'] });
+      return () => observer.disconnect();
+    },
+  };
+};

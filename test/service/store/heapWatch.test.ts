@@ -1,0 +1,85 @@
+// How full the store takes its heap to be: measured after collections, estimated between them.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { HeapWatch } from '../../../service/src/store/lowdb/heapWatch.ts';
+import { oldSpaceBytes } from '../../../service/src/store/lowdb/oldSpace.ts';
+import { HeapAt } from '../../helpers/heapAt.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { listeningLog } from './listeningLog.ts';
+
+const MIB = 2 ** 20;
+
+describe('the watch over the heap', () => {
+  let heap: HeapAt;
+  let watch: HeapWatch;
+  let log: ReturnType<typeof listeningLog>;
+  beforeEach(() => {
+    [heap, log] = [new HeapAt(), listeningLog()];
+    watch = new HeapWatch(log, heap);
+    watch.start();
+  });
+  afterEach(() => watch.close());
+
+  it('refuses new visitors from 65 % on and whatever adds from 70 % on, and says so once each', async () => {
+    expect(watch.pressure.refuses).toBe('nothing');
+    heap.collected(0.66);
+    expect(watch.pressure).toMatchObject({ refuses: 'visitors', liveBytes: 660 * MIB, limitBytes: 1000 * MIB });
+    heap.collected(0.71);
+    await waitFor('the second mark', () => log.lines.length === 2);
+    expect(watch.pressure.refuses).toBe('additions');
+    expect(log.lines).toEqual([
+      'what is stored takes 660 of the 1000 MiB that the heap may hold: new visitors are refused until there is room',
+      'what is stored takes 710 of the 1000 MiB that the heap may hold: whatever adds to it is refused until there is room',
+    ]);
+  });
+
+  it('collects nothing by itself while there is room', () => {
+    heap.collected(0.64);
+    watch.note(1000);
+    expect([watch.pressure.refuses, heap.collections]).toEqual(['nothing', 0]);
+  });
+
+  it('counts what is written since the last collection, and measures when that seems to reach a mark', async () => {
+    heap.collected(0.6);
+    // A character may take two bytes.
+    watch.note(30 * MIB);
+    expect(watch.pressure.refuses).toBe('visitors');
+    watch.note(25 * MIB);
+    expect(watch.pressure.refuses).toBe('additions');
+    await waitFor('a measurement', () => heap.collections === 1);
+    expect(watch.pressure).toMatchObject({ refuses: 'nothing', liveBytes: 600 * MIB });
+    expect(log.lines).toEqual([]);
+  });
+
+  it('takes new data again by itself, once it is 5 % below the mark: nobody else collects when nothing is written', async () => {
+    heap.collected(0.72);
+    expect(watch.pressure.refuses).toBe('additions');
+    heap.share = 0.67;
+    watch.note(1);
+    await waitFor('another measurement', () => heap.collections === 2);
+    expect(watch.pressure.refuses).toBe('additions');
+    heap.share = 0.64;
+    watch.note(1);
+    await waitFor('less to be refused', () => watch.pressure.refuses === 'visitors');
+    heap.share = 0.59;
+    watch.note(1);
+    await waitFor('all to be taken', () => watch.pressure.refuses === 'nothing');
+    expect(log.lines.at(-1)).toMatch(/everything is taken again$/);
+  });
+
+  it('does not take garbage of a collection in the background for what is stored', () => {
+    heap.share = 0.5;
+    const collect = heap.usedBytes.bind(heap);
+    heap.usedBytes = () => (heap.collections === 0 ? 0.9 * heap.limitBytes : collect());
+    heap.collected(0.5);
+    expect([watch.pressure.refuses, heap.collections]).toEqual(['nothing', 1]);
+  });
+});
+
+describe('what old objects may take', () => {
+  it('is what --max-old-space-size says, the last one, else the limit without the young generation', () => {
+    expect(oldSpaceBytes(['--max-old-space-size=600'], 792 * MIB)).toBe(600 * MIB);
+    expect(oldSpaceBytes(['--max-old-space-size=600', '--no-warnings', '--max_old_space_size=300'], 492 * MIB)).toBe(300 * MIB);
+    expect(oldSpaceBytes([], 4288 * MIB)).toBe(4096 * MIB);
+    expect(oldSpaceBytes(['--max-old-space-size=9000'], 670 * MIB)).toBe(640 * MIB);
+  });
+});
