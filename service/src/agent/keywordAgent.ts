@@ -2,7 +2,7 @@ import type { AgentModel, AgentTool, HistoryItem, Language, PastToolCall, Step, 
 import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
 import { PatternWork } from '../domain/linearPattern.ts';
 import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
-import { LoopShare } from '../limits/loopShare.ts';
+import { loopShare, type LoopShare } from '../limits/loopShare.ts';
 import { acceptsOffer, wantsPerson } from './customerRequest.ts';
 import { offersPerson, sentence } from './sentences.ts';
 import { fillArguments, isNamed, type Filled, type Source } from './keyword/fillArguments.ts';
@@ -30,10 +30,10 @@ const MAX_WORK_PER_STEP = 8_000_000;
  * @param now what "today" and "tomorrow" are counted from
  * @see docs/decisions/0009-keyword-agent.md and 0038
  */
-export function createKeywordAgent(now: () => Date = () => new Date(), bounds: Bounds = unwatchedBounds, share = new LoopShare()): AgentModel {
+export function createKeywordAgent(now: () => Date = () => new Date(), bounds: Bounds = unwatchedBounds, share: LoopShare = loopShare): AgentModel {
   return {
     next: (turn, signal) =>
-      share.run(() => {
+      share.run(OF_AGENTS, () => {
         const at: Moment = { now: now(), work: new PatternWork(MAX_WORK_PER_STEP) };
         const step = nextStep(turn, at);
         if (at.work.isSpent) bounds.reached('pattern_work');
@@ -41,6 +41,9 @@ export function createKeywordAgent(now: () => Date = () => new Date(), bounds: B
       }, signal),
   };
 }
+
+/** The agents of all workspaces take turns with what else holds the loop; their slots are shared already. */
+const OF_AGENTS = 'agents';
 
 /** When a step is worked out, and what reading may still cost in it. */
 interface Moment {

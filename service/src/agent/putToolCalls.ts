@@ -83,7 +83,7 @@ async function resolve(tx: Tx, deps: Deps, turn: LoadedTurn, { tool: name, argum
   const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find((each) => each.name === name);
   if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
   const shown = turn.tools.find((each) => each.name === name);
-  return resolveCall(given, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
+  return resolveCall(given, shown ? await tx.tools.peek(shown.id) : null, shown, turn, deps.bounds);
 }
 
 /** Arguments that were refused for their size, or for a number that no store can hold, are not kept either. */

@@ -83,6 +83,6 @@ function checked(deps: Deps, turn: LoadedTurn, { tool: name, arguments: args, ne
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
   if (!builtIn && !tool) return { tool: name, arguments: args, asksFirst: false, problem: 'There is no live tool of this name.' };
-  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(args, tool!, tool, turn);
+  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(args, tool!, tool, turn, deps.bounds);
   return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval === true, problem };
 }

@@ -1,3 +1,4 @@
+import { checkInTurn } from './checkInTurn.ts';
 import type { Deps } from './deps.ts';
 import { AppError } from './errorCatalogue.ts';
 import { ParametersError, compileParameters } from './parametersSchema.ts';
@@ -14,22 +15,23 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { reado
  * @param before the definition that is changed: an address that stays is not looked up again, so that a
  *   tool can be edited while its system is down
  * @returns it with the template in its stored form
- * @throws invalid_request (400) that names the field; target_url_* (422)
+ * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait; target_url_* (422)
  * @see spec section 2 (Custom tool definition), section 8
  */
 export async function checkDefinition(
-  { checkTargetUrl }: Pick<Deps, 'checkTargetUrl'>,
+  { checkTargetUrl, bounds }: Pick<Deps, 'checkTargetUrl' | 'bounds'>,
   workspace: Pick<Workspace, 'id'>,
   wanted: WantedDefinition,
   secretNames: readonly string[],
   before?: ToolDefinition,
 ): Promise<ToolDefinition> {
   refuseMixedKinds(wanted, secretNames);
-  const definition = asCallerError(() => {
+  const read = () => {
     compileParameters(wanted.parameters);
     if (wanted.kind === 'Webhook') return { ...wanted, requestTemplate: null };
     return { ...wanted, requestTemplate: parseRequestTemplate(wanted.requestTemplate, { parameters: wanted.parameters, secretNames }) };
-  });
+  };
+  const definition = await checkInTurn(workspace, bounds, () => asCallerError(read));
   const address = addressOf(definition);
   if (before === undefined || address !== addressOf(before)) await checkTargetUrl(workspace, address, definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url');
   return definition;

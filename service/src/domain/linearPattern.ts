@@ -17,8 +17,8 @@ const MAX_PROGRAM_SIZE = 20_000;
 /** Of one pattern with its counts written out, before it is compiled: RE2 makes `(?:a|b)` smaller than it is written. */
 const MAX_WRITTEN_OUT = 2 * MAX_PROGRAM_SIZE;
 
-/** About a quarter of a second: instructions times characters. */
-const WORK_PER_CHECK = 32_000_000;
+/** About an eighth of a second: instructions times characters. */
+const WORK_PER_CHECK = 16_000_000;
 
 /** Compiling an instruction costs about as much as matching it with so many characters. */
 const WORK_TO_COMPILE = 600;

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { Bounds } from '../limits/bounds.ts';
 import { ARGUMENT_LIMITS } from './argumentLimits.ts';
 import { brokenLimit, holdsInfinity, isJsonObject, type Json, type JsonObject } from './json.ts';
 import { LinearPatterns, PatternBudgetError } from './linearPattern.ts';
@@ -17,8 +18,8 @@ export { ParametersError } from './parametersError.ts';
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 
-/** The schema's weight times the bytes of the arguments; half a second or so at the very most. */
-const MAX_WORK = 50_000_000;
+/** The schema's weight times the bytes of the arguments; a quarter of a second or so at the very most. */
+const MAX_WORK = 10_000_000;
 
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
@@ -81,9 +82,10 @@ function assertDescribesObject({ type }: JsonObject): void {
 export interface CompiledParameters {
   /**
    * Checks arguments; never changes them and never throws.
+   * @param bounds is told when patterns take too long
    * @returns null when they fit, else a sentence that names the first field that does not
    */
-  check(args: unknown): string | null;
+  check(args: unknown, bounds?: Bounds): string | null;
 }
 
 function checkSize(args: unknown, weight: number): string | null {
@@ -94,11 +96,12 @@ function checkSize(args: unknown, weight: number): string | null {
   return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null ? null : 'arguments are too large for parameters with so many rules; send less.';
 }
 
-function checkWith(validate: ValidateFunction, weight: number, patterns: LinearPatterns, args: unknown): string | null {
+function checkWith(validate: ValidateFunction, weight: number, patterns: LinearPatterns, args: unknown, bounds?: Bounds): string | null {
   patterns.refill();
   try {
     return checkSize(args, weight) ?? (validate(args) ? null : describeFault('arguments', validate.errors ?? []).sentence);
   } catch (error) {
+    if (error instanceof PatternBudgetError) bounds?.reached('pattern_work');
     return error instanceof PatternBudgetError ? `arguments could not be checked: ${error.message}` : 'arguments could not be checked; send fewer and simpler ones.';
   } finally {
     // The faults hold on to the arguments.
@@ -117,7 +120,7 @@ function compile(schema: JsonObject): CompiledParameters {
   // The engine reads the code at the first call: what it cannot read must fail here, not with a customer's arguments.
   patterns.refill();
   validate({});
-  return { check: (args) => checkWith(validate, expanded.weight, patterns, args) };
+  return { check: (args, bounds) => checkWith(validate, expanded.weight, patterns, args, bounds) };
 }
 
 /** Documents never change in place: each is compiled once. */

@@ -28,6 +28,7 @@ export const BOUNDS = {
   present_password: 'A member gave too many wrong present passwords; the next change gets 429.',
   password_hashes: 'Too many passwords were waiting to be checked; further ones get 429.',
   pattern_work: 'Reading a text for the values of a tool, or checking its arguments, would take too long; the value is asked for, or refused.',
+  workspace_checks: 'A workspace has many definitions and test calls of tools waiting to be checked; a further one gets 429.',
   lookups: 'Too many host names were waiting to be looked up; the look-up was refused, and what needed it is tried again.',
   workspace_deliveries: 'A workspace has its share of the deliveries under way; its further ones wait.',
   workspace_tool_calls: 'A workspace has its share of the tool calls under way; its further ones wait.',

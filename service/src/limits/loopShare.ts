@@ -1,42 +1,72 @@
 /** Nothing rests longer than this, however long it worked. */
 const MAX_REST_MS = 1_000;
 
+interface Piece {
+  readonly work: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
 /**
- * A share of the event loop for work that holds it: one piece after another, and after each the loop is
- * left to requests for as long as the piece took. So all such work together takes at most half of the
- * process, and a request waits for one piece of it. How long a piece is, its own bounds say.
+ * A share of the event loop for work that holds it: one piece after another, each workspace in turn, and
+ * after each piece the loop is left to requests for as long as it took. So all such work together takes at
+ * most half of the process, and a request waits for one piece of it. How long a piece is, its own bounds say.
  * @see docs/decisions/0038
  */
 export class LoopShare {
-  /** Ends when the loop may be held again. */
-  #free: Promise<void> = Promise.resolve();
+  /** By workspace, the next one first. */
+  readonly #waiting = new Map<string, Piece[]>();
+  #isWorking = false;
 
   /**
    * Does the work when its turn comes.
+   * @param of the workspace that it is done for
    * @param signal when it is aborted by then, the work is not begun
    * @throws what the work throws, or the signal's reason
    */
-  run<T>(work: () => T, signal?: AbortSignal): Promise<T> {
-    const done = this.#free.then(() => measured(work, signal));
-    this.#free = done.then(({ tookMs }) => rest(tookMs));
-    return done.then(({ result }) => result());
+  run<T>(of: string, work: () => T, signal?: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const begin = () => {
+      signal?.throwIfAborted();
+      resolve(work());
+    };
+    const pieces = this.#waiting.get(of) ?? [];
+    this.#waiting.set(of, [...pieces, { work: begin, refuse: reject }]);
+    if (!this.#isWorking) void this.#workOn();
+    return promise;
+  }
+
+  /** Pieces of a workspace that have not begun. */
+  waitingOf(workspaceId: string): number {
+    return this.#waiting.get(workspaceId)?.length ?? 0;
+  }
+
+  async #workOn(): Promise<void> {
+    this.#isWorking = true;
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      const began = performance.now();
+      try {
+        next.work();
+      } catch (error) {
+        next.refuse(error);
+      }
+      await rest(performance.now() - began);
+    }
+    this.#isWorking = false;
+  }
+
+  /** The workspace that had its turn goes behind the others. */
+  #takeNext(): Piece | undefined {
+    const [entry] = this.#waiting;
+    if (entry === undefined) return undefined;
+    const [of, [first, ...others]] = entry;
+    this.#waiting.delete(of);
+    if (others.length > 0) this.#waiting.set(of, others);
+    return first;
   }
 }
 
-/** The result as a function that throws what the work has thrown: the next piece has to wait for its end in any case. */
-function measured<T>(work: () => T, signal: AbortSignal | undefined): { tookMs: number; result: () => T } {
-  const began = performance.now();
-  const ended = (result: () => T) => ({ tookMs: performance.now() - began, result });
-  try {
-    signal?.throwIfAborted();
-    const value = work();
-    return ended(() => value);
-  } catch (error) {
-    return ended(() => {
-      throw error;
-    });
-  }
-}
+/** There is one event loop in a process. */
+export const loopShare = new LoopShare();
 
 /** At least one whole round of the loop. */
 const rest = (ms: number): Promise<void> =>
