@@ -83,6 +83,33 @@ describe('a workspace whose receivers leave everything unanswered', () => {
     expect(await reached(service, 'workspace_tool_calls')).toBe(1);
   }, TEST_MS);
 
+  it('may wait for 256 test calls of tools: a further one is refused with 429, and another workspace’s is not', async () => {
+    const MOST = 256;
+    const endpoint = await startToolEndpoint();
+    undo.push(() => endpoint.close());
+    const slow = holding((response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}'));
+    const { service, other } = await startService({ ca: endpoint.ca });
+    undo.push(async () => slow.letGo());
+    const tool = await endpoint.define(service.api, { name: 'slow', timeout: 60 });
+    endpoint.answerAlways('/slow', ({ path }, response) => slow.take(path, response));
+    const test = (api: ApiClient, id: string) => api.post(`/api/tools/${id}/test`, { arguments: {} });
+
+    const refused: number[] = [];
+    const calls = times(MOST + 10, async () => {
+      const answer = await test(service.api, tool.id);
+      if (answer.status === 429) refused.push(Number(answer.headers.get('retry-after')));
+    });
+    await waitFor('the ones too many to be refused', () => refused.length === 10, SLOW_MACHINE);
+    expect(new Set(refused)).toEqual(new Set([10]));
+    const quick = await endpoint.define(other, { name: 'quick' });
+    expect((await test(other, quick.id)).body.status).toBe('succeeded');
+    slow.letGo();
+    await calls;
+    expect(refused).toHaveLength(10);
+    expect((await test(service.api, tool.id)).body.status).toBe('succeeded');
+    expect(await reached(service, 'workspace_test_calls')).toBe(10);
+  }, TEST_MS);
+
   it('with 25 subscriptions has 512 deliveries under way, and another workspace’s delivery begins at once', async () => {
     const MOST = 512;
     const slow = holding((response) => void response.end('ok'));

@@ -1,16 +1,33 @@
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { isFinished, type ToolCall } from '../domain/toolCall.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import { FairPool } from '../limits/fairPool.ts';
+import { atBound } from './atBound.ts';
+
+/**
+ * Test calls that one workspace may wait for at once while no other waits for any: twice what it can have
+ * under way. Each reads all that changes in the store.
+ */
+const MAX_TEST_CALLS = 256;
+const RETRY_MS = 10_000;
 
 /**
  * Begins a tool call and waits until it has ended.
- * @returns false when it had not ended in time
+ * @returns `ended` false when it had not ended in time
+ * @throws rate_limited (429) when the workspace waits for its share of calls; then nothing has begun
  */
-export type FollowToolCall = (begin: () => Promise<ToolCall>, timeoutMs: number) => Promise<{ call: ToolCall; ended: boolean }>;
+export type FollowToolCall = (workspace: Workspace, begin: () => Promise<ToolCall>, timeoutMs: number) => Promise<{ call: ToolCall; ended: boolean }>;
 
 /** @param stopping ends all waiting */
-export const followToolCalls = (store: ServiceStore, { store: port }: Pick<Deps, 'store'>, stopping: AbortSignal): FollowToolCall =>
-  async (begin, timeoutMs) => {
+export const followToolCalls = (store: ServiceStore, { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>, stopping: AbortSignal): FollowToolCall => {
+  const places = new FairPool(2 * MAX_TEST_CALLS);
+  const enter = ({ id }: Workspace) => {
+    const leave = places.enter(id);
+    if (leave) return leave;
+    throw atBound(bounds, 'workspace_test_calls', 'The workspace waits for too many test calls.', { retryAfterMs: RETRY_MS });
+  };
+  const follow = async (begin: () => Promise<ToolCall>, timeoutMs: number) => {
     const given = new AbortController();
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs), given.signal]);
     const changes = store.changes({ signal }); // counts from here on: the call cannot end unseen
@@ -27,3 +44,8 @@ export const followToolCalls = (store: ServiceStore, { store: port }: Pick<Deps,
     }
     return { call, ended: false };
   };
+  return async (workspace, begin, timeoutMs) => {
+    const leave = enter(workspace);
+    return follow(begin, timeoutMs).finally(leave);
+  };
+};

@@ -32,6 +32,7 @@ export const BOUNDS = {
   lookups: 'Too many host names were waiting to be looked up; the look-up was refused, and what needed it is tried again.',
   workspace_deliveries: 'A workspace has its share of the deliveries under way; its further ones wait.',
   workspace_tool_calls: 'A workspace has its share of the tool calls under way; its further ones wait.',
+  workspace_test_calls: 'A workspace waits for its share of test calls of tools; a further one gets 429.',
   workspace_agent_turns: 'A workspace has its share of the agent turns under way; its further ones wait.',
   workspace_texts: 'A workspace has its share of the texts being sent to channels; its further ones wait.',
   workspace_payments: 'A workspace has its share of the questions to payment providers under way; its further ones wait.',

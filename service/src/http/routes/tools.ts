@@ -56,7 +56,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
     const mostMs = MOST_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
-    const { call } = await followToolCall(() => startTestCall(deps, caller.workspace, params.id!, body.arguments), mostMs);
+    const { call } = await followToolCall(caller.workspace, () => startTestCall(deps, caller.workspace, params.id!, body.arguments), mostMs);
     return toolCallJson({ call, contact: null });
   });
 

@@ -58,7 +58,7 @@ export function toolScreensRouter(deps: Deps, followToolCall: FollowToolCall): R
     const { args, problems } = argumentsFrom(tool, values);
     if (Object.keys(problems).length > 0) return show(response, 400, tool.id, { values, problems });
     try {
-      const { call } = await followToolCall(() => startTestCall(deps, workspaceOf(response), tool.id, args), WAIT_MS);
+      const { call } = await followToolCall(workspaceOf(response), () => startTestCall(deps, workspaceOf(response), tool.id, args), WAIT_MS);
       response.redirect(303, `/tools/${tool.id}?call=${call.id}#tool-call`);
     } catch (error) {
       await show(response, 400, tool.id, { values, problems: argumentProblems(error, tool, values) });
