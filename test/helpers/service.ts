@@ -38,6 +38,7 @@ export interface TestServiceOptions {
   readonly ca?: string;
   readonly log?: Logger;
   readonly store?: StartOptions['store'];
+  readonly server?: StartOptions['server'];
   readonly housekeepingEveryMs?: number;
   readonly passwordThread?: StartOptions['passwordThread'];
 }
