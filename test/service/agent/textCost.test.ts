@@ -12,7 +12,7 @@ import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startAgentService, type AgentService } from './agentService.ts';
 
-/** The attack held the loop for 227 seconds; a slow machine needs some room. */
+/** This tool and one message held the loop for 7 seconds, four messages for 42; a slow machine needs some room. */
 const MOST_STALL_MS = 2_000;
 
 /** Each is allowed in a definition, and each is the worst of its kind. */
@@ -33,8 +33,8 @@ describe('text that costs', () => {
   afterEach(() => void delay.disable());
   const longestStallMs = () => delay.max / 1e6;
 
-  it('patterns of 900 counts and a long message: the agent asks for the value, and the loop does not stand still', async () => {
-    const properties = Object.fromEntries(HEAVY.map((pattern, at) => [`order_${at}`, { type: 'string', pattern, description: `Order ${at}` }]));
+  it('patterns of 900 counts and a long message: a person takes over, and the loop does not stand still', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`order_${at}`, { type: 'string', pattern: HEAVY[at % HEAVY.length], description: `Order ${at}` }]));
     const { body, status } = await agent.service.api.post('/api/tools', { name: 'track_order', description: 'Status of an order', kind: 'Webhook', endpoint: `http://127.0.0.1:${agent.tools.port}/track`, parameters: { type: 'object', properties } });
     expect(status).toBe(201);
     await agent.service.api.post(`/api/tools/${body.id}/go-live`, { arguments: {} });
@@ -101,7 +101,7 @@ describe('what is read is cut to a size', () => {
     ['a{100,}', 105],
     ['[\\]a{5}]', 4],
     ['x{', 5],
-  ])('the size of %s is told before it is compiled', (pattern, size) => expect(patternSize(pattern)).toBe(size));
+  ])('the size of a pattern is told before it is compiled: %#', (pattern, size) => expect(patternSize(pattern)).toBe(size));
 
   it.each<[string, (length: number) => void]>([
     ['the words of one long word', (length) => contentTerms('a@'.repeat(length / 2))],
