@@ -18,7 +18,7 @@ const BELOW = 0.05;
 /** What a character of the journal can come to in memory at most: a text with one sign beyond Latin-1 takes two bytes for each. */
 const BYTES_PER_CHARACTER = 2;
 const LOOK_MS = 1000;
-/** A collection stops everything for about half a millisecond a MiB: it may cost a twentieth of the time. */
+/** A collection stops everything for one to three milliseconds a MiB: it may take a twentieth of the time. */
 const REST_PER_COLLECTION = 20;
 /** While something is refused, it is measured this often even when nothing was written: what took the memory may have been requests. */
 const MEASURE_AGAIN_MS = 30_000;
