@@ -164,7 +164,8 @@ function letGo(request: Request, response: Response): void {
   if (request.readableEnded || request.destroyed) return;
   request.resume();
   response.once('finish', () => {
+    if (request.complete) return; // the connection is good for the next request
     const late = setTimeout(() => request.socket.destroy(), LINGER_MS);
-    request.once('close', () => clearTimeout(late));
+    request.once('end', () => clearTimeout(late)).once('close', () => clearTimeout(late));
   });
 }
