@@ -44,6 +44,24 @@ describe('the API keys screen: keys', () => {
     expect(page.html).not.toContain(service.apiKey);
   });
 
+  it('makes at most 100 keys that are in use, and says which way there is', async () => {
+    const limited = await startTestService({ env: MEMBER_ENV });
+    try {
+      const member = await signedInBrowser(limited.url);
+      await member.get('/keys');
+      const make = () => member.post('/keys', { name: 'one more' });
+      for (let count = 1; count < 100; count++) expect((await make()).status).toBe(201);
+      const refused = await make();
+      expect([refused.status, refused.problem('name')]).toEqual([400, 'A workspace has at most 100 API keys. Revoke one that is no longer used.']);
+      const id = /\/keys\/(key_[0-9A-Z]{26})\/revoke/.exec(refused.html)![1]!;
+      await member.post(`/keys/${id}/revoke`);
+      expect((await make()).status).toBe(201);
+      expect((await make()).status).toBe(400);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   it('shows a new key once, says where it goes in n8n, and never again on any page', async () => {
     const { page, key } = await create('n8n production');
     expect(page).toMatchObject({ status: 201, path: '/keys' });

@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import type { Deps } from '../../domain/deps.ts';
+import { AppError } from '../../domain/errorCatalogue.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { createApiKey } from '../../domain/operations/createApiKey.ts';
 import { createSubscription } from '../../domain/operations/createSubscription.ts';
@@ -55,7 +56,14 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     const form = parseForm(newKeySchema, values);
     if (!form.ok) return void response.status(400).type('html').send(await show(signedIn, { keyForm: { values, problems: form.problems } }));
     const wanted = { name: form.data.name.trim(), createdBy: signedIn.member.name };
-    const { key, apiKey } = await createApiKey(deps, signedIn.workspace, wanted);
+    let made: Awaited<ReturnType<typeof createApiKey>>;
+    try {
+      made = await createApiKey(deps, signedIn.workspace, wanted);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return void response.status(error.status).type('html').send(await show(signedIn, { keyForm: { values, problems: { name: error.message } } }));
+    }
+    const { key, apiKey } = made;
     response.status(201).type('html').send(await show(signedIn, { once: newKeyView(key, apiKey, publicUrl()) }));
   });
 
