@@ -1,3 +1,4 @@
+import type { Response } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 
@@ -15,4 +16,14 @@ export function atBound(
   bounds.reached(bound);
   const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
   return new AppError(code, `${words} ${ERROR_CATALOGUE[code].fix}`, { retryAfterSeconds, isAtBound: true });
+}
+
+/**
+ * What goes with an answer at a bound: the log need not tell of each, and the connection ends. One
+ * new connection is accepted in a round of the event loop, which serves all that are open and busy:
+ * behind 400 of those a new one waited for 10 seconds.
+ */
+export function noteBound(response: Response): void {
+  response.locals.isAtBound = true;
+  response.set('Connection', 'close');
 }

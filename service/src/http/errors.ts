@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { noteBound } from './atBound.ts';
 import { operationsAt } from './contract/match.ts';
 
 /** The form of every error. @see design section 3, Errors */
@@ -40,7 +41,7 @@ export const handleErrors: ErrorRequestHandler = (error: unknown, request, respo
     known = new AppError('internal', `Something went wrong in the service. ${ERROR_CATALOGUE.internal.fix}`);
   }
   if (known.details.retryAfterSeconds !== undefined) response.setHeader('Retry-After', known.details.retryAfterSeconds);
-  response.locals.isAtBound = known.details.isAtBound;
+  if (known.details.isAtBound) noteBound(response);
   response.status(known.status).json(errorJson(known, request.id));
 };
 

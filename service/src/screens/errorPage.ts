@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { noteBound } from '../http/atBound.ts';
 import { plainPage } from './layout.ts';
 import { html, renderDocument } from './html.ts';
 
@@ -15,7 +16,7 @@ export function refusePage(response: Response, status: number, message: string):
 export function noteError(response: Response, { details }: AppError): void {
   const { retryAfterSeconds, isAtBound } = details;
   if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
-  response.locals.isAtBound = isAtBound;
+  if (isAtBound) noteBound(response);
 }
 
 /** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */

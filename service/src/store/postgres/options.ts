@@ -26,4 +26,7 @@ export interface PostgresOptions {
   readonly databaseNow?: () => number;
   /** How many changes can be read again after a short absence. Default 10,000. */
   readonly keptChanges?: number;
+  /** Of limits; what ends first is forgotten beyond it, at the next sweep. */
+  readonly maxCounts?: number;
+  readonly sweepCountsMs?: number;
 }

@@ -20,13 +20,26 @@ import { DatabaseTime, nowSql } from './time.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { works: true, exclusive: false, onRewritten: () => {}, log: silent, clock: systemTime, keptChanges: 10_000 };
 /** A process that is asked nothing has to know too: a balancer goes by what it says. */
 const LOOK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
+/** About 150 MB with its index. What ends first is forgotten beyond it. */
+const MAX_COUNTS = 1_000_000;
+
+const DEFAULTS = {
+  works: true,
+  exclusive: false,
+  onRewritten: () => {},
+  log: silent,
+  clock: systemTime,
+  keptChanges: 10_000,
+  maxCounts: MAX_COUNTS,
+  sweepCountsMs: SWEEP_COUNTS_MS,
+};
+
 interface WorkListener {
   readonly call: () => void;
   /** Undefined: every queue. */
@@ -237,7 +250,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#lanes.start();
     this.#every(SWEEP_MS, () => this.#work.offerStranded());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
-    this.#every(SWEEP_COUNTS_MS, () => this.#sweepCounts());
+    this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
   }
 
   /** For what must have the schema alone. */
@@ -245,9 +258,17 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     return this.#options.exclusive ? this.#news.channel : null;
   }
 
-  /** Those whose time has been over for a while, whatever the clock of the process that counted. */
+  /**
+   * Those whose time has been over for a while, whatever the clock of the process that counted; and
+   * what ends first of those that are too many.
+   */
   async #sweepCounts(): Promise<void> {
-    await runOn(this.database, { text: `DELETE FROM ${quoted(this.schemaName)}.counts WHERE expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000` });
+    const counts = `${quoted(this.schemaName)}.counts`;
+    const ended = `expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000`;
+    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE ${ended}` });
+    const tooMany = `greatest(0, (SELECT count(*) FROM ${counts}) - ${this.#options.maxCounts})`;
+    const first = `SELECT key FROM ${counts} ORDER BY expire LIMIT ${tooMany}`;
+    await runOn(this.database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
   }
 
   /** What is durable is shown to others: to those who work, to the readers of the feed, to other processes. */

@@ -1,0 +1,43 @@
+// The table of what limits count does not grow without end.
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type pg from 'pg';
+import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
+import { contractMigrations } from '../../contract/openInFreshSchema.ts';
+import { contractSchema, type ContractStore } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+import { freshSchema, openClient, removeSchema } from './contractStores.ts';
+
+let schema: string;
+let store: ContractStore;
+let client: pg.Client;
+beforeEach(async () => {
+  schema = freshSchema();
+  store = await openPostgresStore(contractSchema, {
+    database: process.env.DATABASE_URL!,
+    schema,
+    migrations: contractMigrations,
+    queues: ['q'],
+    maxCounts: 100,
+    sweepCountsMs: 20,
+  });
+  client = await openClient();
+});
+afterEach(async () => {
+  await store.close();
+  await client.end();
+  await removeSchema(schema);
+});
+
+it('keeps of too many counts those that end last', async () => {
+  const begun = Date.now();
+  await client.query(
+    `INSERT INTO "${schema}".counts SELECT 'key' || n, 1, $1::bigint + n FROM generate_series(1, 5000) n`,
+    [begun + 60_000],
+  );
+  const rows = async () =>
+    (await client.query<{ first: string; many: number }>(
+      `SELECT min(expire)::text AS first, count(*)::int AS many FROM "${schema}".counts`,
+    )).rows[0]!;
+  await waitFor('the sweep', async () => (await rows()).many === 100);
+  expect(Number((await rows()).first)).toBe(begun + 60_000 + 4901);
+});
