@@ -26,7 +26,7 @@ const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
-/** About 150 MB with its index. What ends first is forgotten beyond it. */
+/** 240 MB with its index. What ends first is forgotten beyond it. */
 const MAX_COUNTS = 1_000_000;
 
 const DEFAULTS = {
