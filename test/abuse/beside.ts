@@ -21,8 +21,8 @@ const EVERY_MS = { 'health check': 100, message: 250, 'API call': 200, 'tool cal
 const PATIENCE_MS = 90_000;
 const VISITORS = 24;
 
-/** Each request has a connection of its own: one that was kept may be closed at the very moment it is used, and nobody is to blame. */
-const OWN_CONNECTION = { dispatcher: new Agent({ pipelining: 0, connect: { timeout: PATIENCE_MS } }) };
+/** Connections are kept as a proxy in front keeps them, and let go of long before the service would close them. */
+const LIKE_A_PROXY = { dispatcher: new Agent({ keepAliveTimeout: 4000, keepAliveMaxTimeout: 4000, connect: { timeout: PATIENCE_MS } }) };
 
 interface Visitor {
   readonly address: string;
@@ -60,7 +60,7 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
 
   /** @returns the body, or null when the answer is a refusal that may be */
   const ask = async (kind: Kind, path: string, init: RequestInit, wanted: number): Promise<string | null> => {
-    const response = await fetch(url + path, { ...OWN_CONNECTION, ...init, signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'manual' });
+    const response = await fetch(url + path, { ...LIKE_A_PROXY, ...init, signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'manual' });
     const text = await response.text();
     if (response.status === wanted) return text;
     if (mayRefuse(kind, response.status)) return null;
@@ -110,7 +110,7 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
       const visitor = visitors[turns++ % VISITORS]!;
       const abort = new AbortController();
       const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(PATIENCE_MS)]);
-      const response = await fetch(`${url}/api/chat/stream`, { ...OWN_CONNECTION, headers: bearer(visitor), signal });
+      const response = await fetch(`${url}/api/chat/stream`, { ...LIKE_A_PROXY, headers: bearer(visitor), signal });
       if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 200)}`);
       await response.body!.getReader().read();
       abort.abort();
@@ -182,7 +182,7 @@ function watchArrivals(receiver: EventReceiver) {
 async function readAll(url: string, visitor: Visitor): Promise<{ id: string; text: string }[]> {
   const all: { id: string; text: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const response: Response = await fetch(`${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`, { ...OWN_CONNECTION, headers: bearer(visitor) });
+    const response: Response = await fetch(`${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`, { ...LIKE_A_PROXY, headers: bearer(visitor) });
     if (response.status !== 200) throw new Error(`The messages cannot be read: ${response.status} ${await response.text()}`);
     const page = (await response.json()) as { data: { id: string; text: string }[]; next_cursor: string | null };
     all.push(...page.data);

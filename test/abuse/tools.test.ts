@@ -35,15 +35,14 @@ describe('3: a live tool with patterns that are slow to match', () => {
 
 describe('9: slow tools', () => {
   it('of one tenant leave places for the calls of another, which come first', () =>
-    onStage({}, async (stage) => {
+    onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { honest, hostile } = stage.tenants;
       const own = await stage.endpoint.define(honest.api, { name: 'other_tool' });
       // None of them answers before another tenant's call has: they took 117 s with 10 s each.
-      const held: (() => void)[] = [];
-      let isOpen = false;
+      let held: (() => void)[] | null = null;
       const slow: Answer = (_request, response) => {
         const answer = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-        if (isOpen) answer();
+        if (held === null) answer();
         else held.push(answer);
       };
       const tools = await Promise.all(
@@ -52,22 +51,26 @@ describe('9: slow tools', () => {
           return stage.endpoint.define(hostile.api, { name: `slow_${n}`, timeout: 60 });
         }),
       );
-      const calls = sized(400, 800);
+      for (const tool of tools) await makeLive(hostile.api, tool);
+      held = [];
+      const visitors = sized(200, 400);
       let ofOther = 'waiting';
-      const counts = await stage.attack(
-        `9: ${calls} calls of eight tools that do not answer`,
-        'testCalls',
-        { key: hostile.key, tools: tools.map(({ id }) => id), calls, connections: calls, seconds: 120 },
-        async () => {
-          await waitFor('as many calls under way as there may be', async () => held.length >= FEWEST_UNDER_WAY && held.length === (await sleep(1000, held).then(({ length }) => length)), { timeoutMs: 30_000 });
+      await stage.attack(
+        `9: ${visitors} calls, by the agent, of eight tools that do not answer`,
+        'askTools',
+        { visitors, texts: tools.map(({ name }) => name.replace('_', ' ')), seconds: 90 },
+        async (attacker) => {
+          const underWay = () => held!.length;
+          await waitFor('as many calls under way as there may be', async () => underWay() >= FEWEST_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)), { timeoutMs: 60_000 });
           const call = honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} }).then(({ body }) => body.status as string);
           ofOther = await Promise.race([call, sleep(PATIENCE_MS, 'waiting')]);
-          isOpen = true;
-          for (const answer of held.splice(0)) answer();
+          const waiting = held!;
+          held = null;
+          for (const answer of waiting) answer();
+          await attacker.stop();
         },
       );
       expect(ofOther).toBe('succeeded');
-      expect(counts).toEqual({ 'calls 200': calls });
       await stage.settle();
     }));
 });
