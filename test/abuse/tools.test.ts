@@ -9,6 +9,7 @@ import { onStage } from './stage.ts';
 
 const MIB = 1024 * 1024;
 
+const SLOW_TOOLS = ['apples', 'bananas', 'cherries', 'grapes', 'lemons', 'melons', 'peaches', 'walnuts'];
 /** A tenant who is alone has at least so many places. */
 const FEWEST_UNDER_WAY = 64;
 /** The other tenant's call has no reason to wait; with this much patience it waited in vain. */
@@ -46,9 +47,9 @@ describe('9: slow tools', () => {
         else held.push(answer);
       };
       const tools = await Promise.all(
-        Array.from({ length: 8 }, async (_, n) => {
-          stage.endpoint.answerAlways(`/slow_${n}`, slow);
-          return stage.endpoint.define(hostile.api, { name: `slow_${n}`, timeout: 60 });
+        SLOW_TOOLS.map((name) => {
+          stage.endpoint.answerAlways(`/${name}`, slow);
+          return stage.endpoint.define(hostile.api, { name, timeout: 60 });
         }),
       );
       for (const tool of tools) await makeLive(hostile.api, tool);
@@ -58,7 +59,7 @@ describe('9: slow tools', () => {
       await stage.attack(
         `9: ${visitors} calls, by the agent, of eight tools that do not answer`,
         'askTools',
-        { visitors, texts: tools.map(({ name }) => name.replace('_', ' ')), seconds: 90 },
+        { visitors, texts: SLOW_TOOLS, seconds: 90 },
         async (attacker) => {
           const underWay = () => held!.length;
           await waitFor('as many calls under way as there may be', async () => underWay() >= FEWEST_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)), { timeoutMs: 60_000 });
