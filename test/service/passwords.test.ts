@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
 import { MAX_HASHES, MAX_WAITING, PasswordThreads } from '../../service/src/security/passwords.ts';
-import { browserless, MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
+import { browserless, MEMBER, MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { postFrom } from '../helpers/postFrom.ts';
@@ -141,6 +141,25 @@ describe('a service whose threads for passwords are busy', () => {
     });
     expect(counted).toBe(refusals + 1);
     expect((await signedInBrowser(service.url)).cookie).toContain('cs_session');
+  });
+
+  it('lets a member wait before those who try again and again, one of whom makes room', async () => {
+    await closeGate();
+    const answered: number[] = [];
+    const all = Array.from({ length: MAX_HASHES + MAX_WAITING + 8 }, async (_, n) => {
+      answered.push(await signInFrom(n % 10));
+    });
+    await waitFor('refusals', () => answered.length >= 8);
+    const { email, password } = MEMBER;
+    const member = postFrom('127.0.0.2', `${service.url}/sign-in`, {
+      forwardedFor: '192.0.2.99',
+      form: { email, password },
+    });
+    await waitFor('one to make room', () => answered.length >= 9);
+    expect(answered).toEqual(Array(9).fill(429));
+    await openGate();
+    expect(await member).toBe(303);
+    await Promise.all(all);
   });
 
   it('hashes nothing for an invitation or a set-up link that does not exist', async () => {

@@ -25,6 +25,8 @@ const MAX_SLOWED = 100;
 
 /** Counted before the password is looked at, so that many tries at once are no way around it. */
 export interface Attempt {
+  /** From this address in the last minutes, this one among them; what was right is not counted. */
+  readonly tries: number;
   /** It was right: it does not count, and a person is let off their earlier mistakes. */
   forgive(): Promise<void>;
 }
@@ -54,14 +56,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
   const byMember = limit('present_password', MAX_TRIES_OF_PRESENT_PASSWORD);
   const pauses = new Pauses(MAX_SLOWED);
 
-  const count = async (
-    limiter: Limiter,
-    key: string,
-    bound: BoundName,
-    what = 'wrong passwords',
-  ) => {
-    const waitMs = await limiter.count(key);
-    if (waitMs === null) return;
+  const refuse = (bound: BoundName, what: string, waitMs: number): never => {
     bounds.reached(bound);
     throw new AppError(
       'rate_limited',
@@ -69,18 +64,29 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)), isAtBound: true },
     );
   };
+  const count = async (limiter: Limiter, key: string, bound: BoundName) => {
+    const waitMs = await limiter.count(key);
+    if (waitMs !== null) refuse(bound, 'wrong passwords', waitMs);
+  };
+  /** @returns how many there were */
+  const countByAddress = async (address: string, what = 'wrong passwords'): Promise<number> => {
+    const tries = await byAddressAlone.add(address);
+    if (tries <= MAX_TRIES_BY_ADDRESS) return tries;
+    const waitMs = await byAddressAlone.count(address);
+    return refuse('sign_in_address', what, waitMs ?? 0);
+  };
 
   return {
     async useLink(request) {
       const address = byAddress(request);
-      await count(byAddressAlone, address, 'sign_in_address', 'tries');
-      return { forgive: () => byAddressAlone.takeBack(address) };
+      const tries = await countByAddress(address, 'tries');
+      return { tries, forgive: () => byAddressAlone.takeBack(address) };
     },
 
     async signIn(request, email) {
       const address = byAddress(request);
       const both = `${email} ${address}`;
-      await count(byAddressAlone, address, 'sign_in_address');
+      const tries = await countByAddress(address);
       await count(byEmailAndAddress, both, 'sign_in_member');
       const beyond = (await byEmail.add(email)) - UNSLOWED_TRIES;
       if (beyond > 0) {
@@ -88,6 +94,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
         await pauses.pause(Math.min(beyond * SLOWER_BY_MS, MAX_SLOWED_MS));
       }
       return {
+        tries,
         async forgive() {
           const others = [byAddressAlone.takeBack(address), byEmail.takeBack(email)];
           await Promise.all([...others, byEmailAndAddress.clear(both)]);
@@ -97,7 +104,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
 
     async changePassword(memberId) {
       await count(byMember, memberId, 'present_password');
-      return { forgive: () => byMember.clear(memberId) };
+      return { tries: 0, forgive: () => byMember.clear(memberId) };
     },
   };
 }

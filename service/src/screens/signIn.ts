@@ -37,7 +37,7 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
     if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
     try {
       const attempt = await limits.signIn(request, normalizeEmail(form.data.email));
-      const token = await signIn(deps, form.data);
+      const token = await signIn(deps, { ...form.data, tries: attempt.tries });
       if (token === null) return void refuse(401, 'E-mail or password is wrong.');
       await attempt.forgive();
       setSessionCookie(response, token, isHttps());

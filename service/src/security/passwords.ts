@@ -13,9 +13,10 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /**
    * @param passwordHash null: there is nobody to compare with, which takes just as long
+   * @param tries of the same address in the last minutes: of all that wait, the fewest go first
    * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
    */
-  isRight(password: string, passwordHash: string | null): Promise<boolean>;
+  isRight(password: string, passwordHash: string | null, tries?: number): Promise<boolean>;
 }
 
 /** A hash keeps a processor busy and takes 19 MiB: more at once would only be slower together. */
@@ -29,17 +30,21 @@ const SCRIPT = new URL(`./passwordThread${extname(import.meta.url)}`, import.met
 
 interface Waiting {
   readonly order: PasswordOrder;
+  readonly tries: number;
   readonly settle: (answer: Promise<unknown>) => void;
 }
 
 /**
  * Hashes in threads of its own, which start with the first password. The journal's writes are
  * confirmed by libuv's threads: hashes there would stand before them in the queue.
+ * What waits is ordered by the tries of its address, and the last makes room: those who guess, from
+ * however many addresses, wait behind a member who signs in once.
  * @see docs/decisions/0036
  */
 export class PasswordThreads implements Passwords {
   readonly #bounds: Bounds;
   readonly #threads: readonly ReplacedThread<PasswordOrder>[];
+  /** The fewest tries first, and the oldest of as many. */
   readonly #waiting: Waiting[] = [];
   #isClosed = false;
 
@@ -54,8 +59,8 @@ export class PasswordThreads implements Passwords {
     return this.#do({ password }) as Promise<string>;
   }
 
-  isRight(password: string, passwordHash: string | null): Promise<boolean> {
-    return this.#do({ password, passwordHash }) as Promise<boolean>;
+  isRight(password: string, passwordHash: string | null, tries = 0): Promise<boolean> {
+    return this.#do({ password, passwordHash }, tries) as Promise<boolean>;
   }
 
   /** Ends its threads; what waits for them fails. */
@@ -65,20 +70,22 @@ export class PasswordThreads implements Passwords {
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
-  async #do(order: PasswordOrder): Promise<unknown> {
+  async #do(order: PasswordOrder, tries = 0): Promise<unknown> {
     if (this.#isClosed) throw stopping();
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#bounds.reached('password_hashes');
-      throw new AppError(
-        'rate_limited',
-        'Too many passwords are being checked at the moment. Try again in a few seconds.',
-        { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
-      );
-    }
+    if (this.#waiting.length >= MAX_WAITING) this.#makeRoom(tries);
     const { promise, resolve } = Promise.withResolvers<unknown>();
-    this.#waiting.push({ order, settle: resolve });
+    const after = this.#waiting.findIndex((each) => each.tries > tries);
+    const at = after === -1 ? this.#waiting.length : after;
+    this.#waiting.splice(at, 0, { order, tries, settle: resolve });
     this.#next();
     return promise;
+  }
+
+  /** Refuses one with more tries than these in its stead. @throws rate_limited (429) when there is none */
+  #makeRoom(tries: number): void {
+    this.#bounds.reached('password_hashes');
+    if (this.#waiting.at(-1)!.tries <= tries) throw tooMany();
+    this.#waiting.pop()!.settle(Promise.reject(tooMany()));
   }
 
   /** Gives what waits to threads that are free. */
@@ -91,6 +98,13 @@ export class PasswordThreads implements Passwords {
     answer.catch(() => {}).finally(() => this.#next());
   }
 }
+
+const tooMany = (): AppError =>
+  new AppError(
+    'rate_limited',
+    'Too many passwords are being checked at the moment. Try again in a few seconds.',
+    { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
+  );
 
 const stopping = (): AppError =>
   new AppError('unavailable', 'The service is stopping. Try again in a few seconds.', {

@@ -8,15 +8,16 @@ import type { Member } from '../workspace.ts';
 
 /**
  * Signs a member in.
+ * @param tries of the same address in the last minutes: when many passwords wait to be checked, the fewest go first
  * @returns the session's token, for a cookie; null when e-mail or password are wrong
  * @throws rate_limited (429) when too many passwords are being checked
  */
 export async function signIn(
   deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
-  { email, password }: { email: string; password: string },
+  { email, password, tries }: { email: string; password: string; tries: number },
 ): Promise<string | null> {
   const [member] = await deps.store.transaction((tx) => tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }));
-  const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null);
+  const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
   if (!member || !isRight) return null;
   return inOneTransaction(deps, async (within, tx) => {
     // Locked: whoever changes the password, or removes the member, at this moment ends this session too.
