@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { checkSignature } from '../../nodes/ConversationService/shared/signature';
+import { BOUNDS } from '../../service/src/limits/bounds.ts';
 import { operations } from '../../service/src/http/contract/index.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,6 +28,15 @@ describe('the documentation keeps step with the code', () => {
       const verify = readdirSync(join(root, folder)).find((name) => name.startsWith('verify.'))!;
       expect({ verify, shown: readme.includes(read(join(folder, verify)).trim().replace(/\s+/g, ' ')) }).toEqual({ verify, shown: true });
     }
+  });
+
+  it('docs/operations.md lists exactly the bounds that /metrics counts', () => {
+    const section = read('docs/operations.md').split('\n## ').find((part) => part.startsWith('Bounds\n'))!;
+    const named = section
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .flatMap((line) => [...line.split('|')[1]!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!));
+    expect(named.sort()).toEqual(Object.keys(BOUNDS).sort());
   });
 
   it('the README names every endpoint', () => {
