@@ -12,7 +12,7 @@ import { startChatSession } from '../../service/src/domain/operations/startChatS
 import { requireChatToken } from '../../service/src/http/authentication.ts';
 import { followChatMessages } from '../../service/src/http/chatFeed.ts';
 import { handleErrors } from '../../service/src/http/errors.ts';
-import { chatStreamRouter, type ChatStreamSettings } from '../../service/src/http/routes/chatStream.ts';
+import { CHAT_STREAMS, chatStreamRouter, type ChatStreamSettings } from '../../service/src/http/routes/chatStream.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { readChatStream } from '../helpers/chatStreamReader.ts';
@@ -96,7 +96,7 @@ describe('streams, with limits of the test’s own', () => {
     return startChatSession(deps as Deps, workspace, { name: null, email: null, phone: null });
   };
 
-  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({ perOwner: 3, perAddress: Infinity, inAll: 100, beatMs: 15_000, ...some });
+  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({ ...CHAT_STREAMS, inAll: 100, ...some });
   const openAll = async (url: string, tokens: readonly string[]) => {
     const open = [];
     for (const token of tokens) open.push(await readChatStream(url, token));

@@ -146,6 +146,27 @@ describe('an address, with a budget of the test’s own', () => {
     }
   });
 
+  it('is sent so many bytes of messages a minute, by reading or by a stream; another address goes on', async () => {
+    const service = await startTestService({ env: { ADDRESS_BUDGET: '0.01' } }); // 200 kB
+    try {
+      const { token } = (await apiClient(service.url, null).post('/api/chat/sessions', {}, from('192.0.2.1'))).body;
+      const visitor = apiClient(service.url, token);
+      for (const id of ['1', '2', '3']) expect((await visitor.post('/api/chat/messages', { text: 'x'.repeat(4096), client_message_id: id }, from('192.0.2.1'))).status).toBe(202);
+      const read = (address: string) => visitor.call('GET', '/api/chat/messages?limit=200', undefined, from(address));
+      const answers: ApiAnswer[] = [];
+      for (let n = 0; n < 20; n++) answers.push(await read('192.0.2.1'));
+      // Some 13 kB each.
+      expect(countBy(answers)).toEqual({ ok: 16, rate_limited: 4 });
+      expect(answers.at(-1)!.body.error.message).toMatch(/200,000 bytes of chat messages read from one address/);
+      const stream = await fetch(`${service.url}/api/chat/stream`, { headers: { ...from('192.0.2.1'), authorization: `Bearer ${token}` } });
+      expect([stream.status, Number(stream.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      await stream.text();
+      expect((await read('192.0.2.2')).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('is let do everything with ADDRESS_BUDGET=0', async () => {
     const service = await startTestService();
     try {

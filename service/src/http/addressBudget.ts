@@ -21,6 +21,8 @@ export const ADDRESS_RATES = {
   ],
   /** Of chat requests: some 400 of the longest messages. */
   bytes: { name: 'address_bytes', most: 2_000_000, seconds: MINUTE, bound: 'address_bytes', what: 'bytes of chat messages from one address' },
+  /** Of the messages that chats are sent, on reading and on loading a page again: ten times what may be written. */
+  readBytes: { name: 'address_read_bytes', most: 20_000_000, seconds: MINUTE, bound: 'address_read_bytes', what: 'bytes of chat messages read from one address' },
   /** Pages and what belongs to them, and a chat's reads: 400 chat pages that poll. */
   requests: { name: 'address_requests', most: 6000, seconds: MINUTE, bound: 'address_requests', what: 'requests from one address' },
   payPages: { name: 'address_pay_pages', most: 300, seconds: MINUTE, bound: 'address_requests', what: 'payment pages for one address' },
@@ -42,6 +44,7 @@ export interface AddressBudget {
   readonly requests: RequestHandler;
   readonly payPages: RequestHandler;
   readonly bytes: RateLimit;
+  readonly readBytes: RateLimit;
   /** Infinity: as many as come. */
   readonly maxStreams: number;
 }
@@ -58,6 +61,7 @@ export function addressBudget(counting: Counting, factor: number): AddressBudget
     requests: limit(here, ADDRESS_RATES.requests),
     payPages: limit(here, ADDRESS_RATES.payPages),
     bytes: rateLimit(here, scaled(ADDRESS_RATES.bytes)),
+    readBytes: rateLimit(here, scaled(ADDRESS_RATES.readBytes)),
     maxStreams: times(MAX_STREAMS_OF_AN_ADDRESS, factor) || Infinity,
   };
 }

@@ -14,6 +14,7 @@ import { Connections, type IsProxy } from './connections.ts';
 import { byCaller, byWorkspace, limitRate } from './rateLimit.ts';
 import { BodyRoom } from './readBody.ts';
 import { countBytesBy } from './serve.ts';
+import { UnreadAnswers } from './unreadAnswers.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
 import { agentRouter } from './routes/agent.ts';
@@ -77,6 +78,7 @@ function bareApp({ config, log, metrics, bounds }: Pick<AppParts, 'config' | 'lo
   logRequests(app, log);
   app.use(metrics.requests);
   app.use(connections.admitRequest);
+  app.use(new UnreadAnswers(bounds).watch);
   app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
   return { app, connections };
 }
@@ -105,13 +107,13 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   const maxReads = perVisitor === 0 ? 0 : MAX_VISITOR_READS;
   const visitorReads = limitRate({ limiters: memoryLimiters, bounds }, [{ name: 'visitor_reads', most: maxReads, seconds: 60, bound: 'visitor_reads', what: 'requests' }], byCaller);
   const chat = Router();
-  chat.use(budget.requests, countBytesBy(budget.bytes));
+  chat.use(budget.requests, countBytesBy(budget.bytes, budget.readBytes));
   chat.post('/chat/sessions', budget.sessions);
   chat.use(chatSessionsRouter(deps));
   chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps));
   chat.post('/chat/messages', visitorMessages, budget.messages);
   chat.get(['/chat/messages', '/chat/stream'], visitorReads);
-  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping, { ...CHAT_STREAMS, perAddress: budget.maxStreams }));
+  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping, { ...CHAT_STREAMS, perAddress: budget.maxStreams, readBytes: budget.readBytes }));
 
   const docs = docsRouter(deps.publicUrl);
   const perKey = { name: 'api', most: config.apiRateLimitPerMinute, seconds: 60, bound: 'key_api_calls', what: 'calls with this API key' } as const;

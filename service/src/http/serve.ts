@@ -5,7 +5,7 @@ import type { Deps } from '../domain/deps.ts';
 import { answerOnce } from './answerOnce.ts';
 import type { Caller } from './authentication.ts';
 import type { Operation } from './contract/operation.ts';
-import type { RateLimit } from './rateLimit.ts';
+import { byAddress, type RateLimit } from './rateLimit.ts';
 import { readBody } from './readBody.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
@@ -45,11 +45,29 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       status: operation.status as number,
       body: JSON.stringify(await handle({ ...call, deps: callDeps })),
     });
-    const answer = operation.method === 'get' ? await run(deps) : await answerOnce(deps, operation, request, call.caller, run);
+    const read = async () => {
+      const found = await handle({ ...call, deps });
+      return { status: operation.status as number, body: await readWithin(request, response, () => JSON.stringify(found)) };
+    };
+    const answer = operation.method === 'get' ? await read() : await answerOnce(deps, operation, request, call.caller, run);
     const isDone = finish === undefined || answer.status !== operation.status;
     const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>));
     sendJson(response, answer.status, body);
   });
+}
+
+/**
+ * Makes the text of what was read, and counts it where reads are counted. It is not made where too much was
+ * read before; an answer that is larger than all that is left is given whole.
+ */
+async function readWithin(request: Request, response: Response, toText: () => string): Promise<string> {
+  const { readBytes } = response.locals as { readBytes?: RateLimit };
+  if (readBytes === undefined) return toText();
+  const address = byAddress(request);
+  await readBytes.spend(address, 0);
+  const text = toText();
+  await readBytes.spend(address, Buffer.byteLength(text)).catch(() => {});
+  return text;
 }
 
 /** As `response.send`, without its looking again at what is known here: the type, and that there is no ETag. */
@@ -60,9 +78,10 @@ function sendJson(response: Response, status: number, body: string): void {
   response.end(body);
 }
 
-/** Where a router says by what the bytes of its bodies are counted. */
-export const countBytesBy = (bytes: RateLimit) => (_request: Request, response: Response, next: NextFunction): void => {
+/** Where a router says by what the bytes of its bodies are counted, and those of what it reads. */
+export const countBytesBy = (bytes: RateLimit, readBytes: RateLimit) => (_request: Request, response: Response, next: NextFunction): void => {
   response.locals.bytes = bytes;
+  response.locals.readBytes = readBytes;
   next();
 };
 

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
+import { AppError } from '../../domain/errorCatalogue.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { persistently } from '../../work/persistently.ts';
 import { atBound } from '../atBound.ts';
@@ -8,7 +10,7 @@ import type { ChatFeed } from '../chatFeed.ts';
 import { streamChatMessages } from '../contract/chat.ts';
 import { beat, beginEvents, endSoon, writeInTurn } from '../eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../openStreams.ts';
-import { byAddress } from '../rateLimit.ts';
+import { byAddress, type RateLimit } from '../rateLimit.ts';
 import { chatMessageJson } from '../views/chatMessage.ts';
 
 const BATCH = 100;
@@ -20,13 +22,15 @@ const REPLACED_RETRY_MS = 60_000;
 export interface ChatStreamSettings extends StreamLimits {
   /** A visitor who takes nothing for as long as from one beat to the next is gone. */
   readonly beatMs: number;
+  /** What an address is sent counts by it. */
+  readonly readBytes: RateLimit;
 }
 
 /**
  * A browser has one stream a tab, and hardly anybody has the chat open in more than three; all of them
  * together must stay far below what a process may have open.
  */
-export const CHAT_STREAMS: ChatStreamSettings = { perOwner: 3, perAddress: Infinity, inAll: 5000, beatMs: 15_000 };
+export const CHAT_STREAMS: ChatStreamSettings = { perOwner: 3, perAddress: Infinity, inAll: 5000, beatMs: 15_000, readBytes: { spend: async () => {} } };
 
 /**
  * The visitor's messages as server-sent events, read by fetch with the Authorization header, so that
@@ -52,6 +56,7 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
       wake();
     };
     const of = { owner: contact.id, address: byAddress(request), workspace: caller.workspace.id };
+    await settings.readBytes.spend(of.address, 0);
     const leave = streams.enter(of, () => {
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
@@ -75,11 +80,17 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
         for (let isMore = true; isMore && !ended.signal.aborted; ) {
           const messages = await persistently(() => listChatMessages(deps, contact.id, lastId, BATCH), ended.signal);
           if (ended.signal.aborted) break;
+          let bytes = 0;
           for (const message of messages) {
-            if (!(await writeInTurn(response, `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`, ended.signal))) break;
+            const text = `id: ${message.id}\nevent: message\ndata: ${JSON.stringify(chatMessageJson(message))}\n\n`;
+            if (!(await writeInTurn(response, text, ended.signal))) break;
             lastId = message.id;
+            bytes += Buffer.byteLength(text);
           }
           isMore = messages.length === BATCH;
+          const waitMs = await settings.readBytes.spend(of.address, bytes).then(() => 0, waitMsOf);
+          // What is new always comes; a long past waits while its address was sent too much.
+          if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended.signal }).catch(() => {});
         }
       }
     } finally {
@@ -92,4 +103,10 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
   });
 
   return router;
+}
+
+/** @throws what is no refusal of a rate */
+function waitMsOf(refusal: unknown): number {
+  if (!(refusal instanceof AppError)) throw refusal;
+  return (refusal.details.retryAfterSeconds ?? 0) * 1000;
 }
