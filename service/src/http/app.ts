@@ -14,6 +14,7 @@ import { Connections, type IsProxy } from './connections.ts';
 import { byCaller, byWorkspace, limitRate } from './rateLimit.ts';
 import { BodyRoom } from './readBody.ts';
 import { countBytesBy } from './serve.ts';
+import { Turns } from './turns.ts';
 import { UnreadAnswers } from './unreadAnswers.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
@@ -101,6 +102,8 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   const { app, connections } = bareApp({ config, log, metrics, bounds });
   const counting = { limiters, bounds };
   const budget = addressBudget(counting, config.addressBudget);
+  const turns = new Turns(bounds);
+  const inTurn = turns.inTurn((response) => byWorkspace(null, response));
 
   const perVisitor = config.chatRateLimitPerMinute;
   const visitorMessages = limitRate(counting, [{ name: 'visitor_messages', most: perVisitor, seconds: 60, bound: 'visitor_messages', what: 'messages' }], byCaller);
@@ -113,12 +116,13 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   chat.use(['/chat/messages', '/chat/stream'], requireChatToken(deps));
   chat.post('/chat/messages', visitorMessages, budget.messages);
   chat.get(['/chat/messages', '/chat/stream'], visitorReads);
+  chat.use(['/chat/messages', '/chat/stream'], inTurn);
   chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping, { ...CHAT_STREAMS, perAddress: budget.maxStreams, readBytes: budget.readBytes }));
 
   const docs = docsRouter(deps.publicUrl);
   const perKey = { name: 'api', most: config.apiRateLimitPerMinute, seconds: 60, bound: 'key_api_calls', what: 'calls with this API key' } as const;
   const perWorkspace = { name: 'api_workspace', most: config.workspaceRateLimitPerMinute, seconds: 60, bound: 'workspace_api_calls', what: 'API calls of this workspace' } as const;
-  const withKey = [requireApiKey(deps), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace)];
+  const withKey = [requireApiKey(deps), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace), inTurn];
   const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
   app.use(
     '/api',
@@ -141,7 +145,7 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   );
 
   app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
-  app.use(screensRouter({ deps, config, limiters, budget, live, setup, model, followToolCall, followPayment, stopping }));
+  app.use(screensRouter({ deps, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -24,6 +24,7 @@ export const BOUNDS = {
   team_streams: 'A workspace has its share of the live pages open; a further page stays as it was loaded.',
   key_api_calls: 'An API key made too many calls; it gets 429.',
   workspace_api_calls: 'A workspace made too many API calls; it gets 429.',
+  workspace_turns: 'A workspace has many requests waiting for their turn; a further one gets 429.',
   sign_in_address: 'One address tried too often to sign in, to join or to set up; it gets 429.',
   sign_in_member: 'One address tried too many passwords for one e-mail; it gets 429.',
   sign_in_slowed: 'One e-mail had too many wrong passwords; its sign-in takes longer for a while.',

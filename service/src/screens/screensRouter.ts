@@ -13,13 +13,14 @@ import { handleScreenErrors } from './errorPage.ts';
 import { readMemberForm } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
 import type { AddressBudget } from '../http/addressBudget.ts';
+import type { Turns } from '../http/turns.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
 import { payRouter } from './pay/payRouter.ts';
 import { paymentScreensRouter } from './payments/paymentRoutes.ts';
-import { refuseCrossSite, requireCsrfToken, requireMember } from './session.ts';
+import { refuseCrossSite, requireCsrfToken, requireMember, signedInOf } from './session.ts';
 import { setupRouter, type Setup } from './setup.ts';
 import { signInRouter } from './signIn.ts';
 import { joinRouter, teamRouter } from './team.ts';
@@ -31,6 +32,8 @@ export interface ScreenParts {
   readonly limiters: Limiters;
   /** Of each address, for those who are not signed in. */
   readonly budget: AddressBudget;
+  /** Of all requests, workspace by workspace. */
+  readonly turns: Turns;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly model: ScreenModel;
@@ -52,7 +55,7 @@ const ADDING_PATHS =
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, config, limiters, budget, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const { deps, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping } = parts;
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
@@ -66,7 +69,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(setupRouter(setup, attempts, publicUrl));
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
 
-  router.use(MEMBER_PATHS, requireMember(deps), readMemberForm, requireCsrfToken);
+  router.use(MEMBER_PATHS, requireMember(deps), turns.inTurn((response) => signedInOf(response).workspace.id), readMemberForm, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));

@@ -17,7 +17,7 @@ export const pageQuerySchema = z.object({
     .min(1, 'must be from 1 to 200')
     .max(200, 'must be from 1 to 200')
     .default(50)
-    .meta({ description: 'How many items at most', example: 50 }),
+    .meta({ description: 'How many items at most; a page of very large ones has fewer, and next_cursor says whether there are more', example: 50 }),
   cursor: z.string().optional().meta({ description: 'next_cursor of the page before' }),
 });
 
