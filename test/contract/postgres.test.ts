@@ -1,6 +1,8 @@
-import { afterAll } from '@jest/globals';
+import { afterAll, jest } from '@jest/globals';
 import { closePglite, openInPglite } from './openInFreshSchema.ts';
 import { storeContract } from './storeContract.ts';
 
+// The first one compiles PostgreSQL: half a minute on a busy machine.
+jest.setTimeout(120_000);
 storeContract('PostgreSQL, in this process', openInPglite);
 afterAll(closePglite);
