@@ -1,34 +1,68 @@
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import type { Payment } from '../domain/payment.ts';
+import type { Workspace } from '../domain/workspace.ts';
+import { FairPool } from '../limits/fairPool.ts';
+import { KeyedListeners } from './keyedListeners.ts';
+
+/** Requests of one workspace that wait for pages at once while no other waits for any; a page takes a second or two. */
+export const MAX_WAITING_PAYMENTS = 256;
 
 /**
  * Waits until a payment's page has been made or refused.
- * @returns the payment as it then stands; still `creating` when it took longer
+ * @returns the payment as it then stands; still `creating` when it took longer, or when the workspace
+ * has its share of requests that wait: the link is on record, and nothing is refused
  * @throws Error when there is none with this id
  */
-export type FollowPayment = (id: string, timeoutMs: number) => Promise<Payment>;
+export type FollowPayment = (workspace: Pick<Workspace, 'id'>, id: string, timeoutMs: number) => Promise<Payment>;
 
-/** @param stopping ends all waiting */
-export const followPayments = (store: ServiceStore, { store: port }: Pick<Deps, 'store'>, stopping: AbortSignal): FollowPayment =>
-  async (id, timeoutMs) => {
-    const given = new AbortController();
-    const changes = store.changes({ signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs), given.signal]) }); // counts from here on: nothing is missed
-    const read = async (): Promise<Payment> => {
-      const payment = await port.transaction((tx) => tx.payments.peek(id));
-      if (!payment) throw new Error(`payment ${id} is missing`);
-      return payment;
+/**
+ * One reader of the change feed serves all that wait.
+ * @param stopping ends all waiting
+ */
+export function followPayments(store: ServiceStore, { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>, stopping: AbortSignal): FollowPayment {
+  const places = new FairPool(2 * MAX_WAITING_PAYMENTS);
+  const listeners = new KeyedListeners<Payment | null>();
+  void (async () => {
+    for await (const change of store.changes({ signal: stopping })) {
+      if ('gap' in change) listeners.tellAll(null);
+      else if (change.collection === 'payments' && change.document) listeners.tell(change.id, change.document as Payment);
+    }
+  })();
+
+  const read = async (id: string): Promise<Payment> => {
+    const payment = await port.transaction((tx) => tx.payments.peek(id));
+    if (!payment) throw new Error(`payment ${id} is missing`);
+    return payment;
+  };
+
+  const follow = async (id: string, timeoutMs: number): Promise<Payment> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let last: Payment | null = null;
+    const hear = (payment: Payment) => {
+      last = payment;
+      if (payment.status !== 'creating') resolve();
     };
+    const look = () => void read(id).then(hear, reject);
+    const stop = listeners.listen(id, (news) => (news === null ? look() : hear(news)));
+    const timer = setTimeout(resolve, timeoutMs);
+    const onStopping = () => resolve();
+    stopping.addEventListener('abort', onStopping);
+    look(); // after it began to listen: nothing is missed
     try {
-      let payment = await read();
-      if (payment.status !== 'creating') return payment;
-      for await (const change of changes) {
-        if ('gap' in change) payment = await read();
-        else if (change.collection === 'payments' && change.id === id && change.document) payment = change.document as Payment;
-        if (payment.status !== 'creating') break;
-      }
-      return payment;
+      await promise;
+      return last ?? (await read(id));
     } finally {
-      given.abort();
+      stop();
+      clearTimeout(timer);
+      stopping.removeEventListener('abort', onStopping);
     }
   };
+
+  return async (workspace, id, timeoutMs) => {
+    const leave = stopping.aborted ? null : places.enter(workspace.id);
+    if (leave !== null) return follow(id, timeoutMs).finally(leave);
+    if (!stopping.aborted) bounds.reached('workspace_waiting_payments');
+    return read(id);
+  };
+}

@@ -29,7 +29,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
   deps: Deps,
   operation: Operation<Query, Body, Answer>,
   handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<z.input<Answer>>,
-  finish?: (answer: z.input<Answer>) => Promise<z.input<Answer>>,
+  finish?: (answer: z.input<Answer>, caller: Caller) => Promise<z.input<Answer>>,
 ): void {
   const readBody = operation.body ? [requireJson, readJson] : [];
   const { adds } = operation;
@@ -51,7 +51,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
     };
     const answer = operation.method === 'get' ? await read() : await answerOnce(deps, operation, request, call.caller, run);
     const isDone = finish === undefined || answer.status !== operation.status;
-    const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>));
+    const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>, call.caller));
     sendJson(response, answer.status, body);
   });
 }

@@ -34,9 +34,9 @@ export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment
       const { expires_in: expiresInSeconds, ...named } = body;
       return linkJson(await createPaymentLink(deps, caller.workspace, params.id!, { ...named, expiresInSeconds }, caller.actor));
     },
-    async (answer) => {
+    async (answer, { workspace }) => {
       if (answer.status !== 'creating') return answer;
-      const payment = await followPayment(answer.id, CREATING_MS);
+      const payment = await followPayment(workspace, answer.id, CREATING_MS);
       if (payment.status === 'failed') throw refused(payment.id, payment.error);
       return linkJson(await deps.store.transaction((tx) => viewPayment(tx, payment)));
     },

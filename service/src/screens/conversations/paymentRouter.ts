@@ -49,7 +49,7 @@ export function paymentRouter(deps: Deps, showThread: ShowThread, followPayment:
     if (!wanted.ok) return refuse(400, { problems: wanted.problems });
     try {
       const paymentId = await makeLink(signedIn, request.params.id, values, wanted.data);
-      const payment = await followPayment(paymentId, WAIT_MS);
+      const payment = await followPayment(signedIn.workspace, paymentId, WAIT_MS);
       back(request, response, await afterMaking(signedIn, payment, values), `#${paymentId}`);
     } catch (error) {
       const problems = refusedWanted(error, wanted.data);
