@@ -37,16 +37,16 @@ export function followPayments(store: ServiceStore, { store: port, bounds }: Pic
   };
 
   const follow = async (id: string, timeoutMs: number): Promise<Payment> => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     let last: Payment | null = null;
     const hear = (payment: Payment) => {
       last = payment;
-      if (payment.status !== 'creating') resolve();
+      if (payment.status !== 'creating') resolve(undefined);
     };
     const look = () => void read(id).then(hear, reject);
     const stop = listeners.listen(id, (news) => (news === null ? look() : hear(news)));
-    const timer = setTimeout(resolve, timeoutMs);
-    const onStopping = () => resolve();
+    const timer = setTimeout(() => resolve(undefined), timeoutMs);
+    const onStopping = () => resolve(undefined);
     stopping.addEventListener('abort', onStopping);
     look(); // after it began to listen: nothing is missed
     try {

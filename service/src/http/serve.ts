@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response, Router } from 'ex
 import type { z } from 'zod';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { Deps } from '../domain/deps.ts';
+import type { Turns } from '../limits/turns.ts';
 import { answerOnce } from './answerOnce.ts';
 import type { Caller } from './authentication.ts';
 import type { Operation } from './contract/operation.ts';
@@ -41,15 +42,16 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       query: (operation.query ? parse(operation.query, request.query) : undefined) as z.output<Query>,
       body: (operation.body ? parse(operation.body, request.body ?? {}) : undefined) as z.output<Body>,
     };
+    const own = withTurns(deps, request.app.locals.turns as Turns | null, call.caller);
     const run = async (callDeps: Deps) => ({
       status: operation.status as number,
       body: JSON.stringify(await handle({ ...call, deps: callDeps })),
     });
     const read = async () => {
-      const found = await handle({ ...call, deps });
+      const found = await handle({ ...call, deps: own });
       return { status: operation.status as number, body: await readWithin(request, response, () => JSON.stringify(found)) };
     };
-    const answer = operation.method === 'get' ? await read() : await answerOnce(deps, operation, request, call.caller, run);
+    const answer = operation.method === 'get' ? await read() : await answerOnce(own, operation, request, call.caller, run);
     const isDone = finish === undefined || answer.status !== operation.status;
     const body = isDone ? answer.body : JSON.stringify(await finish(JSON.parse(answer.body) as z.input<Answer>, call.caller));
     sendJson(response, answer.status, body);
@@ -68,6 +70,13 @@ async function readWithin(request: Request, response: Response, toText: () => st
   const text = toText();
   await readBytes.spend(address, Buffer.byteLength(text)).catch(() => {});
   return text;
+}
+
+/** Where connections to the database are shared, each transaction of a workspace waits for its turn before it takes one. */
+function withTurns(deps: Deps, turns: Turns | null, caller: Caller | undefined): Deps {
+  if (turns === null || caller === undefined) return deps;
+  const { id } = caller.workspace;
+  return { ...deps, store: { transaction: (fn) => turns.run(id, () => deps.store.transaction(fn)) } };
 }
 
 /** As `response.send`, without its looking again at what is known here: the type, and that there is no ETag. */
