@@ -17,7 +17,7 @@ import { WORK_QUEUES } from './domain/workQueues.ts';
 import { createApp, createWorkerApp } from './http/app.ts';
 import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/server.ts';
 import { followChatMessages, type ChatFeed } from './http/chatFeed.ts';
-import { Turns } from './limits/turns.ts';
+import { ConnectionShares } from './limits/connectionShares.ts';
 import { followPayments } from './http/paymentFeed.ts';
 import { followToolCalls } from './http/toolCallFeed.ts';
 import { createBounds, type Bounds } from './limits/bounds.ts';
@@ -142,7 +142,7 @@ export async function startService(
           followPayment: followPayments(store, deps, stopping.signal),
           model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
           setup: oneTimeSetup(deps),
-          turns: config.database && new Turns({ places: config.database.connections, bounds, bound: 'workspace_transactions' }),
+          connectionShares: config.database && new ConnectionShares({ places: config.database.connections, bounds, bound: 'workspace_transactions' }),
           stopping: stopping.signal,
         });
   const server = createBoundedServer(app, { connections, bounds, limits: { ...SERVER_LIMITS, ...serverLimits } });

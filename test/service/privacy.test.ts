@@ -127,7 +127,7 @@ describe('what must not get out', () => {
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
       setup: { isValid: async () => false, workspaceName: async () => null, complete: async () => null },
-      turns: null,
+      connectionShares: null,
       stopping: new AbortController().signal,
     });
     const server = broken.app.listen(0, '127.0.0.1');

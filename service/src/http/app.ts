@@ -35,7 +35,7 @@ import { toolsRouter } from './routes/tools.ts';
 import type { Bounds } from '../limits/bounds.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import { memoryLimiters } from '../limits/memoryLimiter.ts';
-import type { Turns } from '../limits/turns.ts';
+import type { ConnectionShares } from '../limits/connectionShares.ts';
 import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
 import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
 import type { LiveFeed } from '../screens/liveFeed.ts';
@@ -57,7 +57,7 @@ export interface AppParts {
   readonly live: LiveFeed;
   readonly setup: Setup;
   /** For the transactions of API calls; null where nothing is shared that they could take from others. */
-  readonly turns: Turns | null;
+  readonly connectionShares: ConnectionShares | null;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
 }
@@ -100,10 +100,10 @@ export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health
 const MAX_VISITOR_READS = 240;
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, turns, stopping }: AppParts): App {
+export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, connectionShares, stopping }: AppParts): App {
   const { bounds } = deps;
   const { app, connections } = bareApp({ config, log, metrics, bounds });
-  app.locals.turns = turns;
+  app.locals.connectionShares = connectionShares;
   const counting = { limiters, bounds };
   const budget = addressBudget(counting, config.addressBudget);
   const turns = new Turns(bounds);

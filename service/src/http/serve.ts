@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response, Router } from 'ex
 import type { z } from 'zod';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { Turns } from '../limits/turns.ts';
+import type { ConnectionShares } from '../limits/connectionShares.ts';
 import { answerOnce } from './answerOnce.ts';
 import type { Caller } from './authentication.ts';
 import type { Operation } from './contract/operation.ts';
@@ -42,7 +42,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       query: (operation.query ? parse(operation.query, request.query) : undefined) as z.output<Query>,
       body: (operation.body ? parse(operation.body, request.body ?? {}) : undefined) as z.output<Body>,
     };
-    const own = withTurns(deps, request.app.locals.turns as Turns | null, call.caller);
+    const own = withShare(deps, request.app.locals.connectionShares as ConnectionShares | null, call.caller);
     const run = async (callDeps: Deps) => ({
       status: operation.status as number,
       body: JSON.stringify(await handle({ ...call, deps: callDeps })),
@@ -73,10 +73,10 @@ async function readWithin(request: Request, response: Response, toText: () => st
 }
 
 /** Where connections to the database are shared, each transaction of a workspace waits for its turn before it takes one. */
-function withTurns(deps: Deps, turns: Turns | null, caller: Caller | undefined): Deps {
-  if (turns === null || caller === undefined) return deps;
+function withShare(deps: Deps, shares: ConnectionShares | null, caller: Caller | undefined): Deps {
+  if (shares === null || caller === undefined) return deps;
   const { id } = caller.workspace;
-  return { ...deps, store: { transaction: (fn) => turns.run(id, () => deps.store.transaction(fn)) } };
+  return { ...deps, store: { transaction: (fn) => shares.run(id, () => deps.store.transaction(fn)) } };
 }
 
 /** As `response.send`, without its looking again at what is known here: the type, and that there is no ETag. */

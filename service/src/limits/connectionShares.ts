@@ -12,7 +12,7 @@ interface Waiting {
   readonly begin: (leave: () => void) => void;
 }
 
-export interface TurnsOptions {
+export interface ConnectionSharesOptions {
   /** Of the pool: one workspace alone has half of it. */
   readonly places: number;
   readonly bounds: Bounds;
@@ -25,13 +25,13 @@ export interface TurnsOptions {
  * turn goes behind the others. What waits holds nothing.
  * @see docs/decisions/0040
  */
-export class Turns {
-  readonly #options: TurnsOptions;
+export class ConnectionShares {
+  readonly #options: ConnectionSharesOptions;
   readonly #places: FairPool;
   /** By workspace, the next one first. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  constructor(options: TurnsOptions) {
+  constructor(options: ConnectionSharesOptions) {
     this.#options = options;
     this.#places = new FairPool(options.places);
   }
