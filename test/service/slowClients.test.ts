@@ -184,6 +184,20 @@ describe('connections', () => {
     await waitFor('room', async () => (await ask('192.0.2.1')) === 401);
   });
 
+  it('that send many requests and wait for no answer are closed; ten at once are answered in order', async () => {
+    const { url } = await start({});
+    const { token } = await chatCustomer(url);
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const ten = await open(url, get('/healthz').repeat(9) + get('/api/chat/messages'));
+    await waitFor('all answers', () => ten.received.split('HTTP/1.1 200').length === 11);
+    expect(ten.received).toMatch(/"alive".*"data":\[\]/s);
+    ten.socket.write(get('/healthz'));
+    await waitFor('one more', () => ten.received.split('HTTP/1.1 200').length === 12);
+    const [behindStream, many] = [await open(url, get('/api/chat/stream') + get('/healthz').repeat(500)), await open(url, get('/api/chat/messages').repeat(500))];
+    for (const each of [behindStream, many]) await waitFor('its end', () => each.isClosed);
+    expect(await reached(url, 'pipelined_requests')).toBe(2);
+  });
+
   it('in all have a bound; idle ones make room for new ones', async () => {
     const { url } = await start({ server: { maxConnections: 20 } });
     const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

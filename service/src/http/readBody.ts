@@ -68,11 +68,19 @@ async function readWithin(request: Request, response: Response, { maxBytes, byte
     return leave;
   });
   try {
+    // A part may be a single byte: what was not told beforehand is counted by the piece.
+    let counted = declared ?? 0;
+    const count = async () => {
+      const more = body.length - counted;
+      counted = body.length;
+      await bytes?.spend(address, more);
+    };
     await eachPart(request, (part) => {
       if (body.length + part.length > maxBytes) throw tooLarge(maxBytes);
       body.add(part);
-      return declared === null ? bytes?.spend(address, part.length) : undefined;
+      return body.length - counted >= PIECE_BYTES ? count() : undefined;
     });
+    if (body.length > counted) await count();
     return body.whole();
   } finally {
     body.giveBack();
@@ -82,12 +90,13 @@ async function readWithin(request: Request, response: Response, { maxBytes, byte
 /** Settles when all parts were taken; fails as soon as one is not. */
 async function eachPart(request: Request, take: (part: Buffer) => Promise<unknown> | undefined): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const taken: (Promise<unknown> | undefined)[] = [];
+  const taken: Promise<unknown>[] = [];
   const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));
   const onData = (part: Buffer) => {
     try {
       const counted = take(part);
-      counted?.catch(reject);
+      if (counted === undefined) return;
+      counted.catch(reject);
       taken.push(counted);
     } catch (error) {
       reject(error as Error);

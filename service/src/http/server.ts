@@ -21,16 +21,30 @@ export interface ServerLimits {
 
 export const SERVER_LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTimeoutMs: 30_000, keepAliveMs: 130_000, lookEveryMs: 2000, maxConnections: 10_000 };
 
+/**
+ * Requests of one connection that have no answer yet. Browsers, proxies and n8n send the next one after the
+ * answer; a connection with a thousand at once would have all of them, and all answers, in memory.
+ */
+export const MAX_PIPELINED = 10;
+
 /** Between two times that idle connections are closed to make room. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
 /** The server of every role: nobody may be slow without end, or take all connections. */
 export function createBoundedServer(app: RequestListener, { connections, bounds, limits = SERVER_LIMITS }: { connections: Connections; bounds: Bounds; limits?: ServerLimits }): Server {
   const answering = new WeakMap<object, ServerResponse>();
+  const pipelined = new Pipelined();
   const server = createServer(
     { headersTimeout: limits.headersTimeoutMs, requestTimeout: limits.requestTimeoutMs, keepAliveTimeout: limits.keepAliveMs, connectionsCheckingInterval: limits.lookEveryMs },
     (request, response) => {
-      answering.set(request.socket, response);
+      const { socket } = request;
+      if (socket.destroyed) return; // What came in the same packet is still told of.
+      if (!pipelined.enter(socket, response)) {
+        bounds.reached('pipelined_requests');
+        // An answer would be taken for that of the first request.
+        return void socket.destroy();
+      }
+      answering.set(socket, response);
       app(request, response);
     },
   );
@@ -58,4 +72,18 @@ function refuse(socket: Socket, status: number, response: ServerResponse | undef
   const isAnswered = response !== undefined && response.headersSent && !(response.writableFinished && response.req.complete);
   if (socket.writable && !isAnswered) socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   socket.destroySoon();
+}
+
+/** Counts the requests under way on each connection. */
+class Pipelined {
+  readonly #underWay = new WeakMap<Socket, number>();
+
+  /** @returns whether the connection may have one more */
+  enter(socket: Socket, response: ServerResponse): boolean {
+    const underWay = this.#underWay.get(socket) ?? 0;
+    if (underWay >= MAX_PIPELINED) return false;
+    this.#underWay.set(socket, underWay + 1);
+    response.once('close', () => void this.#underWay.set(socket, this.#underWay.get(socket)! - 1));
+    return true;
+  }
 }
