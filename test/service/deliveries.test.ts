@@ -45,6 +45,23 @@ describe('deliveries', () => {
     await receiver?.close();
   });
 
+  it('keeps the newest attempts of one that is sent again and again, and each round has its retries', async () => {
+    await start();
+    const { id } = await receiver.subscribe(service, 'message.received');
+    await customer.write('hello');
+    const { id: deliveryId } = await finished(id);
+    for (let round = 0; round < 24; round += 1) {
+      await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`, {});
+      await finished(id);
+    }
+    script.push(500, 500, 500, 500);
+    await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`, {});
+    const { attempts } = await finished(id);
+    const numbers = attempts.map(({ number }: { number: number }) => number);
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n + 10));
+    expect(attempts.slice(-5).map(({ status_code: code }: { status_code: number }) => code)).toEqual([200, 500, 500, 500, 500]);
+  });
+
   it('sends what the specification says, once, and records it', async () => {
     await start();
     const { id, secret } = await receiver.subscribe(service, 'message.received');

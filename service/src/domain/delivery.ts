@@ -30,8 +30,9 @@ export interface Delivery extends Document {
   readonly eventId: string;
   readonly event: EventName;
   readonly status: DeliveryStatus;
+  /** The newest ones, at most `MAX_ATTEMPTS`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
-  /** How many attempts there were when it was last queued: each round has its own retries. */
+  /** How many attempts had been made when it was last queued: each round has its own retries. */
   readonly roundStart: number;
   /** `manual` when the round was asked for by redeliver or recover. */
   readonly trigger: 'automatic' | 'manual';
@@ -61,7 +62,17 @@ export function judge(statusCode: number | null): AttemptVerdict {
 /** What an attempt came to, before the record numbers it. */
 type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
 
-const withAttempt = ({ attempts, trigger }: Delivery, made: AttemptMade): readonly Attempt[] => [...attempts, { number: attempts.length + 1, ...made, trigger }];
+/**
+ * Kept of a delivery: those of five rounds. It can be sent again without end, and each attempt writes the
+ * whole delivery, with up to 4 KiB of each answer.
+ */
+export const MAX_ATTEMPTS = 20;
+
+/** How many attempts were made, those that are not kept any more included. */
+export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number => attempts.at(-1)?.number ?? 0;
+
+const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] =>
+  [...delivery.attempts, { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger }].slice(-MAX_ATTEMPTS);
 
 /**
  * The delivery after an attempt.
@@ -80,7 +91,7 @@ export function recordAttempt(
   const recorded = { ...delivery, attempts, nextAttemptAt: null };
   if (verdict === 'success') return { ...recorded, status: 'delivered', everDelivered: true };
 
-  const delayMs = retryDelaysMs[attempts.length - delivery.roundStart - 1];
+  const delayMs = retryDelaysMs[attemptsMade({ attempts }) - delivery.roundStart - 1];
   if (verdict === 'retry' && delayMs !== undefined) {
     const jittered = delayMs * (0.8 + 0.4 * random);
     return { ...recorded, status: 'pending', nextAttemptAt: timestamp(new Date(now.getTime() + jittered)) };
@@ -130,6 +141,6 @@ export const requeue = (delivery: Delivery, round: Pick<Delivery, 'trigger' | 'i
   trigger: round.trigger,
   isRepeat: askedToRepeat(round),
   status: 'pending',
-  roundStart: delivery.attempts.length,
+  roundStart: attemptsMade(delivery),
   nextAttemptAt: timestamp(now),
 });

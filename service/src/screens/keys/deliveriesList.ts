@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryStatus } from '../../domain/delivery.ts';
+import { attemptsMade, type Delivery, type DeliveryStatus } from '../../domain/delivery.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Page } from '../../domain/page.ts';
 import { html, type View } from '../html.ts';
@@ -65,7 +65,8 @@ const deliveryItem = (signedIn: SignedIn, subscriptionId: string, delivery: Deli
 /** What a row says before it is opened. */
 function outcomeInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date): View {
   const last = attempts.at(-1);
-  const tries = attempts.length === 0 ? 'no attempt yet' : attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
+  const made = attemptsMade({ attempts });
+  const tries = made === 0 ? 'no attempt yet' : made === 1 ? 'one attempt' : `${made} attempts`;
   const next = status === 'pending' && nextAttemptAt !== null ? `, next ${soon(nextAttemptAt, now)}` : '';
   return html`${tries}${next}${last?.error ? html`: <bdi>${last.error}</bdi>` : null}`;
 }
