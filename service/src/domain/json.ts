@@ -28,16 +28,29 @@ function endOfString(text: string, start: number): number {
 const isOpening = (code: number) => code === 0x7b || code === 0x5b;
 const isClosing = (code: number) => code === 0x7d || code === 0x5d;
 
-/** `JSON.parse` recurses: how deep it would go is counted first, in a plain loop. */
-function isDeeper(text: string, maxDepth: number): boolean {
-  let depth = 0;
-  for (let index = 0; index < text.length; index += 1) {
+const COMMA = 0x2c;
+
+interface Extent {
+  /** How deep `JSON.parse`, which recurses, would go. */
+  readonly depth: number;
+  /** How many values it would make, or a few more. */
+  readonly values: number;
+}
+
+/** Looked at in a plain loop, before anything is made of it. Ends where a limit is passed. */
+function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
+  let [depth, deepest, values] = [0, 0, 1];
+  for (let index = 0; index < text.length && deepest <= maxDepth && values <= maxValues; index += 1) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) index = endOfString(text, index);
-    else if (isOpening(code) && ++depth > maxDepth) return true;
+    else if (code === COMMA) values += 1;
     else if (isClosing(code)) depth -= 1;
+    else if (isOpening(code)) {
+      values += 1;
+      deepest = Math.max(deepest, ++depth);
+    }
   }
-  return false;
+  return { depth: deepest, values };
 }
 
 /**
@@ -57,12 +70,15 @@ export function holdsInfinity(value: unknown): boolean {
 /**
  * Reads JSON from someone we do not know. A byte order mark before it is passed over.
  * @param limits.maxDepth objects and lists inside each other; `{}` is one deep
+ * @param limits.maxValues in all; any number when left out
  * @throws JsonError
  */
-export function parseJson(text: string, { maxDepth }: { maxDepth: number }): Json {
+export function parseJson(text: string, { maxDepth, maxValues = Infinity }: { maxDepth: number; maxValues?: number }): Json {
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (json.trim() === '') throw new JsonError('There is no JSON, the text is empty.');
-  if (isDeeper(json, maxDepth)) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
+  const { depth, values } = extentOf(json, maxDepth, maxValues);
+  if (depth > maxDepth) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
+  if (values > maxValues) throw new JsonError(`The JSON holds more than ${maxValues.toLocaleString('en')} values.`);
   const value = parseOrRefuse(json);
   if (holdsInfinity(value)) throw new JsonError('The JSON holds a number that is too large.');
   return value;

@@ -93,10 +93,7 @@ export const LARGE_RESULT = 64 * 1024;
 export const LARGE_RESULTS_MOST = 48 * 1024 * 1024;
 const LEFT_OF_DROPPED = 8 * 1024;
 
-function keptResult(result: Json): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> {
-  const resultJson = JSON.stringify(result);
-  return { resultJson, hasLargeResult: resultJson.length >= LARGE_RESULT };
-}
+const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({ resultJson, hasLargeResult: resultJson.length >= LARGE_RESULT });
 
 /** What is left of a large result that had to make room: its beginning, as a text. */
 export const dropResult = (call: ToolCall): ToolCall => ({
@@ -149,7 +146,7 @@ export const isFinished = ({ status }: ToolCall): boolean => status !== 'pending
 
 /** What one HTTP try came to. */
 export type ToolAttemptResult =
-  | { readonly type: 'success'; readonly httpStatus: number; readonly durationMs: number; readonly result: Json }
+  | { readonly type: 'success'; readonly httpStatus: number; readonly durationMs: number; readonly resultJson: string }
   | {
       readonly type: 'failure';
       /** `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done. */
@@ -170,7 +167,7 @@ export function recordToolAttempt(
   now: Date,
 ): { call: ToolCall; nextAttemptAt: number | null } {
   const made = { ...call, isUnderWay: false, httpStatus: result.httpStatus, durationMs: call.durationMs + result.durationMs };
-  if (result.type === 'success') return { call: finish({ ...made, ...keptResult(result.result) }, 'succeeded', now), nextAttemptAt: null };
+  if (result.type === 'success') return { call: finish({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now), nextAttemptAt: null };
   const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
   return { call: nextAttemptAt === null ? finish(failed, 'failed', now) : failed, nextAttemptAt };
@@ -199,7 +196,7 @@ export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
 }
 
 /** Ends a call that the service has carried out itself. */
-export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall => finish({ ...call, ...keptResult(result) }, 'succeeded', now);
+export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall => finish({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
 
 /** Ends a call that the service could not carry out: nothing was done. @param message why, in a sentence */
 export const refuse = (call: ToolCall, message: string, now: Date): ToolCall => finish({ ...call, error: { type: 'refused', message } }, 'failed', now);

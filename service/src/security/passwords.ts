@@ -52,7 +52,7 @@ export class PasswordThreads implements Passwords {
   constructor(options: { bounds: Bounds; log: Pick<Logger, 'error'>; script?: URL | undefined }) {
     const { bounds, log, script = SCRIPT } = options;
     this.#bounds = bounds;
-    this.#threads = Array.from({ length: MAX_HASHES }, () => new ReplacedThread(script, log));
+    this.#threads = Array.from({ length: MAX_HASHES }, () => new ReplacedThread(script, log, broken));
   }
 
   hash(password: string): Promise<string> {
@@ -105,6 +105,11 @@ const tooMany = (): AppError =>
     'Too many passwords are being checked at the moment. Try again in a few seconds.',
     { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
   );
+
+const broken = (): AppError =>
+  new AppError('unavailable', 'The password could not be checked. Try again in a second.', {
+    retryAfterSeconds: 1,
+  });
 
 const stopping = (): AppError =>
   new AppError('unavailable', 'The service is stopping. Try again in a few seconds.', {

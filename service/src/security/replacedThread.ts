@@ -1,11 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { AppError } from '../domain/errorCatalogue.ts';
 
 /** What a thread answers to an order. */
 export type ThreadAnswer = { readonly value: unknown } | { readonly fault: string };
-
-const RETRY_SECONDS = 1;
 
 /**
  * A thread that does one order after the other. It starts with the first one; when it breaks, the
@@ -15,26 +12,31 @@ const RETRY_SECONDS = 1;
 export class ReplacedThread<Order> {
   readonly #script: URL;
   readonly #log: Pick<Logger, 'error'>;
+  readonly #broken: () => Error;
   #worker: Worker | null = null;
   #atHand: PromiseWithResolvers<unknown> | null = null;
 
-  /** @param script takes orders as messages, and posts a ThreadAnswer to each */
-  constructor(script: URL, log: Pick<Logger, 'error'>) {
+  /**
+   * @param script takes orders as messages, and posts a ThreadAnswer to each
+   * @param broken what an order fails with when the thread broke, or was closed
+   */
+  constructor(script: URL, log: Pick<Logger, 'error'>, broken: () => Error) {
     this.#script = script;
     this.#log = log;
+    this.#broken = broken;
   }
 
   get isBusy(): boolean {
     return this.#atHand !== null;
   }
 
-  /** @throws unavailable (503) when the thread broke meanwhile, or was closed */
-  async run(order: Order): Promise<unknown> {
+  /** @param moved what of the order is handed over instead of copied */
+  async run(order: Order, moved: readonly ArrayBuffer[] = []): Promise<unknown> {
     this.#atHand = Promise.withResolvers();
     try {
       this.#worker ??= this.#start();
       this.#worker.ref();
-      this.#worker.postMessage(order);
+      this.#worker.postMessage(order, moved);
       return await this.#atHand.promise;
     } finally {
       this.#atHand = null;
@@ -54,15 +56,11 @@ export class ReplacedThread<Order> {
       else this.#atHand?.resolve(answer.value);
     });
     worker.on('error', (error) =>
-      this.#log.error({ err: error }, 'a thread broke; the next password starts another'),
+      this.#log.error({ err: error }, 'a thread broke; the next order starts another'),
     );
     worker.once('exit', () => {
       this.#worker = null;
-      this.#atHand?.reject(
-        new AppError('unavailable', 'The password could not be checked. Try again in a second.', {
-          retryAfterSeconds: RETRY_SECONDS,
-        }),
-      );
+      this.#atHand?.reject(this.#broken());
     });
     return worker;
   }

@@ -1,9 +1,8 @@
-import { mapStrings } from '../domain/json.ts';
 import { RequestRenderError } from '../domain/requestTemplate.ts';
 import type { ToolAttemptResult, ToolCallErrorType } from '../domain/toolCall.ts';
-import { scrubber } from '../domain/scrubber.ts';
 import { OutboundError, type OutboundClient, type OutboundErrorKind } from '../outbound/outboundClient.ts';
-import { readAnswer } from './readAnswer.ts';
+import type { AnswerReader } from './answerReader.ts';
+import { cleaner } from './readAttempt.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 
 /** What waiting for a free connection may take beyond the time-out. */
@@ -17,31 +16,25 @@ export const CONNECTION_WAIT_MS = 5000;
  * @see spec sections 4 and 7
  */
 export async function attemptToolCall(
-  outbound: Pick<OutboundClient, 'request'>,
+  { outbound, reader }: { outbound: Pick<OutboundClient, 'request'>; reader: AnswerReader },
   address: ToolAddress,
   envelope: Envelope,
   { workspaceId, now, timeoutMs, signal }: { workspaceId: string; now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
-  const secrets = secretsOf(address);
-  const withoutSecrets = scrubber(secrets);
-  const clean = (text: string) => withoutSecrets(text).toWellFormed().replaceAll('\0', '\ufffd');
-  const isSecret = (number: number) => secrets.includes(String(number));
+  const clean = cleaner(address);
   const startedAt = performance.now();
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
     const response = await outbound.request({ ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
-    return scrub(readAnswer(address, response, clean), clean, isSecret);
+    const { status, durationMs, headers, body } = response;
+    return await reader.read(workspaceId, { address, response: { status, durationMs, headers, body } }, signal);
   } catch (error) {
     signal.throwIfAborted();
-    const failure = tooLate.aborted ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
-    return scrub(asFailure(failure, Math.round(performance.now() - startedAt)), clean, isSecret);
+    const failure = tooLate.aborted && !(error instanceof OutboundError) ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
+    return asFailure(failure, Math.round(performance.now() - startedAt), clean);
   }
 }
-
-/** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
-const secretsOf = (address: ToolAddress): readonly string[] =>
-  address.kind === 'Webhook' ? [address.secret, address.secret.replace(/^whsec_/, '')] : Object.values(address.secrets);
 
 const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }> = {
   timeout: { type: 'timeout', retry: 'at_once' },
@@ -58,17 +51,11 @@ const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_o
 };
 
 /** @throws what is no failure of the call */
-function asFailure(error: unknown, durationMs: number): ToolAttemptResult {
+function asFailure(error: unknown, durationMs: number, clean: (text: string) => string): ToolAttemptResult {
   if (error instanceof RequestRenderError) {
-    return { type: 'failure', retry: 'never', httpStatus: null, durationMs, error: { type: 'invalid_arguments', message: error.message } };
+    return { type: 'failure', retry: 'never', httpStatus: null, durationMs, error: { type: 'invalid_arguments', message: clean(error.message) } };
   }
   if (!(error instanceof OutboundError)) throw error;
   const { type, retry } = BY_KIND[error.kind];
-  return { type: 'failure', retry, httpStatus: null, durationMs, error: { type, message: error.message } };
-}
-
-/** An endpoint may echo what it was sent: secrets are cut out before anything is stored or shown. */
-function scrub(result: ToolAttemptResult, clean: (text: string) => string, isSecret: (number: number) => boolean): ToolAttemptResult {
-  if (result.type === 'success') return { ...result, result: mapStrings(result.result, clean, (number) => (isSecret(number) ? clean(String(number)) : number)) };
-  return { ...result, error: { ...result.error, message: clean(result.error.message) } };
+  return { type: 'failure', retry, httpStatus: null, durationMs, error: { type, message: clean(error.message) } };
 }

@@ -1,13 +1,17 @@
 import { JsonError, parseJson, type Json } from '../domain/json.ts';
 import { selectFields } from '../domain/requestTemplate.ts';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
-import type { OutboundResponse } from '../outbound/outboundClient.ts';
+import type { AnswerOrder } from './readAttempt.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-const MOST_DEPTH = 64;
+/** Each value takes up to 200 bytes while it is read: half a million of `{}` take 100 MB. 5 MB of ordinary JSON hold some 300,000. */
+const MAX_VALUES = 500_000;
+const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
 const EXCERPT_CHARACTERS = 300;
 
 const NOT_DONE = 'Nothing of it was used.';
+
+type Answer = AnswerOrder['response'];
 
 /** Takes the tool's secrets out of a text. */
 type Clean = (text: string) => string;
@@ -15,11 +19,12 @@ type Clean = (text: string) => string;
 /**
  * Judges an answer by its status, then reads it.
  * @param clean of what is quoted in an error; before it is cut, since half a secret would not be found
+ * @param toText what is kept of a result
  * @see spec section 7 (Calls to a custom tool)
  */
-export function readAnswer(address: ToolAddress, response: OutboundResponse, clean: Clean): ToolAttemptResult {
+export function readAnswer(address: ToolAddress, response: Answer, clean: Clean, toText: (result: Json) => string): ToolAttemptResult {
   const { status, durationMs } = response;
-  if (status >= 200 && status < 300) return readSuccess(address, response, clean);
+  if (status >= 200 && status < 300) return readSuccess(address, response, clean, toText);
   const fail = (retry: 'later' | 'never', type: 'http_status' | 'redirect', message: string): ToolAttemptResult => ({
     type: 'failure',
     retry,
@@ -33,11 +38,11 @@ export function readAnswer(address: ToolAddress, response: OutboundResponse, cle
   return fail(status >= 500 ? 'later' : 'never', 'http_status', `The endpoint answered ${status}${excerpt(response, clean)}`);
 }
 
-function readSuccess(address: ToolAddress, response: OutboundResponse, clean: Clean): ToolAttemptResult {
+function readSuccess(address: ToolAddress, response: Answer, clean: Clean, toText: (result: Json) => string): ToolAttemptResult {
   const { status, durationMs } = response;
   try {
     const result = address.kind === 'Webhook' ? readJson(response, clean) : readAny(response, address.template.response_fields, clean);
-    return { type: 'success', httpStatus: status, durationMs, result };
+    return { type: 'success', httpStatus: status, durationMs, resultJson: toText(result) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const message = `The endpoint answered ${status}, but ${error.message[0]!.toLowerCase()}${error.message.slice(1)} ${NOT_DONE}`;
@@ -46,18 +51,18 @@ function readSuccess(address: ToolAddress, response: OutboundResponse, clean: Cl
 }
 
 /** A Webhook tool answers JSON, and says so. */
-function readJson({ headers, body }: OutboundResponse, clean: Clean): Json {
+function readJson({ headers, body }: Answer, clean: Clean): Json {
   if (body.length === 0) throw new JsonError('with an empty body; it has to answer with JSON.');
   const type = headers['content-type'];
   if (!isJson(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; it has to answer JSON as application/json.`);
-  return parseJson(decode(body), { maxDepth: MOST_DEPTH });
+  return parseJson(decode(body), JSON_LIMITS);
 }
 
 /** An existing API answers JSON, text or nothing. */
-function readAny({ headers, body }: OutboundResponse, fields: readonly string[] | undefined, clean: Clean): Json {
+function readAny({ headers, body }: Answer, fields: readonly string[] | undefined, clean: Clean): Json {
   const type = headers['content-type'];
   if (body.length === 0) return null;
-  if (type === undefined || isJson(type)) return selectFields(parseJson(decode(body), { maxDepth: MOST_DEPTH }), fields);
+  if (type === undefined || isJson(type)) return selectFields(parseJson(decode(body), JSON_LIMITS), fields);
   if (fields !== undefined) throw new JsonError(`with Content-Type ${quoted(type, clean)}; response_fields can be taken from JSON only.`);
   if (!/^text\//i.test(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; only JSON and text can be read.`);
   return decode(body);
@@ -67,7 +72,7 @@ const isJson = (type: string | undefined) => type !== undefined && /^application
 
 const quoted = (type: string | undefined, clean: Clean) => JSON.stringify(clean(type ?? '').slice(0, 100));
 
-function decode(body: Buffer): string {
+function decode(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
@@ -76,7 +81,7 @@ function decode(body: Buffer): string {
 }
 
 /** What the endpoint said about it, for whoever mends it. */
-function excerpt({ body }: OutboundResponse, clean: Clean): string {
+function excerpt({ body }: Answer, clean: Clean): string {
   const text = clean(new TextDecoder().decode(body)).trim();
   return text === '' ? '.' : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
 }

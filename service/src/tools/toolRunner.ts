@@ -8,6 +8,7 @@ import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
 import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
+import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { recordToolResult } from './recordToolResult.ts';
@@ -38,11 +39,13 @@ export class ToolRunner {
   readonly #options: ToolRunnerOptions;
   readonly #inFlight = new Map<string, number>();
   readonly #stopping = new AbortController();
+  readonly #reader: AnswerThread;
   readonly #loop: WorkLoop;
 
   /** Starts at once. */
   constructor(options: ToolRunnerOptions) {
     this.#options = options;
+    this.#reader = new AnswerThread(options.deps.bounds, options.log);
     this.#loop = new WorkLoop({
       store: options.store,
       log: options.log,
@@ -50,7 +53,7 @@ export class ToolRunner {
       queue: TOOL_CALL_QUEUE,
       mostInFlight: MOST_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_tool_calls' },
-      leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + LEASE_MARGIN_MS,
+      leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
       freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
       run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });
@@ -61,6 +64,7 @@ export class ToolRunner {
     const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
     await this.#loop.stop();
     clearTimeout(timer);
+    await this.#reader.close();
   }
 
   async #run({ id, group }: Job, lease: Lease): Promise<void> {
@@ -80,7 +84,7 @@ export class ToolRunner {
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
     const at = { workspaceId: call.workspaceId, now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };
-    const result = await attemptToolCall(outbound, address, envelopeOf(call), at);
+    const result = await attemptToolCall({ outbound, reader: this.#reader }, address, envelopeOf(call), at);
     const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');

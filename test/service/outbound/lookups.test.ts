@@ -6,6 +6,7 @@ import { checkTargetUrlWith } from '../../../service/src/delivery/checkTargetUrl
 import type { AppError } from '../../../service/src/domain/errorCatalogue.ts';
 import type { BoundName } from '../../../service/src/limits/bounds.ts';
 import { Lookups, MAX_WAITING_OF_WORKSPACE, SLOW_LOOKUP_MS } from '../../../service/src/outbound/lookups.ts';
+import { readAtOnce } from '../../../service/src/tools/answerReader.ts';
 import { attemptToolCall } from '../../../service/src/tools/attemptToolCall.ts';
 import { startTlsReceiver } from '../../helpers/tls.ts';
 import { closing, delivery, failureOf, localClient, until } from './support.ts';
@@ -187,7 +188,7 @@ describe('what needs a name that cannot be looked up for now', () => {
     const envelope = { tool_call_id: 'call_1', tool: 't', arguments: {}, conversation_id: 'conv_1' };
     const tool = { kind: 'Webhook', endpoint: 'https://fresh.example/', secret: 'whsec_AAAA' } as const;
     const at = { workspaceId: 'ws_test', now: new Date(), timeoutMs: 5_000, signal: new AbortController().signal };
-    expect(await attemptToolCall(client, tool, envelope, at)).toMatchObject({ type: 'failure', retry: 'later', error: { type: 'network', message: busy } });
+    expect(await attemptToolCall({ outbound: client, reader: readAtOnce }, tool, envelope, at)).toMatchObject({ type: 'failure', retry: 'later', error: { type: 'network', message: busy } });
     expect(reached.length).toBeGreaterThanOrEqual(3);
   });
 

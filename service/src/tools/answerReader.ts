@@ -1,0 +1,105 @@
+import { extname } from 'node:path';
+import type { Logger } from 'pino';
+import type { ToolAttemptResult } from '../domain/toolCall.ts';
+import type { Bounds } from '../limits/bounds.ts';
+import { OutboundError } from '../outbound/outboundClient.ts';
+import { ReplacedThread } from '../security/replacedThread.ts';
+import { readAttempt, type AnswerOrder } from './readAttempt.ts';
+
+/** Reads the answers of tools. */
+export interface AnswerReader {
+  /** @throws OutboundError `network` when it cannot be read now; the signal's reason */
+  read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult>;
+}
+
+/** An answer of this size is read here and now: at the worst in some 20 ms. */
+export const SMALL_ANSWER_BYTES = 16 * 1024;
+/** What is read for others first is waited for so long; a large answer takes seconds at the worst. */
+const WAIT_MS = 20_000;
+/** Waiting and reading together, for who must know that an attempt has not died. */
+export const MAX_READ_MS = WAIT_MS + 10_000;
+
+/** Beside this file, whether that is the source or what was built of it. */
+const SCRIPT = new URL(`./answerThread${extname(import.meta.url)}`, import.meta.url);
+
+interface Waiting {
+  timer: NodeJS.Timeout | undefined;
+  readonly order: AnswerOrder;
+  readonly settle: (answer: Promise<ToolAttemptResult>) => void;
+}
+
+/**
+ * Reads large answers in a thread of its own, which starts with the first one: 5 MiB of JSON that is made to
+ * be slow takes five seconds, for which nobody else's request would be answered. One after the other, each
+ * workspace in turn.
+ */
+export class AnswerThread implements AnswerReader {
+  readonly #bounds: Bounds;
+  readonly #thread: ReplacedThread<AnswerOrder>;
+  /** By workspace, the next one first. */
+  readonly #waiting = new Map<string, Set<Waiting>>();
+
+  constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
+    this.#bounds = bounds;
+    this.#thread = new ReplacedThread(SCRIPT, log, tooBusy);
+  }
+
+  async read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult> {
+    if (order.response.body.length <= SMALL_ANSWER_BYTES) return readAttempt(order);
+    const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
+    const waiting: Waiting = { timer: undefined, order, settle: resolve };
+    const line = this.#waiting.get(workspaceId) ?? new Set<Waiting>();
+    this.#waiting.set(workspaceId, line.add(waiting));
+    const giveUp = (reason: unknown) => {
+      this.#leaveLine(workspaceId, waiting);
+      reject(reason as Error);
+    };
+    waiting.timer = setTimeout(() => {
+      this.#bounds.reached('tool_answers');
+      giveUp(tooBusy());
+    }, WAIT_MS);
+    const onAbort = () => giveUp(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#next();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(waiting.timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Ends the thread; what it has at hand fails. */
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  /** Gives the thread what is next, when it is free. */
+  #next(): void {
+    if (this.#thread.isBusy) return;
+    const [entry] = this.#waiting;
+    if (entry === undefined) return;
+    const [workspaceId, line] = entry;
+    const [first] = line;
+    this.#leaveLine(workspaceId, first!);
+    if (line.size > 0) {
+      this.#waiting.delete(workspaceId);
+      this.#waiting.set(workspaceId, line);
+    }
+    clearTimeout(first!.timer);
+    const answer = this.#thread.run(first!.order, [first!.order.response.body.buffer as ArrayBuffer]) as Promise<ToolAttemptResult>;
+    first!.settle(answer);
+    answer.catch(() => {}).finally(() => this.#next());
+  }
+
+  #leaveLine(workspaceId: string, waiting: Waiting): void {
+    const line = this.#waiting.get(workspaceId);
+    line?.delete(waiting);
+    if (line?.size === 0) this.#waiting.delete(workspaceId);
+  }
+}
+
+/** For tests without threads. */
+export const readAtOnce: AnswerReader = { read: async (_workspaceId, order) => readAttempt(order) };
+
+const tooBusy = (): OutboundError => new OutboundError('network', 'The answer could not be read in time: others came first.');

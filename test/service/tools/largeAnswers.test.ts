@@ -1,0 +1,72 @@
+// Large answers of tools are read beside everything else, and cost what their length costs.
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
+import { AnswerThread, readAtOnce, SMALL_ANSWER_BYTES } from '../../../service/src/tools/answerReader.ts';
+import type { AnswerOrder } from '../../../service/src/tools/readAttempt.ts';
+
+const FIVE_MEBIBYTES = 5 * 1024 * 1024;
+const SECRET = 'a-secret-of-the-tool';
+const never = new AbortController().signal;
+
+const list = (item: string, bytes = FIVE_MEBIBYTES) => `[${Array.from({ length: Math.floor((bytes - 2) / (item.length + 1)) }, () => item).join()}]`;
+
+const order = (text: string): AnswerOrder => ({
+  address: { kind: 'HTTP', template: { method: 'GET', url: 'https://api.example.com' } as never, secrets: { key: SECRET } },
+  response: { status: 200, durationMs: 1, headers: { 'content-type': 'application/json' }, body: Buffer.concat([Buffer.from(text)]) },
+});
+
+describe('large answers of tools', () => {
+  const faults: unknown[] = [];
+  let reader: AnswerThread;
+  beforeEach(() => {
+    reader = new AnswerThread(unwatchedBounds, { error: (fault: unknown) => void faults.push(fault) });
+  });
+  afterEach(async () => {
+    await reader.close();
+    expect(faults.splice(0)).toEqual([]);
+  });
+
+  it('are read as small ones are, without the tool’s secrets, and the event loop goes on', async () => {
+    const text = list(`{"name":"x","key":"${SECRET}"}`);
+    let turns = 0;
+    let isReading = true;
+    const count = () => {
+      turns += 1;
+      if (isReading) setImmediate(count);
+    };
+    const expected = await readAtOnce.read('a', order(text), never);
+    count();
+    const result = await reader.read('a', order(text), never);
+    isReading = false;
+    expect(result).toEqual(expected);
+    expect(result).toMatchObject({ type: 'success', resultJson: expect.stringMatching(/^\[\{"name":"x","key":"\[secret\]"\},/) });
+    expect(turns).toBeGreaterThan(100);
+    expect(await reader.read('a', order(text.slice(0, SMALL_ANSWER_BYTES)), never)).toMatchObject({ type: 'failure', error: { type: 'invalid_response' } });
+  }, 60_000);
+
+  it.each(['{}', '[]', '1', '""', '{"k":1}'])('of half a million and more %s are not read', async (item) => {
+    const text = list(item, item === '{"k":1}' ? FIVE_MEBIBYTES : FIVE_MEBIBYTES / 2);
+    const result = await reader.read('a', order(text), never);
+    expect(result).toMatchObject({ type: 'failure', retry: 'never', error: { type: 'invalid_response', message: expect.stringMatching(/more than 500,000 values/) } });
+  });
+
+  it('of one workspace wait in turn with those of others', async () => {
+    const ended: string[] = [];
+    const read = async (workspaceId: string) => {
+      await reader.read(workspaceId, order(list('1.5', 512 * 1024)), never);
+      ended.push(workspaceId);
+    };
+    await Promise.all([read('a'), read('a'), read('a'), read('a'), read('b')]);
+    expect(ended.indexOf('b')).toBeLessThanOrEqual(2);
+    expect(ended).toHaveLength(5);
+  });
+
+  it('that nobody waits for any more are not read', async () => {
+    const giving = new AbortController();
+    const first = reader.read('a', order(list('1.5', 512 * 1024)), never);
+    const second = reader.read('a', order(list('1.5', 512 * 1024)), giving.signal);
+    giving.abort(new Error('given up'));
+    await expect(second).rejects.toThrow('given up');
+    expect((await first).type).toBe('success');
+  });
+});
