@@ -9,7 +9,7 @@ import { channelDirectory } from './channels/registry.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { systemClock, type SteadyClock } from './domain/clock.ts';
-import { collections } from './domain/collections.ts';
+import { collections, workspaceOf } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './housekeeping.ts';
@@ -85,7 +85,7 @@ export async function startService(
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
+  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, holderOf: workspaceOf, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
   const secrets = await openSecretBox(store, config);
   const metrics = started.adopt(createMetrics(store, clock, log), (running) => running.stop());
   const bounds = createBounds(log, metrics.boundReached);

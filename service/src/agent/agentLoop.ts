@@ -2,7 +2,8 @@ import type { Logger } from 'pino';
 import { AGENT_QUEUE } from '../domain/agentTurn.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { refusalOf } from '../limits/room.ts';
+import { shareOf, StoreUnavailable } from '../store/store.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
@@ -45,7 +46,7 @@ export class AgentLoop {
       atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
       // A reply adds to what is stored: it waits until there is room.
-      freeSlots: () => (options.store.pressure?.refuses === 'additions' ? 0 : 1),
+      freeSlots: (group) => (refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0),
       run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
     });
   }

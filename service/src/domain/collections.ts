@@ -26,6 +26,8 @@ export interface IdempotentAnswer extends Document {
   /** It may hold what only its receiver should know, such as a payment link's address. */
   readonly sealedBody: string;
   readonly kind: 'idempotent_answer';
+  /** Left out: nobody's, or by an earlier version. */
+  readonly workspaceId?: string;
   readonly expiresAt: string;
 }
 
@@ -137,6 +139,10 @@ export const collections = {
   agentTurns: collection<AgentTurn>({ indexes: [] }),
   idempotentAnswers: collection<IdempotentAnswer>({ indexes: [{ on: ['kind'], orderBy: 'expiresAt' }] }),
 };
+
+/** The workspace that a document belongs to, in whose share of the memory it counts. */
+export const workspaceOf = (collection: string, document: Document): string | null =>
+  collection === 'workspaces' ? document.id : ((document as { workspaceId?: string }).workspaceId ?? null);
 
 export type ServiceStore = Store<typeof collections>;
 export type Tx = Transaction<typeof collections>;

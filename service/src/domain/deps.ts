@@ -35,11 +35,13 @@ export interface Deps {
   /** Told when a bound against abuse is reached. */
   readonly bounds: Bounds;
   /**
-   * Refuses what adds to the store while the memory for it is full; a visitor who is new sooner than the rest.
+   * Refuses what adds to the store while the memory for it is full: a visitor who is new sooner than the
+   * rest, and a workspace that holds much sooner than others.
+   * @param workspaceId whose it would be; null while that is not known
    * @throws unavailable (503) with Retry-After
    * @see docs/decisions/0041
    */
-  readonly assertRoom: (adds: 'visitor' | 'data') => void;
+  readonly assertRoom: (adds: 'visitor' | 'data', workspaceId: string | null) => void;
   readonly channels: ChannelDirectory;
   readonly payments: PaymentDirectory;
   /** The service's address as others see it, without a `/` at its end. */

@@ -40,6 +40,7 @@ export async function answerOnce(
   const keep = ({ status, body }: Answer): IdempotentAnswer => ({
     id,
     kind: 'idempotent_answer',
+    ...(caller && { workspaceId: caller.workspace.id }),
     requestHash,
     status,
     sealedBody: deps.secrets.seal(body),

@@ -34,7 +34,7 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
 ): void {
   const readBody = operation.body ? [requireJson, readJson] : [];
   const { adds } = operation;
-  const assertRoom: RequestHandler[] = adds === undefined ? [] : [(_request, _response, next) => (deps.assertRoom(adds), next())];
+  const assertRoom: RequestHandler[] = adds === undefined ? [] : [(_request, response, next) => (deps.assertRoom(adds, (response.locals.caller as Caller | undefined)?.workspace.id ?? null), next())];
   router[operation.method](operation.path, ...assertRoom, ...readBody, async (request: Request, response: Response) => {
     const call = {
       caller: response.locals.caller as Caller,

@@ -44,6 +44,7 @@ export const BOUNDS = {
   workspace_payments: 'A workspace has its share of the questions to payment providers under way; its further ones wait.',
   workspace_results: 'The room for large tool results was full; the oldest of the workspace that stored the most were cut.',
   workspace_transactions: 'API calls of a workspace waited too long for its share of the connections to the database; they get 503.',
+  memory_workspace: 'A workspace holds more of the memory for stored data than is free; what it adds gets 503, and the others go on.',
   memory_visitors: 'The stored data fills the memory for it: new chats get 503 until there is room.',
   memory: 'The stored data fills the memory for it: whatever adds to it gets 503 until there is room.',
 } as const satisfies Record<string, string>;

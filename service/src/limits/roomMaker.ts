@@ -3,7 +3,7 @@ import { timestamp, type Clock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import { removeSilentVisitors } from '../domain/operations/removeSilentVisitors.ts';
 import { removeUnansweredVisitors } from '../domain/operations/removeUnansweredVisitors.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreUnavailable, type StorePressure } from '../store/store.ts';
 
 export interface RoomMakerOptions {
   readonly store: ServiceStore;
@@ -20,10 +20,17 @@ const ANSWER_MS = 60_000;
 const WRITE_MS = 10 * 60_000;
 /** One step makes about so much of the limit free, so that no more goes than has to. */
 const STEP_SHARE = 0.02;
+/** Who is refused is named in the log so often, and so many at a time. */
+const NAME_AGAIN_MS = 3_600_000;
+const MOST_NAMED = 10;
 /** What a message takes with its event and deliveries, at least. */
 const MESSAGE_BYTES = 3500;
 
-/** While the memory of the store is filled up to a mark, removes visitors who were never answered: a step, then what it brought is measured. */
+/**
+ * While the memory of the store is filled up to a mark, removes visitors who were never answered: a step, then
+ * what it brought is measured. Where only those who hold too much are refused, only theirs; else the largest
+ * workspace's first.
+ */
 export class RoomMaker {
   readonly #options: RoomMakerOptions;
   readonly #timer: NodeJS.Timeout;
@@ -31,6 +38,8 @@ export class RoomMaker {
   #stopped = false;
   /** When the last step ended: the next waits for what was measured since. */
   #seen = -1;
+  /** When workspaces were named, in steady milliseconds. */
+  readonly #named = new Map<string, number>();
 
   constructor(options: RoomMakerOptions) {
     this.#options = options;
@@ -46,18 +55,22 @@ export class RoomMaker {
   #look(): void {
     const { pressure } = this.#options.store;
     if (pressure === null || pressure.refuses === 'nothing' || pressure.measurement === this.#seen || this.#underWay !== null || this.#stopped) return;
-    this.#underWay = this.#makeRoom(pressure.limitBytes).finally(() => {
+    this.#underWay = this.#makeRoom(pressure).finally(() => {
       this.#underWay = null;
     });
   }
 
-  async #makeRoom(limitBytes: number): Promise<void> {
+  async #makeRoom(pressure: StorePressure): Promise<void> {
     const { store, clock, log, isConnected } = this.#options;
     const ago = (ms: number) => timestamp(new Date(clock.now().getTime() - ms));
     try {
-      const silent = await removeSilentVisitors({ store }, ago(WRITE_MS));
-      const mostMessages = Math.ceil((limitBytes * STEP_SHARE) / MESSAGE_BYTES);
-      const { conversations, messages, events } = await removeUnansweredVisitors({ store }, { before: ago(ANSWER_MS), mostMessages, isConnected });
+      const isOfLargest = pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
+      const all = pressure.holders();
+      const workspaces = isOfLargest ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
+      if (isOfLargest) await this.#name(workspaces.slice(0, MOST_NAMED), pressure);
+      const silent = await removeSilentVisitors({ store }, ago(WRITE_MS), isOfLargest ? workspaces : undefined);
+      const mostMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MESSAGE_BYTES);
+      const { conversations, messages, events } = await removeUnansweredVisitors({ store }, { workspaces, before: ago(ANSWER_MS), mostMessages, isConnected });
       if (silent + conversations > 0) {
         log.warn({ silent, conversations, messages, events }, 'the memory is full: visitors of the chat who never wrote, and conversations that were never answered, were removed, the oldest first');
       }
@@ -65,5 +78,18 @@ export class RoomMaker {
       if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'no room could be made; it is tried again');
     }
     this.#seen = store.pressure?.measurement ?? -1;
+  }
+
+  /** Tells the operator who is refused: /readyz and /metrics, which anybody may read, name nobody. */
+  async #name(workspaces: readonly string[], pressure: StorePressure): Promise<void> {
+    const now = performance.now();
+    for (const id of workspaces) {
+      if (now - (this.#named.get(id) ?? -Infinity) < NAME_AGAIN_MS) continue;
+      this.#named.set(id, now);
+      const workspace = await this.#options.store.transaction((tx) => tx.workspaces.peek(id));
+      if (workspace === null) continue;
+      const percent = Math.round(pressure.shareOf(id) * 100);
+      this.#options.log.warn({ workspace: workspace.slug, percent }, 'the memory is nearly full, and this workspace holds more of it than is free: what it adds is refused, so that the others go on');
+    }
   }
 }

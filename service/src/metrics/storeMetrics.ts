@@ -68,6 +68,7 @@ function watchMemory(registry: Registry, pressure: () => StorePressure): void {
   gauge('live_bytes', 'What was live in the heap after the last major collection: what is stored, and the service itself.', ({ liveBytes }) => liveBytes);
   gauge('limit_bytes', 'What the heap may hold before the process ends.', ({ limitBytes }) => limitBytes);
   gauge('visitors_mark_bytes', 'From here on new chats are refused.', ({ limitBytes, marks }) => limitBytes * marks.visitors);
+  gauge('largest_share', 'What the workspace that holds most holds of all that is stored, from 0 to 1.', ({ largestShare }) => largestShare);
   gauge('mark_bytes', 'From here on whatever adds to the store is refused.', ({ limitBytes, marks }) => limitBytes * marks.additions);
 }
 

@@ -20,6 +20,6 @@ export const onceForForm = (deps: Deps, workspace: Workspace, form: readonly unk
     const kept = await tx.idempotentAnswers.get(id);
     if (kept && Date.parse(kept.expiresAt) > now) return deps.secrets.open(kept.sealedBody);
     const body = await run(within);
-    await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: id, status: 200, sealedBody: deps.secrets.seal(body), expiresAt: timestamp(new Date(now + KEPT_FOR_MS)) });
+    await tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', workspaceId: workspace.id, requestHash: id, status: 200, sealedBody: deps.secrets.seal(body), expiresAt: timestamp(new Date(now + KEPT_FOR_MS)) });
     return body;
   });

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import type { Deps } from '../domain/deps.ts';
 import type { Config } from '../config.ts';
 import type { FollowPayment } from '../http/paymentFeed.ts';
@@ -63,13 +63,16 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
   router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
-  router.post(ADDING_PATHS, (_request, _response, next) => (deps.assertRoom('data'), next()));
+  router.post(ADDING_PATHS, (_request, _response, next) => (deps.assertRoom('data', null), next()));
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   const attempts = limitAttempts(limiters, deps.bounds);
   router.use(setupRouter(setup, attempts, publicUrl));
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
 
-  router.use(MEMBER_PATHS, requireMember(deps), turns.inTurn((response) => signedInOf(response).workspace.id), readMemberForm, requireCsrfToken);
+  router.use(MEMBER_PATHS, requireMember(deps));
+  const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
+  router.post(ADDING_PATHS, (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()));
+  router.use(MEMBER_PATHS, turns.inTurn(workspaceOf), readMemberForm, requireCsrfToken);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));

@@ -165,8 +165,12 @@ export interface StoreStats {
   readonly files: FileStats | null;
 }
 
-/** What a store refuses for want of memory: nothing, new visitors, or whatever adds to what is stored. */
-export type Refusal = 'nothing' | 'visitors' | 'additions';
+/**
+ * What a store refuses for want of memory: nothing; new visitors of those holders who hold too much, or
+ * whatever they add; new visitors of everybody, or whatever adds to what is stored. Each holds what those
+ * before it hold.
+ */
+export type Refusal = 'nothing' | 'visitors_of_largest' | 'largest' | 'visitors' | 'additions';
 
 /** How full the memory is that holds everything stored. */
 export interface StorePressure {
@@ -179,6 +183,14 @@ export interface StorePressure {
   readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
   /** Counts the measurements: whoever has made room waits for the next one. */
   readonly measurement: number;
+  /** What the one who holds most holds of all that is stored, from 0 to 1. */
+  readonly largestShare: number;
+  /** What one holds of all that is stored, from 0 to 1. */
+  shareOf(holder: string): number;
+  /** Whether one holds more than is free. */
+  holdsTooMuch(holder: string): boolean;
+  /** All who hold anything, who holds most first. */
+  holders(): readonly string[];
 }
 
 export interface Store<S extends Schema> {

@@ -5,7 +5,7 @@ import type { ServiceStore } from '../../../service/src/domain/collections.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import { receiveMessage } from '../../../service/src/domain/operations/receiveMessage.ts';
-import { removeUnansweredVisitors } from '../../../service/src/domain/operations/removeUnansweredVisitors.ts';
+import { removeUnansweredVisitors, type RoomNeeded } from '../../../service/src/domain/operations/removeUnansweredVisitors.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
 import { startChatSession } from '../../../service/src/domain/operations/startChatSession.ts';
 import { takeOverConversation } from '../../../service/src/domain/operations/takeOverConversation.ts';
@@ -42,6 +42,7 @@ describe('conversations that were never answered', () => {
     }
     return { contact: contact.id, conversation };
   };
+  const remove = (needed: Partial<RoomNeeded> = {}) => removeUnansweredVisitors(deps, { ...ALL, workspaces: [workspace.id], ...needed });
   const subscribe = (id: string) =>
     store.transaction((tx) =>
       tx.subscriptions.put({ id, workspaceId: workspace.id, event: 'message.received', targetUrl: `https://${id}.example/`, source: '', createdAt: '2026-06-01T12:00:00.000+00:00' } as unknown as Subscription),
@@ -63,11 +64,11 @@ describe('conversations that were never answered', () => {
 
   it('go the longest untouched first, with visitor and session, and no more than has to', async () => {
     const [first, second, third] = [await visitor('a', 'b'), await visitor('c', 'd'), await visitor('e')];
-    const made = await removeUnansweredVisitors(deps, { ...ALL, mostMessages: 4 });
+    const made = await remove({ mostMessages: 4 });
     // A step ends with a batch: all of a small store is one.
     expect(made.conversations).toBeGreaterThanOrEqual(2);
     expect([await isThere(first), await isThere(second)]).toEqual([false, false]);
-    await removeUnansweredVisitors(deps, ALL);
+    await remove();
     expect(await isThere(third)).toBe(false);
     for (const name of ['messages', 'contacts', 'chatSessions'] as const) expect([name, await count(name)]).toEqual([name, 0]);
   });
@@ -77,7 +78,7 @@ describe('conversations that were never answered', () => {
     await sendMessage(deps, workspace, answered.conversation, 'Hello', PERSON);
     await takeOverConversation(deps, workspace, taken.conversation, PERSON);
     const before = (await store.transaction((tx) => tx.conversations.peek(young.conversation)))!.updatedAt;
-    const made = await removeUnansweredVisitors(deps, { ...ALL, before, isConnected: (contact) => contact === watching.contact });
+    const made = await remove({ before, isConnected: (contact) => contact === watching.contact });
     expect(made).toEqual({ conversations: 1, messages: 1, events: 0 });
     expect(await Promise.all([answered, taken, watching, old, young].map(isThere))).toEqual([true, true, true, false, true]);
   });
@@ -91,7 +92,7 @@ describe('conversations that were never answered', () => {
     await settle('failed');
     const pending = await visitor('d');
     expect([await count('events'), await count('deliveries')]).toEqual([4, 8]);
-    expect(await removeUnansweredVisitors(deps, ALL)).toEqual({ conversations: 1, messages: 2, events: 2 });
+    expect(await remove()).toEqual({ conversations: 1, messages: 2, events: 2 });
     expect(await Promise.all([delivered, failed, pending].map(isThere))).toEqual([false, true, true]);
     expect([await count('events'), await count('deliveries')]).toEqual([2, 4]);
   });

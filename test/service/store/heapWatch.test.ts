@@ -12,9 +12,22 @@ describe('the watch over the heap', () => {
   let heap: HeapAt;
   let watch: HeapWatch;
   let log: ReturnType<typeof listeningLog>;
+  /** What each holds of all that is stored; at first one holds everything. */
+  let shares: Readonly<Record<string, number>>;
+  const held = {
+    get holders() {
+      return Object.keys(shares).length;
+    },
+    get largestShare() {
+      return Math.max(...Object.values(shares));
+    },
+    shareOf: (holder: string) => shares[holder] ?? 0,
+    inOrder: () => Object.keys(shares),
+  };
   beforeEach(() => {
+    shares = { only: 1 };
     [heap, log] = [new HeapAt(), listeningLog()];
-    watch = new HeapWatch(log, heap);
+    watch = new HeapWatch(log, () => held, heap);
     watch.start();
   });
   afterEach(() => watch.close());
@@ -64,6 +77,34 @@ describe('the watch over the heap', () => {
     watch.note(1);
     await waitFor('all to be taken', () => watch.pressure.refuses === 'nothing');
     expect(log.lines.at(-1)).toMatch(/everything is taken again$/);
+  });
+
+  it('refuses those who hold more than is free a tenth of the memory sooner, the others at the last mark only', async () => {
+    shares = { large: 0.85, middle: 0.14, small: 0.01 };
+    const refused = () => [watch.pressure.refuses, ...Object.keys(shares).filter((holder) => watch.pressure.holdsTooMuch(holder))];
+    heap.collected(0.54);
+    expect(watch.pressure.refuses).toBe('nothing');
+    heap.collected(0.56);
+    expect(refused()).toEqual(['visitors_of_largest', 'large']);
+    heap.collected(0.61);
+    expect(refused()[1]).toBe('large');
+    await waitFor('another measurement', () => watch.pressure.refuses === 'largest');
+    // Less is free, and the next one holds more than that; the smallest never, as long as anything is.
+    heap.collected(0.65);
+    expect(refused()).toEqual(['largest', 'large', 'middle']);
+    heap.collected(0.69);
+    expect(refused()).toEqual(['largest', 'large', 'middle']);
+    heap.collected(0.71);
+    expect(watch.pressure.refuses).toBe('additions');
+    expect(log.lines[0]).toBe('what is stored takes 560 of the 1000 MiB that the heap may hold: new visitors of those who hold more than is free are refused until there is room');
+  });
+
+  it('refuses nobody sooner while all hold little', () => {
+    shares = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`holder ${i}`, 0.05]));
+    heap.collected(0.66);
+    expect([watch.pressure.refuses, heap.collections]).toEqual(['nothing', 0]);
+    heap.collected(0.68);
+    expect(watch.pressure.refuses).toBe('largest');
   });
 
   it('does not take garbage of a collection in the background for what is stored', () => {

@@ -10,27 +10,42 @@ const POSITION = 'chat_sessions_swept';
  * Removes visitors of the chat who arrived before a time and never wrote: session and contact. Each
  * session is looked at once: whoever has written by then keeps theirs for good.
  * @param before ISO 8601, as stored
+ * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
  * @returns how many were removed
  */
-export async function removeSilentVisitors(deps: Pick<Deps, 'store'>, before: string): Promise<number> {
+export async function removeSilentVisitors(deps: Pick<Deps, 'store'>, before: string, workspaces?: readonly string[]): Promise<number> {
   let removed = 0;
+  let from: string | undefined;
   for (;;) {
-    const batch = await deps.store.transaction((tx) => removeBatch(tx, before));
+    const after = from;
+    const batch = await deps.store.transaction((tx) => removeBatch(tx, before, workspaces, after));
     removed += batch.removed;
     if (batch.seen < BATCH) return removed;
+    if (workspaces !== undefined) from = batch.last;
   }
 }
 
-async function removeBatch(tx: Tx, before: string): Promise<{ seen: number; removed: number }> {
-  const position = await tx.settings.get(POSITION);
-  const [value, id] = position?.value.split(' ') ?? [];
+interface Batch {
+  readonly seen: number;
+  readonly removed: number;
+  /** The position behind it. */
+  readonly last: string | undefined;
+}
+
+async function removeBatch(tx: Tx, before: string, workspaces: readonly string[] | undefined, from: string | undefined): Promise<Batch> {
+  const position = from ?? (await tx.settings.get(POSITION))?.value;
+  const [value, id] = position?.split(' ') ?? [];
   const next = await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: BATCH, ...(value === undefined ? {} : { after: { value, id } }) });
   const old = next.filter(({ createdAt }) => createdAt < before);
   let removed = 0;
-  for (const session of old) if (await removeSilent(tx, session)) removed += 1;
-  const last = old.at(-1);
-  if (last) await tx.settings.put({ id: POSITION, value: `${last.createdAt} ${last.id}` });
-  return { seen: old.length, removed };
+  for (const session of old) {
+    const isWanted = workspaces?.includes(session.workspaceId) ?? true;
+    if (isWanted && (await removeSilent(tx, session))) removed += 1;
+  }
+  const newest = old.at(-1);
+  const last = newest && `${newest.createdAt} ${newest.id}`;
+  if (last && workspaces === undefined) await tx.settings.put({ id: POSITION, value: last });
+  return { seen: old.length, removed, last };
 }
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {

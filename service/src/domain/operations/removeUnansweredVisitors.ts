@@ -12,11 +12,12 @@ import { isAtRest, removeConversation, removeParts } from './removeOldConversati
 
 /** Documents that one transaction looks at, so that others do not wait long. */
 const BATCH = 200;
-const WORKSPACES_AT_ONCE = 100;
 /** Of one conversation or contact, far more than there can be. */
 const ALL = 100_000;
 
 export interface RoomNeeded {
+  /** Where room is made, in this order. */
+  readonly workspaces: readonly string[];
   /** ISO 8601: whoever wrote since then may be about to be answered, and stays. */
   readonly before: string;
   /** Enough has been removed with so many messages. */
@@ -40,16 +41,11 @@ export interface RoomMade {
  */
 export async function removeUnansweredVisitors({ store }: Pick<Deps, 'store'>, needed: RoomNeeded): Promise<RoomMade> {
   let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
-  let last: string | undefined;
-  do {
-    const after = last;
-    const workspaces = await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: WORKSPACES_AT_ONCE, ...(after === undefined ? {} : { after: { value: after } }) }));
-    for (const { id } of workspaces) {
-      const here = await makeRoomIn({ store }, id, needed, needed.mostMessages - made.messages);
-      made = { conversations: made.conversations + here.conversations, messages: made.messages + here.messages, events: made.events + here.events };
-    }
-    last = workspaces.at(-1)?.id;
-  } while (last !== undefined);
+  for (const id of needed.workspaces) {
+    if (made.messages >= needed.mostMessages) break;
+    const here = await makeRoomIn({ store }, id, needed, needed.mostMessages - made.messages);
+    made = { conversations: made.conversations + here.conversations, messages: made.messages + here.messages, events: made.events + here.events };
+  }
   return made;
 }
 

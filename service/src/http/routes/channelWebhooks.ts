@@ -37,7 +37,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   address.post(async (request, response) => {
     const addressed = await findAccount(deps, request);
     const { adapter, account } = addressed;
-    deps.assertRoom('data');
+    deps.assertRoom('data', account.channel.workspaceId);
     // The very bytes that were signed.
     request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
     const verification = verify(adapter, account, request, log);

@@ -21,6 +21,7 @@ export function chatSessionsRouter(deps: Deps): Router {
       throw new AppError('not_found', 'The service has no workspace yet. Set it up by the link that it printed when it started.');
     }
     if (!workspace) throw notFound('workspace', body.workspace!);
+    deps.assertRoom('visitor', workspace.id);
     const claims = { name: body.name ?? null, email: body.email ?? null, phone: body.phone ?? null };
     const { token, contact } = await startChatSession(deps, workspace, claims);
     return { token, contact_id: contact.id };

@@ -24,7 +24,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
 
   address.post(async (request, response) => {
     const { adapter, account } = await findAccount(deps, request);
-    deps.assertRoom('data');
+    deps.assertRoom('data', account.account.workspaceId);
     // The very bytes that were signed.
     request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
     const news = await adapter.readWebhook({ rawBody: bytesOf(request), headers: request.headers }, account);

@@ -6,12 +6,13 @@ import type { Refusal, StorePressure } from '../store.ts';
 import { oldSpaceBytes } from './oldSpace.ts';
 
 /**
- * Of the memory that V8 gives old objects: from the first on new visitors are refused, from the second
- * on whatever adds. V8 itself ends a process that spends its time collecting with 80 % live
+ * Of the memory that V8 gives old objects: from `visitors` on new visitors are refused, from `additions`
+ * on whatever adds. Where several share the memory, one who holds more than is free comes to each of them
+ * a tenth of the memory sooner, so that the others go on. V8 itself ends a process that spends its time collecting with 80 % live
  * (`Ineffective mark-compacts near heap limit`); between lies room for requests under way, for the work
  * that goes on, and for a start, which needs up to 15 % more than what it leaves behind.
  */
-export const MARKS = { visitors: 0.65, additions: 0.7 } as const;
+export const MARKS = { visitors_of_largest: 0.55, largest: 0.6, visitors: 0.65, additions: 0.7 } as const;
 /** Taken again only when it is so much below the mark, so that it does not change to and fro. */
 const BELOW = 0.05;
 
@@ -40,6 +41,7 @@ export interface Heap {
 export class HeapWatch {
   private readonly heap: Heap;
   private readonly log: Logger;
+  private readonly held: () => Held;
   private stopWatching = () => {};
   private liveBytes: number;
   /** Characters written since. */
@@ -54,9 +56,10 @@ export class HeapWatch {
   private notBefore = -Infinity;
   private lookQueued = false;
 
-  constructor(log: Logger, heap: Heap = v8Heap()) {
+  constructor(log: Logger, held: () => Held, heap: Heap = v8Heap()) {
     this.heap = heap;
     this.log = log;
+    this.held = held;
     this.liveBytes = heap.usedBytes();
   }
 
@@ -73,8 +76,19 @@ export class HeapWatch {
   }
 
   get pressure(): StorePressure {
-    const { liveBytes, measurement } = this;
-    return { refuses: this.refuses, liveBytes, limitBytes: this.heap.limitBytes, marks: MARKS, measurement };
+    const { liveBytes, measurement, fill } = this;
+    const held = this.held();
+    return {
+      refuses: this.refuses,
+      liveBytes,
+      limitBytes: this.heap.limitBytes,
+      marks: MARKS,
+      measurement,
+      largestShare: held.largestShare,
+      shareOf: (holder) => held.shareOf(holder),
+      holdsTooMuch: (holder) => isTooMuch(held.shareOf(holder), fill),
+      holders: () => held.inOrder(),
+    };
   }
 
   /** So much was written. */
@@ -87,8 +101,23 @@ export class HeapWatch {
     this.stopWatching();
   }
 
+  /** Of the limit, with what was written since. */
+  private get fill(): number {
+    return (this.liveBytes + this.written * BYTES_PER_CHARACTER) / this.heap.limitBytes;
+  }
+
   private get refuses(): Refusal {
-    return higher(this.confirmed, refusalAt((this.liveBytes + this.written * BYTES_PER_CHARACTER) / this.heap.limitBytes, 0));
+    return higher(this.confirmed, this.refusalAt(this.fill, 0));
+  }
+
+  private refusalAt(fill: number, below: number): Refusal {
+    const isAt = (mark: keyof typeof MARKS) => fill >= MARKS[mark] - below;
+    if (isAt('additions')) return 'additions';
+    if (!isAt('visitors_of_largest')) return 'nothing';
+    const { holders, largestShare } = this.held();
+    if (holders <= 1) return isAt('visitors') ? 'visitors' : 'nothing';
+    if (!isTooMuch(largestShare, fill)) return 'nothing';
+    return isAt('largest') ? 'largest' : 'visitors_of_largest';
   }
 
   /** After a collection that V8 made in the background: what came while it marked counts as live. */
@@ -125,9 +154,9 @@ export class HeapWatch {
     this.measuredAt = performance.now();
     this.notBefore = this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
     const share = this.liveBytes / this.heap.limitBytes;
-    const reached = refusalAt(share, 0);
+    const reached = this.refusalAt(share, 0);
     // What was refused stays so until it is well below its mark.
-    this.confirmed = higher(reached, lower(this.confirmed, refusalAt(share, BELOW)));
+    this.confirmed = higher(reached, lower(this.confirmed, this.refusalAt(share, BELOW)));
   }
 
   private tell(): void {
@@ -135,19 +164,33 @@ export class HeapWatch {
     if (confirmed === this.told) return;
     const share = `what is stored takes ${inMib(this.liveBytes)} of the ${inMib(this.heap.limitBytes)} MiB that the heap may hold`;
     if (confirmed === 'nothing') this.log.info(`${share}: everything is taken again`);
-    else this.log.warn(`${share}: ${confirmed === 'visitors' ? 'new visitors are' : 'whatever adds to it is'} refused until there is room`);
+    else this.log.warn(`${share}: ${REFUSED[confirmed]} refused until there is room`);
     this.told = confirmed;
   }
 }
 
-const ORDER: readonly Refusal[] = ['nothing', 'visitors', 'additions'];
+/** Who shares the memory. */
+export interface Held {
+  readonly holders: number;
+  /** What one holds of all that is held, from 0 to 1. */
+  readonly largestShare: number;
+  shareOf(holder: string): number;
+  inOrder(): readonly string[];
+}
+
+/** More of the limit than is free up to the last mark: the less is free, the smaller are those who may go on. */
+const isTooMuch = (share: number, fill: number): boolean => share * fill > MARKS.additions - fill;
+
+const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
+  visitors_of_largest: 'new visitors of those who hold more than is free are',
+  largest: 'whatever is added by those who hold more than is free is',
+  visitors: 'new visitors are',
+  additions: 'whatever adds to it is',
+};
+
+const ORDER: readonly Refusal[] = ['nothing', 'visitors_of_largest', 'largest', 'visitors', 'additions'];
 const higher = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b);
 const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
-
-const refusalAt = (share: number, below: number): Refusal => {
-  if (share >= MARKS.additions - below) return 'additions';
-  return share >= MARKS.visitors - below ? 'visitors' : 'nothing';
-};
 
 const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
 

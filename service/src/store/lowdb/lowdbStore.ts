@@ -12,6 +12,7 @@ import { nodeFiles } from './files.ts';
 import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { HeapWatch } from './heapWatch.ts';
+import { Holdings } from './holdings.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from '../options.ts';
@@ -24,7 +25,7 @@ import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, stalledAfterMs: 30_000, keptChanges: 10_000, log: silent, clock: systemTime, files: nodeFiles };
+const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, stalledAfterMs: 30_000, keptChanges: 10_000, log: silent, clock: systemTime, holderOf: () => null, files: nodeFiles };
 const WATCH_MS = 10_000;
 
 interface Ended<T> {
@@ -57,6 +58,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly time: QueueTime;
   private readonly moments = new Set<Moment>();
   private readonly heap: HeapWatch;
+  private holdings: Holdings;
   private state: State;
   private queue: WorkQueue;
   /** Transactions that wrote. */
@@ -81,8 +83,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.time = new QueueTime(this.options.clock);
     this.state = new State(schema, {});
     this.queue = this.queueOf(this.state);
-    const { folder, files, log } = this.options;
-    this.heap = new HeapWatch(log, options.heap);
+    const { folder, files, log, holderOf } = this.options;
+    this.holdings = new Holdings(holderOf);
+    this.heap = new HeapWatch(log, () => this.holdings, options.heap);
     this.adapter = new JournaledAdapter(folder, files, log, {
       durable: (commits) => this.publish(commits),
       failed: (reason) => this.beginOutage(reason),
@@ -232,6 +235,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       for (const job of restored.state.jobs.everything()) queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
       this.db.data = restored.data;
       this.state = restored.state;
+      this.holdings = new Holdings(this.options.holderOf, restored.state);
       this.queue = queue;
       // An empty store's journals must not be what a start falls back to.
       await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
@@ -271,6 +275,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
     for (const moment of this.moments) moment.note(writes);
+    this.holdings.note(writes);
     this.heap.note(writes.reduce((sum, { json }) => sum + json.length, 0));
     return lastWrite.durable;
   }
@@ -312,6 +317,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
     queue.adopt(this.queue, this.outageBegan === null ? 0 : this.time.now() - this.outageBegan);
     this.state = state;
+    this.holdings = new Holdings(this.options.holderOf, state);
     this.queue = queue;
   }
 

@@ -1,6 +1,7 @@
 import type { Logger, StoreClock } from '../options.ts';
 import type { Files } from './files.ts';
 import type { Heap } from './heapWatch.ts';
+import type { HolderOf } from './holdings.ts';
 
 export interface LowdbOptions {
   /** Made when it is missing. One process at a time. */
@@ -18,6 +19,8 @@ export interface LowdbOptions {
   readonly keptChanges?: number;
   /** By which jobs become due and leases end. Default: the system's. */
   readonly clock?: StoreClock;
+  /** Among whom the memory is shared. Default: nobody. */
+  readonly holderOf?: HolderOf;
   /** For tests: file operations that fail. */
   readonly files?: Files;
   /** For tests: a heap that is as full as they say. */
