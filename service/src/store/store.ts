@@ -181,7 +181,7 @@ export interface StorePressure {
   readonly limitBytes: number;
   /** From which share of the limit on it is refused. */
   readonly marks: Readonly<Record<Exclude<Refusal, 'nothing'>, number>>;
-  /** Counts the measurements: whoever has made room waits for the next one. */
+  /** Counts the measurements that no garbage distorts: who has made room waits for the next one. */
   readonly measurement: number;
   /** What the one who holds most holds of all that is stored, from 0 to 1. */
   readonly largestShare: number;

@@ -125,7 +125,6 @@ export class HeapWatch {
     this.liveBytes = this.heap.usedBytes();
     this.written = 0;
     this.isExact = false;
-    this.measurement += 1;
     this.look();
   }
 
