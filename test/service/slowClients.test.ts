@@ -198,6 +198,19 @@ describe('connections', () => {
     expect(await reached(url, 'pipelined_requests')).toBe(2);
   });
 
+  it('in all make room for an address that has few, at the cost of the one that has the most', async () => {
+    const { url } = await start({ env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' }, server: { maxConnections: 100 } });
+    const half = 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+    const few = await openAll(9, url, half, '127.0.0.10');
+    const most = await openAll(90, url, half, STRANGER);
+    for (let n = 20; n < 40; n++) {
+      const newcomer = await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n', `127.0.0.${n}`);
+      await waitFor('an answer', () => statusOf(newcomer) === 200);
+    }
+    expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
+    expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(20);
+  });
+
   it('in all have a bound; idle ones make room for new ones', async () => {
     const { url } = await start({ server: { maxConnections: 20 } });
     const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -29,6 +29,8 @@ export class Connections {
   readonly #bounds: Bounds;
   readonly #isProxy: IsProxy;
   readonly #openBy = new Map<string, number>();
+  /** Of strangers who come straight here, by address; the oldest first. */
+  readonly #socketsOf = new Map<string, Set<Socket>>();
 
   constructor({ max, bounds, isProxy }: { max: number; bounds: Bounds; isProxy: IsProxy }) {
     this.#max = max;
@@ -40,8 +42,12 @@ export class Connections {
   admit(socket: Socket): void {
     const { remoteAddress = '' } = socket;
     if (this.#max === Infinity || this.#isProxy(remoteAddress)) return;
-    const leave = this.#enter(byAddress({ ip: remoteAddress }));
-    if (leave) return countUntil(socket, leave, socket);
+    const address = byAddress({ ip: remoteAddress });
+    const leave = this.#enter(address);
+    if (leave) {
+      this.#socketsOf.set(address, (this.#socketsOf.get(address) ?? new Set()).add(socket));
+      return countUntil(socket, () => (leave(), this.#forget(address, socket)), socket);
+    }
     this.#bounds.reached('address_connections');
     socket.end(REFUSAL);
     socket.destroySoon();
@@ -57,6 +63,27 @@ export class Connections {
     countUntil(response, leave, request);
     next();
   };
+
+  /** Ends so many of strangers' connections: the oldest of the addresses that have the most, never an address's only one. */
+  endSome(count: number): void {
+    const most = [...this.#socketsOf.values()].sort((a, b) => b.size - a.size);
+    let left = count;
+    for (let size = most[0]?.size ?? 0; size > 1 && left > 0; size -= 1) {
+      for (const sockets of most) {
+        if (sockets.size < size || left === 0) break;
+        const [oldest] = sockets;
+        sockets.delete(oldest!);
+        oldest!.destroy();
+        left -= 1;
+      }
+    }
+  }
+
+  #forget(address: string, socket: Socket): void {
+    const sockets = this.#socketsOf.get(address);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) this.#socketsOf.delete(address);
+  }
 
   #enter(address: string): (() => void) | null {
     const open = this.#openBy.get(address) ?? 0;

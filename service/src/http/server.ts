@@ -27,6 +27,9 @@ export const SERVER_LIMITS: ServerLimits = { headersTimeoutMs: 10_000, requestTi
  */
 export const MAX_PIPELINED = 10;
 
+/** Of all connections, so many are kept free for newcomers: at that, some of those who have the most end. */
+const SOME = 0.01;
+
 /** Between two times that idle connections are closed to make room. */
 const MAKE_ROOM_EVERY_MS = 1000;
 
@@ -49,7 +52,16 @@ export function createBoundedServer(app: RequestListener, { connections, bounds,
     },
   );
   server.maxConnections = limits.maxConnections;
-  server.on('connection', (socket) => connections.admit(socket));
+  let open = 0;
+  const few = Math.ceil(limits.maxConnections * SOME);
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => (open -= 1));
+    connections.admit(socket);
+    if (open <= limits.maxConnections - few) return;
+    bounds.reached('connections');
+    connections.endSome(few);
+  });
   let madeRoomAt = -Infinity;
   server.on('drop', () => {
     bounds.reached('connections');
