@@ -14,7 +14,7 @@ import { Connections, type IsProxy } from './connections.ts';
 import { byCaller, byWorkspace, limitRate } from './rateLimit.ts';
 import { BodyRoom } from './readBody.ts';
 import { countBytesBy } from './serve.ts';
-import { Turns } from './turns.ts';
+import { RequestTurns } from './requestTurns.ts';
 import { UnreadAnswers } from './unreadAnswers.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
@@ -106,7 +106,7 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   app.locals.connectionShares = connectionShares;
   const counting = { limiters, bounds };
   const budget = addressBudget(counting, config.addressBudget);
-  const turns = new Turns(bounds);
+  const turns = new RequestTurns(bounds);
   const inTurn = turns.inTurn((response) => byWorkspace(null, response));
 
   const perVisitor = config.chatRateLimitPerMinute;

@@ -13,7 +13,7 @@ import { handleScreenErrors } from './errorPage.ts';
 import { readMemberForm } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
 import type { AddressBudget } from '../http/addressBudget.ts';
-import type { Turns } from '../http/turns.ts';
+import type { RequestTurns } from '../http/requestTurns.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
@@ -33,7 +33,7 @@ export interface ScreenParts {
   /** Of each address, for those who are not signed in. */
   readonly budget: AddressBudget;
   /** Of all requests, workspace by workspace. */
-  readonly turns: Turns;
+  readonly turns: RequestTurns;
   readonly live: LiveFeed;
   readonly setup: Setup;
   readonly model: ScreenModel;

@@ -8,6 +8,8 @@ import { atBound } from './atBound.ts';
  */
 export const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
+/** Requests that take no longer together begin as they come: a round for each would cost a tenth of all work. */
+const SLICE_MS = 5;
 
 interface Waiting {
   readonly response: Response;
@@ -15,21 +17,23 @@ interface Waiting {
 }
 
 /**
- * Requests begin one after another, each workspace in turn, and between two the event loop goes round once:
- * whoever has hundreds of costly ones open delays a request of another workspace, a health check or a new
- * connection by one of them, not by all. A request that nobody else is in front of begins at once.
+ * Requests begin as they come until those of one round of the event loop have taken a few milliseconds. What
+ * comes then waits: one begins in each round, each workspace in turn. So a workspace with hundreds of costly
+ * requests open delays those of another, a health check or a new connection by one of them, not by all.
  */
-export class Turns {
+export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
   /** By workspace, the next one first. */
   readonly #waiting = new Map<string, Waiting[]>();
-  /** A request has begun in this round of the loop. */
-  #isTaken = false;
+  readonly #now: () => number;
+  /** When the first request of this round of the loop began, in steady milliseconds; null: none has. */
+  #roundBegan: number | null = null;
 
-  constructor(bounds: Bounds, maxWaiting = MAX_WAITING_TURNS) {
+  constructor(bounds: Bounds, { maxWaiting = MAX_WAITING_TURNS, now = () => performance.now() } = {}) {
     this.#bounds = bounds;
     this.#maxWaiting = maxWaiting;
+    this.#now = now;
   }
 
   /**
@@ -39,10 +43,7 @@ export class Turns {
    */
   inTurn(workspaceOf: (response: Response) => string): RequestHandler {
     return (_request: Request, response, next) => {
-      if (!this.#isTaken && this.#waiting.size === 0) {
-        this.#take();
-        return next();
-      }
+      if (this.#waiting.size === 0 && this.#isWithinSlice()) return next();
       const workspaceId = workspaceOf(response);
       const waiting = this.#waiting.get(workspaceId) ?? [];
       if (waiting.length >= this.#maxWaiting) {
@@ -53,13 +54,18 @@ export class Turns {
     };
   }
 
-  #take(): void {
-    this.#isTaken = true;
+  #isWithinSlice(): boolean {
+    if (this.#roundBegan === null) this.#beginRound();
+    return this.#now() - this.#roundBegan! < SLICE_MS;
+  }
+
+  #beginRound(): void {
+    this.#roundBegan = this.#now();
     setImmediate(() => {
-      this.#isTaken = false;
+      this.#roundBegan = null;
       const next = this.#next();
       if (next === undefined) return;
-      this.#take();
+      this.#beginRound();
       next.begin();
     });
   }

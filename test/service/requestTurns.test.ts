@@ -2,19 +2,23 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NextFunction, Request, Response } from 'express';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { Turns } from '../../service/src/http/turns.ts';
+import { RequestTurns } from '../../service/src/http/requestTurns.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { startTestService } from '../helpers/service.ts';
 
-/** Requests named `workspace-number`, and the order in which they begin. */
-function stage(maxWaiting?: number) {
+/** Requests named `workspace-number`, and the order in which they begin. @param costMs what each takes */
+function stage({ maxWaiting, costMs = 10 }: { maxWaiting?: number; costMs?: number } = {}) {
+  let now = 0;
   const reached: BoundName[] = [];
   const begun: string[] = [];
-  const turns = new Turns({ reached: (bound) => void reached.push(bound) }, maxWaiting);
+  const turns = new RequestTurns({ reached: (bound) => void reached.push(bound) }, { ...(maxWaiting === undefined ? {} : { maxWaiting }), now: () => now });
   const inTurn = turns.inTurn(({ locals }) => locals.workspace as string);
   const ask = (name: string): { destroyed: boolean } => {
     const response = { destroyed: false, locals: { workspace: name.split('-')[0] } };
-    inTurn({} as Request, response as unknown as Response, (() => void begun.push(name)) as NextFunction);
+    inTurn({} as Request, response as unknown as Response, (() => {
+      begun.push(name);
+      now += costMs;
+    }) as NextFunction);
     return response;
   };
   const rounds = async (count: number) => {
@@ -24,7 +28,13 @@ function stage(maxWaiting?: number) {
 }
 
 describe('requests', () => {
-  it('begin one in a round of the event loop, each workspace in turn', async () => {
+  it('begin as they come while they cost little', () => {
+    const { begun, ask } = stage({ costMs: 0.1 });
+    for (let n = 1; n <= 40; n += 1) ask(`many-${n}`);
+    expect(begun).toHaveLength(40);
+  });
+
+  it('that cost much begin one in a round of the event loop, each workspace in turn', async () => {
     const { begun, ask, rounds } = stage();
     for (let n = 1; n <= 6; n += 1) ask(`many-${n}`);
     for (let n = 1; n <= 2; n += 1) ask(`few-${n}`);
@@ -44,7 +54,7 @@ describe('requests', () => {
   });
 
   it('are refused when too many of the workspace wait, and of no other', async () => {
-    const { begun, reached, ask, rounds } = stage(3);
+    const { begun, reached, ask, rounds } = stage({ maxWaiting: 3 });
     for (let n = 1; n <= 4; n += 1) ask(`many-${n}`);
     expect(() => ask('many-5')).toThrow('3 requests of this workspace wait for their turn');
     expect(reached).toEqual(['workspace_turns']);
