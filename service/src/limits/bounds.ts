@@ -38,6 +38,7 @@ export const BOUNDS = {
   workspace_tool_calls: 'A workspace has its share of the tool calls under way; its further ones wait.',
   workspace_test_calls: 'A workspace waits for its share of test calls of tools; a further one gets 429.',
   workspace_waiting_payments: 'A workspace has its share of the requests that wait for payment pages; a further one is answered `creating` at once.',
+  workspace_answers: 'A workspace has its share of the memory for answers of outbound calls; a further one is read on when there is room, or times out.',
   tool_answers: 'A large answer of a tool was not read in time, since others came first; the call is tried again.',
   workspace_agent_turns: 'A workspace has its share of the agent turns under way; its further ones wait.',
   workspace_texts: 'A workspace has its share of the texts being sent to channels; its further ones wait.',

@@ -25,7 +25,7 @@ export class BoundedBody {
 
   #reserve(needed: number) {
     if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, FIRST_CAPACITY, 2 * this.#buffer.length));
+    const grown = Buffer.allocUnsafe(Math.max(needed, Math.min(this.#maxBytes, Math.max(FIRST_CAPACITY, 2 * this.#buffer.length))));
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }

@@ -19,7 +19,12 @@ export interface ExchangeRequest {
   /** Whether this answer is a redirect that will be followed, so that its body does not matter. */
   isFollowed: (status: number, headers: Record<string, string>) => boolean;
   signal?: AbortSignal;
+  /** The memory for the answer. */
+  enterRoom: EnterRoom;
 }
+
+/** Takes room for so many bytes more, now (true) or later, when it calls back. What it has taken is given back by its owner. */
+export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
 
 /** The answer as it came: the body still in its content encoding. */
 export interface RawResponse {
@@ -36,6 +41,8 @@ const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 
 const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} s`);
 
+/** Most answers need no more. */
+const FIRST_ROOM_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
 const singleValued = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
@@ -65,6 +72,8 @@ class Exchange implements PooledHandler {
   #headers: Record<string, string> = {};
   #body: BoundedBody;
   #mayCut: boolean;
+  /** Bytes that there is room for. */
+  #room = 0;
 
   constructor(request: ExchangeRequest, resolve: (response: RawResponse) => void, reject: (error: unknown) => void) {
     this.#request = request;
@@ -100,8 +109,36 @@ class Exchange implements PooledHandler {
     }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer) {
-    if (this.settled || this.#body.append(chunk)) return;
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer) {
+    if (this.settled) return;
+    const needed = this.#roomFor(chunk.length);
+    const goOn = () => {
+      if (this.settled) return;
+      this.#append(chunk);
+      controller.resume();
+    };
+    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(goOn))) return this.#append(chunk);
+    controller.pause(); // no more is read until there is room
+  }
+
+  /**
+   * What has to be taken before so many bytes more are kept: a little first, then all that the answer can still
+   * need, so that one that goes on is read to its end. What is encoded needs room for what it says too.
+   */
+  #roomFor(bytes: number): number {
+    const length = this.#body.bytes.length + bytes;
+    if (length <= this.#room) return 0;
+    const isEncoded = this.#headers['content-encoding'] !== undefined;
+    if (!isEncoded && length <= FIRST_ROOM_BYTES) return (this.#room = FIRST_ROOM_BYTES);
+    const { maxBytes } = this.#request;
+    const all = Math.min(maxBytes, Number(this.#headers['content-length'] ?? maxBytes)) + (isEncoded ? maxBytes : 0);
+    const taken = this.#room;
+    this.#room = Infinity;
+    return Math.max(0, all - taken);
+  }
+
+  #append(chunk: Buffer) {
+    if (this.#body.append(chunk)) return;
     this.#endEarly(
       () => new OutboundError('too_large', `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`),
     );

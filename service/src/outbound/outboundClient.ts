@@ -3,7 +3,8 @@ import type { Bounds } from '../limits/bounds.ts';
 import { createAddressPolicy } from './addressPolicy.ts';
 import { ConnectionPools } from './connectionPools.ts';
 import { decodeBody, isDecodable } from './decodeBody.ts';
-import { exchange, type ExchangeRequest, type RawResponse } from './exchange.ts';
+import { AnswerRoom } from './answerRoom.ts';
+import { exchange, type EnterRoom, type ExchangeRequest, type RawResponse } from './exchange.ts';
 import { createGuardedConnector } from './guardedConnector.ts';
 import { createHostGuard, type HostGuard } from './hostGuard.ts';
 import type { Resolver } from './lookups.ts';
@@ -59,6 +60,11 @@ export interface OutboundClient {
    * @throws OutboundError, or the signal's reason when the caller gave up
    */
   request(options: OutboundRequest): Promise<OutboundResponse>;
+  /**
+   * @param use what is done with the response: until then the memory for its body is counted
+   * @returns what `use` returns
+   */
+  request<T>(options: OutboundRequest, use: (response: OutboundResponse) => Promise<T>): Promise<T>;
   /** Lets running requests end, then closes every connection. */
   close(): Promise<void>;
 }
@@ -77,6 +83,8 @@ export interface OutboundPolicy {
   log?: Pick<Logger, 'info'>;
   /** PEM of one more certificate authority to trust; operators set NODE_EXTRA_CA_CERTS instead. */
   ca?: string;
+  /** Pieces of memory for answers, in tests. */
+  answerPieces?: number;
   connectionsPerOrigin?: number;
   /** How long a connection in steady use is kept; 30 s unless said otherwise. */
   maxConnectionAgeMs?: number;
@@ -160,7 +168,29 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
   });
 
-  const request = async (options: OutboundRequest): Promise<OutboundResponse> => {
+  const room = new AnswerRoom(policy.bounds, policy.answerPieces);
+
+  /** What the answers of one call hold together, hop by hop. */
+  const openRoom = (workspaceId: string) => {
+    const leaves: (() => void)[] = [];
+    const enter: EnterRoom = (bytes, onRoom) => {
+      const leave = room.enter(workspaceId, bytes);
+      leaves.push(leave ?? room.wait(workspaceId, bytes, (later) => (leaves.push(later), onRoom())));
+      return leave !== null;
+    };
+    return { enter, leave: () => leaves.forEach((leave) => leave()) };
+  };
+
+  const request = async (options: OutboundRequest, use: (response: OutboundResponse) => Promise<unknown> = async (response) => response): Promise<unknown> => {
+    const taken = openRoom(options.workspaceId);
+    try {
+      return await use(await requestWithin(options, taken.enter));
+    } finally {
+      taken.leave();
+    }
+  };
+
+  const requestWithin = async (options: OutboundRequest, enterRoom: EnterRoom): Promise<OutboundResponse> => {
     const { workspaceId, timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
     signal?.throwIfAborted();
     refuseHostHeader(options.headers);
@@ -170,7 +200,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
       const target = parseTarget(hop.url, policy);
       const { method, headers, body } = hop;
       const remainingMs = Math.max(1, timeoutMs - spentMs);
-      const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal };
+      const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal, enterRoom };
       const raw = await exchange(pools.of(workspaceId), sent);
       const durationMs = spentMs + raw.durationMs;
       if (!isFollowed(raw.status, raw.headers)) {
@@ -193,7 +223,7 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
       assertPlainlyWritten(url, target);
       await resolveSoon(guard, target, workspaceId);
     },
-    request,
+    request: request as OutboundClient['request'],
     close: () => pools.close(),
   };
 };

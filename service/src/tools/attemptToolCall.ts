@@ -26,9 +26,10 @@ export async function attemptToolCall(
   const tooLate = AbortSignal.timeout(timeoutMs + CONNECTION_WAIT_MS);
   try {
     const request = toolRequest(address, envelope, now);
-    const response = await outbound.request({ ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) });
-    const { status, durationMs, headers, body } = response;
-    return await reader.read(workspaceId, { address, response: { status, durationMs, headers, body } }, signal);
+    return await outbound.request(
+      { ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) },
+      ({ status, durationMs, headers, body }) => reader.read(workspaceId, { address, response: { status, durationMs, headers, body } }, signal),
+    );
   } catch (error) {
     signal.throwIfAborted();
     const failure = tooLate.aborted && !(error instanceof OutboundError) ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
