@@ -44,7 +44,8 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
   const router = Router();
   const streams = new OpenStreams(settings);
 
-  router.get(streamChatMessages.path, async (request, response) => {
+  router.get(streamChatMessages.path, async (request, response, next) => {
+    if (request.method === 'HEAD') return next(); // would never end, and nothing written would tell that its reader is gone
     const caller = response.locals.caller as Caller;
     const contact = visitorOf(caller);
     let lastId = request.get('last-event-id') ?? null;
