@@ -1,7 +1,9 @@
 // What strangers behind one address may do together, and one visitor alone.
 import { createHmac } from 'node:crypto';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressBudget } from '../../service/src/http/addressBudget.ts';
+import { MAX_REFUSALS_TOLD } from '../../service/src/http/logRequests.ts';
 import { rateLimit } from '../../service/src/http/rateLimit.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
@@ -10,6 +12,7 @@ import { apiClient, type ApiAnswer } from '../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
+import { waitFor } from '../helpers/waitFor.ts';
 
 /** What a proxy of the service says of a visitor. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -162,6 +165,33 @@ describe('an address, with a budget of the test’s own', () => {
       expect([stream.status, Number(stream.headers.get('retry-after')) > 0]).toEqual([429, true]);
       await stream.text();
       expect((await read('192.0.2.2')).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('opens no stream by HEAD, which would never end', async () => {
+    const service = await startTestService();
+    try {
+      const { token } = (await apiClient(service.url, null).post('/api/chat/sessions', {})).body;
+      const answer = await fetch(`${service.url}/api/chat/stream`, { method: 'HEAD', headers: { authorization: `Bearer ${token}` } });
+      expect(answer.status).toBe(405);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  it('fills no log: of what is refused, 600 lines a minute are written', async () => {
+    const lines: string[] = [];
+    const service = await startTestService({ log: pino({ level: 'info' }, { write: (line) => void lines.push(line) }) });
+    try {
+      const ask = (path: string) => fetch(service.url + path).then((answer) => answer.text());
+      for (let n = 0; n < 700; n += 50) await Promise.all(Array.from({ length: 50 }, (_, k) => ask(k % 2 === 0 ? '/nothing' : '/api/hooks')));
+      const written = () => lines.filter((line) => line.includes('request completed')).length;
+      await waitFor('the lines', () => written() === MAX_REFUSALS_TOLD);
+      expect(lines.filter((line) => line.includes('log_lines'))).toHaveLength(1);
+      expect((await readMetrics(service.url)).value('conversation_service_bound_reached_total', { bound: 'log_lines' })).toBe(100);
+      expect(written()).toBe(MAX_REFUSALS_TOLD);
     } finally {
       await service.stop();
     }

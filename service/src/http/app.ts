@@ -79,7 +79,7 @@ function bareApp({ config, log, metrics, bounds }: Pick<AppParts, 'config' | 'lo
   const isProxy: IsProxy = (address) => isIP(address) !== 0 && trusts(address, 0);
   const connections = new Connections({ max: maxConnectionsOfAnAddress(config.addressBudget), bounds, isProxy });
   app.locals.bodyRoom = new BodyRoom(bounds);
-  logRequests(app, log);
+  logRequests(app, log, bounds);
   app.use(metrics.requests);
   app.use(connections.admitRequest);
   app.use(new UnreadAnswers(bounds).watch);

@@ -19,6 +19,7 @@ export const BOUNDS = {
   slow_requests: 'A request took too long to arrive; it gets 408, and its connection is closed.',
   bodies: 'Bodies that are being read hold the memory for them; a further part of one gets 503.',
   unread_answers: 'Answers were not taken in time, or those of strangers hold the memory for them; their connections are closed.',
+  log_lines: 'Many requests were refused, for unknown addresses or keys, say; those beyond 600 a minute are counted in /metrics only.',
   visitor_messages: 'A visitor of the chat wrote too many messages; they get 429.',
   visitor_reads: 'A visitor of the chat asked for messages too often; they get 429.',
   workspace_streams: 'A workspace has its share of the chat streams open; a further one gets 503, and the chat page polls.',
