@@ -1,10 +1,10 @@
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { boundResults } from '../domain/operations/boundResults.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { recordToolAttempt, type ToolAttemptResult, type ToolCall } from '../domain/toolCall.ts';
 import { endToolCall } from './endToolCall.ts';
+import type { LargeResults } from './largeResults.ts';
 
 /**
  * Writes what an attempt came to, in one transaction: the next attempt's time, or the end of the call
@@ -12,12 +12,10 @@ import { endToolCall } from './endToolCall.ts';
  * than its lease, and another one has taken over.
  * @param made the call as it was sent, with the attempt's number
  */
-export async function recordToolResult(deps: Deps, made: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<void> {
+export async function recordToolResult(deps: Deps, made: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[], largeResults: LargeResults): Promise<void> {
   const recorded = await deps.store.transaction((tx) => record(tx, deps, made, result, retryDelaysMs));
   // By itself: calls of other conversations make room, and none of them is waited for above.
-  if (!recorded?.hasLargeResult) return;
-  const cut = await deps.store.transaction(boundResults);
-  if (cut > 0) deps.bounds.reached('workspace_results');
+  if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
 }
 
 async function record(tx: Tx, deps: Deps, { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<ToolCall | null> {

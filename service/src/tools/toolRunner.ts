@@ -11,6 +11,7 @@ import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
+import { LargeResults } from './largeResults.ts';
 import { recordToolResult } from './recordToolResult.ts';
 import { envelopeOf } from './toolRequest.ts';
 
@@ -40,6 +41,7 @@ export class ToolRunner {
   readonly #inFlight = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #reader: AnswerThread;
+  readonly #largeResults = new LargeResults();
   readonly #loop: WorkLoop;
 
   /** Starts at once. */
@@ -88,7 +90,7 @@ export class ToolRunner {
     const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
-    await this.#loop.record(() => recordToolResult(deps, call, result, retryDelaysMs));
+    await this.#loop.record(() => recordToolResult(deps, call, result, retryDelaysMs, this.#largeResults));
   }
 
   #count(tool: string, by: 1 | -1): void {

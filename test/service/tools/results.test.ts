@@ -1,10 +1,12 @@
 // Large results are kept whole only as long as there is room for all of them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ServiceStore } from '../../../service/src/domain/collections.ts';
+import type { ServiceStore, Tx } from '../../../service/src/domain/collections.ts';
 import { newId } from '../../../service/src/domain/ids.ts';
 import { boundResults } from '../../../service/src/domain/operations/boundResults.ts';
 import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
 import { LARGE_RESULTS_MOST, resultOf, type ToolCall } from '../../../service/src/domain/toolCall.ts';
+import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
+import { LargeResults } from '../../../service/src/tools/largeResults.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -43,7 +45,7 @@ describe('results of tool calls', () => {
     const mine = call('mine');
     const keep = (calls: readonly ToolCall[]) => store.transaction(async (tx) => {
       for (const each of calls) await tx.toolCalls.put(each);
-      return boundResults(tx);
+      return (await boundResults(tx)).cut;
     });
     const whole = async (workspaceId: string) => (await store.transaction((tx) => tx.toolCalls.find({ where: { workspaceId }, limit: 200 })))
       .filter(({ hasLargeResult }) => hasLargeResult).map(({ id }) => id);
@@ -58,6 +60,26 @@ describe('results of tool calls', () => {
     expect(theirs.length + ours.length).toBe(47);
     expect(Math.abs(theirs.length - ours.length)).toBeLessThanOrEqual(1);
     expect(theirs).toEqual(flood.slice(60 - theirs.length).map(({ id }) => id));
+  });
+
+  it('are all read only when there may be too many of them', async () => {
+    let looks = 0;
+    const counting = {
+      transaction: <T>(body: (tx: Tx) => Promise<T>) => {
+        looks += 1;
+        return store.transaction(body);
+      },
+    } as ServiceStore;
+    const largeResults = new LargeResults();
+    const add = async () => {
+      const call = { id: newId('call'), workspaceId: 'w', status: 'succeeded', resultJson: JSON.stringify('x'.repeat(MEBIBYTE)), hasLargeResult: true } as ToolCall;
+      await store.transaction((tx) => tx.toolCalls.put(call));
+      await largeResults.add({ store: counting, bounds: unwatchedBounds }, call);
+      const kept = await store.transaction((tx) => tx.toolCalls.find({ where: { hasLargeResult: true }, limit: 100 }));
+      expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThanOrEqual(LARGE_RESULTS_MOST);
+    };
+    for (let n = 0; n < 60; n++) await add();
+    expect(looks).toBeLessThanOrEqual(5);
   });
 
   it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])('an excerpt masks %s wherever the cut lies', (detail) => {
