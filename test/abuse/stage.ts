@@ -71,7 +71,7 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
       prepare: async (store) => {
         prepared = await prepareTenants(store, hostileKeys);
       },
-      env: { TRUSTED_PROXIES: PROXIES, ABUSE_MEMORY_FILE: memoryFile, ...env, NODE_OPTIONS: `--import=${new URL('./memory.mjs', import.meta.url).href} ${env.NODE_OPTIONS ?? ''}` },
+      env: { TRUSTED_PROXIES: PROXIES, DATABASE_CONNECTIONS: '', ABUSE_MEMORY_FILE: memoryFile, ...env, NODE_OPTIONS: `--import=${new URL('./memory.mjs', import.meta.url).href} ${env.NODE_OPTIONS ?? ''}` },
     }),
     (each) => each.close(),
   );
