@@ -4,6 +4,7 @@ import pg from 'pg';
 import { systemClock } from '../../service/src/domain/clock.ts';
 import { createApiKey } from '../../service/src/domain/operations/createApiKey.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
+import { MEMBER_ENV, signedInBrowser } from '../helpers/browserless.ts';
 import { apiClient, chatCustomer, type ApiClient } from '../helpers/apiClient.ts';
 import { readMetrics } from '../helpers/metrics.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
@@ -30,7 +31,7 @@ afterEach(async () => {
     const { env, remove } = await freshStorage();
     undo.push(remove);
     schema = env.DATABASE_SCHEMA!;
-    service = await startTestService({ env: { ...env, DATABASE_CONNECTIONS: String(CONNECTIONS) } });
+    service = await startTestService({ env: { ...env, ...MEMBER_ENV, DATABASE_CONNECTIONS: String(CONNECTIONS) } });
     undo.push(() => service.stop());
     other = await addWorkspace(env);
   }
@@ -83,5 +84,24 @@ afterEach(async () => {
     }
     for (const id of ids) expect((await service.api.get(`/api/conversations/${id}`)).body.message_count).toBe(2);
     expect((await readMetrics(service.url)).value('conversation_service_bound_reached_total', { bound: 'workspace_transactions' }) ?? 0).toBe(0);
+  }, 120_000);
+
+  it('replies of a member that wait hold half of them, and all are sent', async () => {
+    await start();
+    const ids: string[] = [];
+    for (let n = 0; n < CONVERSATIONS; n += 1) ids.push((await (await chatCustomer(service.url)).write('hello')).conversation_id);
+    const browser = await signedInBrowser(service.url);
+    const letGo = await holdConversations(ids);
+    let answered = 0;
+    const replies = ids.map(async (id) => {
+      const { status } = await browser.post(`/conversations/${id}/reply`, { text: 'Hello' });
+      answered += 1;
+      return status;
+    });
+    for (let n = 0; n < 20; n += 1) expect((await other.get('/api/conversations')).status).toBe(200);
+    expect(answered).toBe(0);
+    await letGo();
+    expect(await Promise.all(replies)).toEqual(Array(CONVERSATIONS).fill(200));
+    for (const id of ids) expect((await service.api.get(`/api/conversations/${id}`)).body.message_count).toBe(2);
   }, 120_000);
 });

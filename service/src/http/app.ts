@@ -149,7 +149,7 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   );
 
   app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
-  app.use(screensRouter({ deps, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping }));
+  app.use(screensRouter({ deps, connectionShares, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping }));
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -14,11 +14,13 @@ import { readMemberForm } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
 import type { AddressBudget } from '../http/addressBudget.ts';
 import type { RequestTurns } from '../http/requestTurns.ts';
+import type { ConnectionShares } from '../limits/connectionShares.ts';
 import type { Limiters } from '../limits/limiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
 import { payRouter } from './pay/payRouter.ts';
+import { doForMember, withMemberShare } from './memberShare.ts';
 import { paymentScreensRouter } from './payments/paymentRoutes.ts';
 import { refuseCrossSite, requireCsrfToken, requireMember, signedInOf } from './session.ts';
 import { setupRouter, type Setup } from './setup.ts';
@@ -28,6 +30,8 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
+  /** Null: there is nothing to share. */
+  readonly connectionShares: ConnectionShares | null;
   readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
   readonly limiters: Limiters;
   /** Of each address, for those who are not signed in. */
@@ -55,7 +59,8 @@ const ADDING_PATHS =
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { deps, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const { config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const deps = withMemberShare(parts.deps, parts.connectionShares);
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
   const router = Router();
@@ -72,7 +77,7 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(MEMBER_PATHS, requireMember(deps));
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
   router.post(ADDING_PATHS, (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()));
-  router.use(MEMBER_PATHS, turns.inTurn(workspaceOf), readMemberForm, requireCsrfToken);
+  router.use(MEMBER_PATHS, turns.inTurn(workspaceOf), readMemberForm, requireCsrfToken, doForMember);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
   router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
