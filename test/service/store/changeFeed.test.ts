@@ -1,6 +1,10 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
+import { ChangeFeed } from '../../../service/src/store/changeFeed.ts';
 import { put, thing } from '../../contract/schema.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
 
 describe('change feed of limited length', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
@@ -50,5 +54,50 @@ describe('change feed of limited length', () => {
     await opened.store.close();
     opened.store = await opened.reopen();
     expect((await changes(position).next()).value).toMatchObject({ gap: true });
+  });
+});
+
+describe('change feed of large documents', () => {
+  const MOST = 1000;
+  const large = (id: string, length: number) => ({ id, text: 'x'.repeat(length) });
+  let feed: ChangeFeed<Record<string, never>>;
+  const publish = (id: string, length: number) => feed.publish('things', id, large(id, length));
+  const reader = () => feed.read({ signal: new AbortController().signal })[Symbol.asyncIterator]();
+  beforeEach(() => {
+    feed = new ChangeFeed(100, MOST);
+  });
+
+  it('keeps as many as are no longer in all than its bound', async () => {
+    const reading = reader();
+    for (const id of ['a', 'b', 'c']) publish(id, 300);
+    for (const id of ['a', 'b', 'c']) expect((await reading.next()).value).toMatchObject({ id });
+    const late = reader();
+    for (const id of ['d', 'e', 'f', 'g']) publish(id, 300);
+    expect((await late.next()).value).toMatchObject({ gap: true });
+    publish('h', 300);
+    expect((await late.next()).value).toMatchObject({ id: 'h' });
+  });
+
+  it('keeps the newest, however large, and goes on after a gap for all', async () => {
+    const reading = reader();
+    publish('a', 5 * MOST);
+    expect((await reading.next()).value).toMatchObject({ id: 'a' });
+    feed.skip();
+    expect((await reading.next()).value).toMatchObject({ gap: true });
+    for (const id of ['b', 'c']) publish(id, 400);
+    for (const id of ['b', 'c']) expect((await reading.next()).value).toMatchObject({ id });
+  });
+
+  it('lets go of what it no longer keeps', async () => {
+    publish('a', 10);
+    const held = new WeakRef(large('b', 2 * MOST));
+    feed.publish('things', 'b', held.deref()!);
+    publish('c', 10);
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    await waitFor('the document to be let go', () => {
+      collect();
+      return held.deref() === undefined;
+    });
   });
 });
