@@ -99,7 +99,11 @@ export async function readableIn(folder: string, secrets: readonly Secret[], exc
   const places: string[] = [];
   for (const name of await readdir(folder)) {
     if (except.includes(name)) continue;
-    const content = await readFile(join(folder, name), 'latin1');
+    // A journal that a snapshot replaced at this moment is gone, and what it held with it.
+    const content = await readFile(join(folder, name), 'latin1').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return '';
+      throw error;
+    });
     for (const { what, value } of secrets) if (spellingsOf(value).some((spelling) => content.includes(spelling))) places.push(`${what} in ${name}`);
   }
   return places;

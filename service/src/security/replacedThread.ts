@@ -30,13 +30,13 @@ export class ReplacedThread<Order> {
     return this.#atHand !== null;
   }
 
-  /** @param moved what of the order is handed over instead of copied */
-  async run(order: Order, moved: readonly ArrayBuffer[] = []): Promise<unknown> {
+  /** @param order is copied: a small Buffer is part of a pool that all share, and cannot be handed over */
+  async run(order: Order): Promise<unknown> {
     this.#atHand = Promise.withResolvers();
     try {
       this.#worker ??= this.#start();
       this.#worker.ref();
-      this.#worker.postMessage(order, moved);
+      this.#worker.postMessage(order);
       return await this.#atHand.promise;
     } finally {
       this.#atHand = null;

@@ -87,7 +87,7 @@ export class AnswerThread implements AnswerReader {
       this.#waiting.set(workspaceId, line);
     }
     clearTimeout(first!.timer);
-    const answer = this.#thread.run(first!.order, [first!.order.response.body.buffer as ArrayBuffer]) as Promise<ToolAttemptResult>;
+    const answer = this.#thread.run(first!.order) as Promise<ToolAttemptResult>;
     first!.settle(answer);
     answer.catch(() => {}).finally(() => this.#next());
   }
