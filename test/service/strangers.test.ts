@@ -54,6 +54,20 @@ describe('strangers, as the service is set up by default', () => {
     expect((await reached('address_sessions')) - before).toBe(6);
   });
 
+  it('send 300 wrong keys a minute; a key that was right lately goes on behind the same address', async () => {
+    const listWith = async (key: string, address: string): Promise<ApiAnswer> => {
+      const answer = await fetch(`${service.url}/api/hooks`, { headers: { authorization: `Bearer ${key}`, ...from(address) } });
+      return { status: answer.status, headers: answer.headers, body: await answer.json() };
+    };
+    expect((await listWith(service.apiKey, '192.0.2.77')).status).toBe(200);
+    const guess = (n: number) => `cs_live_${String(n).padStart(32, '0')}`;
+    expect(countBy(await times(320, (n) => listWith(guess(n), '192.0.2.77')))).toEqual({ unauthorized: 300, rate_limited: 20 });
+    expectRefused(await listWith(guess(999), '192.0.2.77'), /300 wrong API keys from one address in a minute/, 60);
+    expect((await listWith(service.apiKey, '192.0.2.77')).status).toBe(200);
+    expect((await listWith(guess(1), '192.0.2.78')).status).toBe(401);
+    expect(await reached('address_wrong_keys')).toBe(21);
+  });
+
   it('count as one with a whole IPv6 /64, and with the same address written as IPv6', async () => {
     expect(countBy(await times(62, (n) => arrive(`2001:db8:1:1:${n}::${n}`)))).toEqual({ ok: 60, rate_limited: 2 });
     expect((await arrive('2001:db8:1:2::1')).status).toBe(201);

@@ -25,6 +25,8 @@ export const ADDRESS_RATES = {
   readBytes: { name: 'address_read_bytes', most: 20_000_000, seconds: MINUTE, bound: 'address_read_bytes', what: 'bytes of chat messages read from one address' },
   /** Pages and what belongs to them, and a chat's reads: 400 chat pages that poll. */
   requests: { name: 'address_requests', most: 6000, seconds: MINUTE, bound: 'address_requests', what: 'requests from one address' },
+  /** Of API keys: an automation with a revoked key tries a few times a second at most. */
+  wrongKeys: { name: 'address_wrong_keys', most: 300, seconds: MINUTE, bound: 'address_wrong_keys', what: 'wrong API keys from one address' },
   payPages: { name: 'address_pay_pages', most: 300, seconds: MINUTE, bound: 'address_requests', what: 'payment pages for one address' },
 } as const satisfies Record<string, Rate | readonly Rate[]>;
 
@@ -44,6 +46,7 @@ export interface AddressBudget {
   readonly requests: RequestHandler;
   readonly payPages: RequestHandler;
   readonly bytes: RateLimit;
+  readonly wrongKeys: RateLimit;
   readonly readBytes: RateLimit;
   /** Infinity: as many as come. */
   readonly maxStreams: number;
@@ -60,6 +63,7 @@ export function addressBudget(counting: Counting, factor: number): AddressBudget
     messages: limit(counting, ...ADDRESS_RATES.messages),
     requests: limit(here, ADDRESS_RATES.requests),
     payPages: limit(here, ADDRESS_RATES.payPages),
+    wrongKeys: rateLimit(here, scaled(ADDRESS_RATES.wrongKeys)),
     bytes: rateLimit(here, scaled(ADDRESS_RATES.bytes)),
     readBytes: rateLimit(here, scaled(ADDRESS_RATES.readBytes)),
     maxStreams: times(MAX_STREAMS_OF_AN_ADDRESS, factor) || Infinity,

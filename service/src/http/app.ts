@@ -15,6 +15,7 @@ import { byCaller, byWorkspace, limitRate } from './rateLimit.ts';
 import { BodyRoom } from './readBody.ts';
 import { countBytesBy } from './serve.ts';
 import { RequestTurns } from './requestTurns.ts';
+import { WrongKeys } from './wrongKeys.ts';
 import { UnreadAnswers } from './unreadAnswers.ts';
 import type { FollowPayment } from './paymentFeed.ts';
 import type { FollowToolCall } from './toolCallFeed.ts';
@@ -106,6 +107,7 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   app.locals.connectionShares = connectionShares;
   const counting = { limiters, bounds };
   const budget = addressBudget(counting, config.addressBudget);
+  const wrongKeys = new WrongKeys(budget.wrongKeys);
   const turns = new RequestTurns(bounds);
   const inTurn = turns.inTurn((response) => byWorkspace(null, response));
 
@@ -126,7 +128,7 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   const docs = docsRouter(deps.publicUrl);
   const perKey = { name: 'api', most: config.apiRateLimitPerMinute, seconds: 60, bound: 'key_api_calls', what: 'calls with this API key' } as const;
   const perWorkspace = { name: 'api_workspace', most: config.workspaceRateLimitPerMinute, seconds: 60, bound: 'workspace_api_calls', what: 'API calls of this workspace' } as const;
-  const withKey = [requireApiKey(deps), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace), inTurn];
+  const withKey = [requireApiKey(deps, wrongKeys), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace), inTurn];
   const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
   app.use(
     '/api',

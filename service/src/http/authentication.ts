@@ -8,6 +8,7 @@ import { findApiKey } from '../domain/operations/findApiKey.ts';
 import { findChatVisitor } from '../domain/operations/findChatVisitor.ts';
 import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
 import type { Workspace } from '../domain/workspace.ts';
+import type { WrongKeys } from './wrongKeys.ts';
 import { noLongerStranger } from './connections.ts';
 
 /** Who calls, once known. */
@@ -26,10 +27,10 @@ export const bearer = (request: Request): string | null => /^Bearer +(\S+)$/i.ex
 
 /** Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in these words */
 const requireBearer =
-  (words: { missing: string; wrong: string }, identify: (token: string) => Promise<Caller | null>): RequestHandler =>
+  (words: { missing: string; wrong: string }, identify: (token: string, request: Request) => Promise<Caller | null>): RequestHandler =>
   async (request: Request, response: Response, next: NextFunction) => {
     const token = bearer(request);
-    const caller = token === null ? null : await identify(token);
+    const caller = token === null ? null : await identify(token, request);
     if (!caller) {
       response.setHeader('WWW-Authenticate', 'Bearer');
       throw new AppError('unauthorized', `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`);
@@ -39,12 +40,16 @@ const requireBearer =
     next();
   };
 
-/** Lets through who carries a valid API key. @throws unauthorized (401) */
-export const requireApiKey = (deps: Deps): RequestHandler => {
+/** Lets through who carries a valid API key. @throws unauthorized (401), rate_limited (429) after too many wrong ones */
+export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler => {
   const note = useNoter(deps);
-  return requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key) => {
+  return requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key, request) => {
+    await wrongKeys.before(request, key);
     const found = await findApiKey(deps, key);
-    if (found) note(found.apiKey);
+    if (found) {
+      wrongKeys.right(key);
+      note(found.apiKey);
+    } else await wrongKeys.wrong(request);
     return found && { workspace: found.workspace, rateKey: found.apiKey.id, actor: { type: 'api', name: found.apiKey.name }, contact: null };
   });
 };

@@ -15,7 +15,9 @@ import { keysRouter } from './keys/keysRouter.ts';
 import type { AddressBudget } from '../http/addressBudget.ts';
 import type { RequestTurns } from '../http/requestTurns.ts';
 import type { ConnectionShares } from '../limits/connectionShares.ts';
+import { limitRate } from '../http/rateLimit.ts';
 import type { Limiters } from '../limits/limiter.ts';
+import { memoryLimiters } from '../limits/memoryLimiter.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { liveStreamRouter } from './liveStream.ts';
 import { securityHeaders } from './securityHeaders.ts';
@@ -50,6 +52,9 @@ export interface ScreenParts {
 /** Pages that only members see; every one of them does its work through the domain's operations. */
 const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payments', '/keys', '/team', '/account', '/live'];
 
+/** As many as API calls: a team of two hundred whose pages are loaded anew each second. */
+const MAX_PAGES_A_MINUTE = 12_000;
+
 /** Pages that anybody may ask for. */
 const STRANGER_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 
@@ -77,6 +82,9 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(MEMBER_PATHS, requireMember(deps));
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
   router.post(ADDING_PATHS, (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()));
+  const perWorkspace = { name: 'pages', most: MAX_PAGES_A_MINUTE, seconds: 60, bound: 'workspace_pages', what: 'pages for this workspace' } as const;
+  const counting = { limiters: memoryLimiters, bounds: deps.bounds };
+  router.use(MEMBER_PATHS, limitRate(counting, [perWorkspace], (_request, response) => workspaceOf(response)));
   router.use(MEMBER_PATHS, turns.inTurn(workspaceOf), readMemberForm, requireCsrfToken, doForMember);
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
