@@ -13,7 +13,7 @@ import { conversationJson, conversationWithMessagesJson } from './views/conversa
 import { trackedMessageJson } from './views/message.ts';
 import { paymentAccountJson, paymentLinkJson } from './views/payment.ts';
 import { deliveryJson, subscriptionJson } from './views/subscription.ts';
-import { toolCallJson, toolJson } from './views/tool.ts';
+import { toolCallListJson, toolJson } from './views/tool.ts';
 
 /** Examples for the API's document, made by the code that makes the real answers. */
 
@@ -101,7 +101,7 @@ const toolCall: ToolCall = {
   createdAt: timestamp(NOW),
   finishedAt: timestamp(NOW),
 };
-const callExample = toolCallJson({ call: toolCall, contact: null });
+const callExample = toolCallListJson({ call: toolCall, contact: null });
 const testExample = { ...callExample, conversation_id: TEST_CONVERSATION_ID, decision: null };
 const rejectedExample = { ...callExample, status: 'rejected', attempts: 0, http_status: null, duration_ms: 0, result: null, decision: { ...callExample.decision, approved: false } };
 

@@ -8,6 +8,7 @@ import type { Caller } from './authentication.ts';
 import type { Operation } from './contract/operation.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 import { readBody } from './readBody.ts';
+import { writeJson } from './writtenJson.ts';
 
 export const BODY_MAX_BYTES = 256 * 1024;
 
@@ -45,11 +46,11 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
     const own = withShare(deps, request.app.locals.connectionShares as ConnectionShares | null, call.caller);
     const run = async (callDeps: Deps) => ({
       status: operation.status as number,
-      body: JSON.stringify(await handle({ ...call, deps: callDeps })),
+      body: writeJson(await handle({ ...call, deps: callDeps })),
     });
     const read = async () => {
       const found = await handle({ ...call, deps: own });
-      return { status: operation.status as number, body: await readWithin(request, response, () => JSON.stringify(found)) };
+      return { status: operation.status as number, body: await readWithin(request, response, () => writeJson(found)) };
     };
     const answer = operation.method === 'get' ? await read() : await answerOnce(own, operation, request, call.caller, run);
     const isDone = finish === undefined || answer.status !== operation.status;

@@ -2,9 +2,12 @@ import type { Contact } from '../../domain/contact.ts';
 import type { Json } from '../../domain/json.ts';
 import { maskJson, maskText } from '../../domain/masking.ts';
 import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
+import { maskJsonText, type InTurn } from '../../domain/maskJsonText.ts';
 import { resultExcerpt } from '../../domain/resultExcerpt.ts';
 import type { Tool } from '../../domain/tool.ts';
-import { TEST_CONVERSATION_ID, resultOf, type Decision } from '../../domain/toolCall.ts';
+import { LARGE_RESULT, TEST_CONVERSATION_ID, type Decision } from '../../domain/toolCall.ts';
+import { loopShare } from '../../limits/loopShare.ts';
+import { WrittenJson } from '../writtenJson.ts';
 
 /** A tool as the API shows it: never a secret. @see design section 3, Custom tools */
 export const toolJson = (tool: Tool) => ({
@@ -31,8 +34,22 @@ export const toolJson = (tool: Tool) => ({
   updated_at: tool.updatedAt,
 });
 
-/** A tool call with its whole result; the contact's details are masked wherever they stand in it. */
-export function toolCallJson({ call, contact }: ToolCallView) {
+/**
+ * A tool call with its whole result; the contact's details are masked wherever they stand in it. The
+ * result stays the text that it is kept as, and a long one is masked on the workspace's share of the loop.
+ */
+export async function toolCallJson(view: ToolCallView) {
+  return callWith(view, new WrittenJson(await resultText(view)));
+}
+
+async function resultText({ call, contact }: ToolCallView): Promise<string> {
+  const { resultJson, workspaceId } = call;
+  if (resultJson === null || contact === null) return resultJson ?? 'null';
+  const inTurn: InTurn = resultJson.length < LARGE_RESULT ? async (mask) => mask() : (mask) => loopShare.run(workspaceId, mask);
+  return maskJsonText(resultJson, contact, inTurn);
+}
+
+function callWith({ call, contact }: ToolCallView, result: unknown) {
   const mask = (text: string) => (contact === null ? text : maskText(text, contact));
   const maskAll = (json: Json) => (contact === null ? json : maskJson(json, contact));
   return {
@@ -44,7 +61,7 @@ export function toolCallJson({ call, contact }: ToolCallView) {
     attempts: call.attempts,
     http_status: call.httpStatus,
     duration_ms: call.durationMs,
-    result: maskAll(resultOf(call)),
+    result,
     error: call.error && { type: call.error.type, message: mask(call.error.message) },
     decision: call.decision && decisionJson(call.decision, contact),
     expires_at: call.expiresAt,
@@ -63,5 +80,5 @@ const EXCERPT_BYTES = 8 * 1024;
 /** In a list a long result is cut to a text, so that a page stays readable. */
 export function toolCallListJson({ call, contact }: ToolCallView) {
   const { text, isCut } = resultExcerpt(call, contact, EXCERPT_BYTES);
-  return { ...toolCallJson({ call: { ...call, resultJson: null }, contact }), result: isCut ? `${text}…` : (JSON.parse(text) as Json) };
+  return callWith({ call, contact }, isCut ? `${text}…` : (JSON.parse(text) as Json));
 }

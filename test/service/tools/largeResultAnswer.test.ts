@@ -1,0 +1,92 @@
+// A large result is given to callers of the API without being read, and masked piece by piece.
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { maskJson } from '../../../service/src/domain/masking.ts';
+import { maskJsonText } from '../../../service/src/domain/maskJsonText.ts';
+import type { ToolCall } from '../../../service/src/domain/toolCall.ts';
+import { toolCallJson } from '../../../service/src/http/views/tool.ts';
+import { WrittenJson, writeJson } from '../../../service/src/http/writtenJson.ts';
+import { loopShare } from '../../../service/src/limits/loopShare.ts';
+
+const contact = { id: 'ctc', workspaceId: 'w', channel: 'web_chat', name: null, phone: '5491155551234', email: 'maria@example.com', verified: false, createdAt: '' } as const;
+
+const manyKeys = (extra = {}) => JSON.stringify({ ...Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`key ${at}`, at])), ...extra });
+
+const callWith = (resultJson: string) => ({ id: 'call_1', workspaceId: 'w', tool: 'track', arguments: {}, conversationId: null, status: 'succeeded', resultJson, error: null, decision: null }) as unknown as ToolCall;
+
+afterEach(() => void jest.restoreAllMocks());
+
+/** The longest text that is read as JSON while `work` runs. */
+async function longestRead<T>(work: () => Promise<T>): Promise<{ longest: number; made: T }> {
+  const parse = jest.spyOn(JSON, 'parse');
+  const made = await work();
+  const longest = Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length));
+  parse.mockRestore();
+  return { longest, made };
+}
+
+describe('a large result', () => {
+  it('of a test call is written as it is kept', async () => {
+    const json = manyKeys({ 'a "key"': [null, 'ñ', { 1: 2 }] });
+    const { longest, made } = await longestRead(async () => writeJson(await toolCallJson({ call: callWith(json), contact: null })));
+    expect(longest).toBe(0);
+    expect(made.includes(`"result":${json},`)).toBe(true);
+    expect({ ...JSON.parse(made), result: null }).toMatchObject({ tool_call_id: 'call_1', conversation_id: 'conv_test', error: null });
+  });
+
+  it('with a contact is masked piece by piece, and others have their turn between', async () => {
+    const json = manyKeys({ 'Maria@Example.com': ['+54 9 11 5555-1234', 5_491_155_551_234, '11 5555\t1234', 'order 77'] });
+    const ended: string[] = [];
+    const { longest, made } = await longestRead(async () => {
+      const masking = toolCallJson({ call: callWith(json), contact }).then((answer) => {
+        ended.push('masking');
+        return writeJson(answer);
+      });
+      await Promise.all([masking, loopShare.run('other', () => ended.push('other'))]);
+      return masking;
+    });
+    expect(ended).toEqual(['other', 'masking']);
+    expect(longest).toBeLessThan(100);
+    expect(JSON.parse(made).result).toEqual(maskJson(JSON.parse(json), contact));
+    expect(made.slice(-300)).toContain('"m••••@e••••••.com":["+54•••••••••34","+54•••••••••34","+54•••••••••34","order 77"]}');
+  });
+
+  it('has as many pieces as its length asks for', async () => {
+    let pieces = 0;
+    const json = manyKeys();
+    await maskJsonText(json, contact, async (work) => {
+      pieces += 1;
+      return work();
+    });
+    expect(pieces).toBe(Math.ceil(json.length / (64 * 1024)));
+  });
+});
+
+describe('masked JSON text', () => {
+  const detail = fc.constantFrom('maria@example.com', '+54 9 11 5555 1234', '11-5555-1234', '5491155551234', '"\\', '\u0001', '\ud83d\ude00');
+  const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), detail, fc.tuple(fc.string({ maxLength: 3 }), detail).map((parts) => parts.join(' ')));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(5_491_155_551_234, -1_155_551_234, 1e21, 0, true, false, null), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(text, tie('value'), { maxKeys: 4 })),
+  }));
+
+  it('says the same as the masked value', async () => {
+    await fc.assert(
+      fc.asyncProperty(value, async (made) => {
+        const json = JSON.stringify(made);
+        const masked = JSON.parse(await maskJsonText(json, contact, async (work) => work()));
+        expect(masked).toEqual(JSON.parse(JSON.stringify(maskJson(JSON.parse(json), contact))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('an answer with written JSON', () => {
+  it('is written as it would be from the value', () => {
+    const value = { b: [1, { a: 'é"' }], 1: null };
+    const plain = { first: 1, left: undefined, result: value, last: 'x', '"': true };
+    expect(writeJson({ ...plain, result: new WrittenJson(JSON.stringify(value)) })).toBe(JSON.stringify(plain));
+    expect(writeJson({ inside: [new WrittenJson('{"a":1}')] })).toBe('{"inside":[{"a":1}]}');
+    expect(writeJson([1])).toBe('[1]');
+  });
+});
