@@ -67,7 +67,7 @@ describe('what was claimed and begun late', () => {
     const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
     const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
     const turn = (await loadTurn(deps, conversationId))!;
-    await store.transaction((tx) => putToolCalls(tx, deps, turn, turn.conversation, [{ tool: 'refund', arguments: {} }], clock.now()));
+    await store.transaction((tx) => putToolCalls(tx, deps, turn, turn.conversation, [{ tool: 'refund', arguments: {}, misfit: null }], clock.now()));
     const { id } = (await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 })))[0]!;
     const call = () => store.transaction((tx) => tx.toolCalls.peek(id));
 

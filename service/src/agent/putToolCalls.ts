@@ -12,9 +12,8 @@ import { findOpenPaymentLink } from '../domain/operations/findOpenPaymentLink.ts
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
-import type { WantedCall } from './agentModel.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { resolveBuiltInCall, resolveCall, type ResolvedCall } from './wantedCall.ts';
+import { resolveBuiltInCall, resolveCall, type CheckedCall, type ResolvedCall } from './wantedCall.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
@@ -27,12 +26,12 @@ export async function putToolCalls(
   deps: Deps,
   turn: LoadedTurn,
   conversation: Conversation,
-  wanted: readonly WantedCall[],
+  wanted: readonly CheckedCall[],
   now: Date,
 ): Promise<boolean> {
   const stepId = newId('step');
   const put: ToolCall[] = [];
-  for (const each of wanted.slice(0, 2 * MOST_TOOL_CALLS_A_TURN)) {
+  for (const each of wanted) {
     const call = await makeCall(tx, deps, turn, { ...each, stepId, beside: put }, now);
     put.push(call);
     await tx.toolCalls.put(call);
@@ -48,7 +47,7 @@ async function makeCall(
   tx: Tx,
   deps: Deps,
   turn: LoadedTurn,
-  wanted: WantedCall & { stepId: string; beside: readonly ToolCall[] },
+  wanted: CheckedCall & { stepId: string; beside: readonly ToolCall[] },
   now: Date,
 ): Promise<ToolCall> {
   const { tool, stepId, beside } = wanted;
@@ -79,11 +78,12 @@ async function makeCall(
 }
 
 /** By the tools and settings as they stand in this transaction. */
-async function resolve(tx: Tx, deps: Deps, turn: LoadedTurn, { tool: name, arguments: given }: WantedCall): Promise<ResolvedCall> {
+async function resolve(tx: Tx, deps: Deps, turn: LoadedTurn, wanted: CheckedCall): Promise<ResolvedCall> {
+  const { tool: name, arguments: given } = wanted;
   const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find((each) => each.name === name);
   if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
   const shown = turn.tools.find((each) => each.name === name);
-  return resolveCall(given, shown ? await tx.tools.peek(shown.id) : null, shown, turn, deps.bounds);
+  return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
 }
 
 /** Arguments that were refused for their size, or for a number that no store can hold, are not kept either. */

@@ -1,3 +1,4 @@
+import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
 import type { Tx } from '../domain/collections.ts';
 import { handOver, moveStage, type Actor, type Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -12,14 +13,19 @@ import type { Outcome } from './decideTurn.ts';
 import { linksLeftOut } from './linksLeftOut.ts';
 import { findControlled, isCurrent, needsTelling, type LoadedTurn } from './loadTurn.ts';
 import { putToolCalls } from './putToolCalls.ts';
+import { checkCalls } from './wantedCall.ts';
+
+/** Of one step of the model; what is beyond what a turn may make is refused, and beyond this not looked at. */
+const MAX_CALLS_LOOKED_AT = 2 * MOST_TOOL_CALLS_A_TURN;
 
 /**
  * Writes what the agent decided, in one transaction with its events, after rechecking control: a stale
  * outcome is dropped as a whole.
  * @returns whether it was used
  */
-export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
-  deps.store.transaction(async (tx): Promise<boolean> => {
+export async function recordOutcome(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<boolean> {
+  const calls = outcome.type === 'tool_calls' ? await checkCalls(turn, outcome.calls.slice(0, MAX_CALLS_LOOKED_AT), deps.bounds) : [];
+  return deps.store.transaction(async (tx): Promise<boolean> => {
     const controlled = await findControlled(tx, deps, turn.conversation.id);
     if (!controlled) await tx.jobs.complete(turn.conversation.id);
     if (!controlled) return false;
@@ -33,7 +39,7 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
     const view = { workspace: turn.workspace, contact: turn.contact, conversation: controlled.conversation };
     const conversation = outcome.type !== 'hand_over' && outcome.qualify ? await qualify(tx, view, actor, now) : view.conversation;
     if (outcome.type === 'tool_calls') {
-      const someRun = await putToolCalls(tx, deps, turn, conversation, outcome.calls, now);
+      const someRun = await putToolCalls(tx, deps, turn, conversation, calls, now);
       await nextTurn(tx, conversation.id, someRun ? null : now);
       return true;
     }
@@ -42,6 +48,7 @@ export const recordOutcome = (deps: Deps, turn: LoadedTurn, outcome: Outcome) =>
     await nextTurn(tx, conversation.id, late.some(needsTelling) ? now : null);
     return true;
   });
+}
 
 /** The loop takes the conversation up again at once, or waits until something asks for it. */
 const nextTurn = (tx: Tx, conversationId: string, at: Date | null): Promise<void> =>

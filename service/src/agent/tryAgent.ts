@@ -8,11 +8,11 @@ import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { TOOL_LIMIT } from '../domain/tool.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import type { AgentModel, WantedCall } from './agentModel.ts';
+import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome } from './decideTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { wordsOf } from './recordOutcome.ts';
-import { resolveBuiltInCall, resolveCall } from './wantedCall.ts';
+import { checkCalls, resolveBuiltInCall, resolveCall, type CheckedCall } from './wantedCall.ts';
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
@@ -74,15 +74,16 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
     };
   });
 
-function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): TriedStep {
+async function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
   if (outcome.type !== 'tool_calls') return { ...outcome, text: wordsOf(turn, outcome) };
-  return { ...outcome, calls: outcome.calls.map((call) => checked(deps, turn, call)) };
+  return { ...outcome, calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) => asTried(deps, turn, call)) };
 }
 
-function checked(deps: Deps, turn: LoadedTurn, { tool: name, arguments: args, needsApproval }: WantedCall): TriedCall {
+function asTried(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
+  const { tool: name, arguments: args, needsApproval } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
   if (!builtIn && !tool) return { tool: name, arguments: args, asksFirst: false, problem: 'There is no live tool of this name.' };
-  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(args, tool!, tool, turn, deps.bounds);
+  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(call, tool!, tool, turn);
   return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval === true, problem };
 }

@@ -42,7 +42,7 @@ describe('words that were chosen while an approval waited', () => {
     const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
     const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
     const asked = (await loadTurn(deps, conversationId))!;
-    await store.transaction((tx) => putToolCalls(tx, deps, asked, asked.conversation, [{ tool: 'refund', arguments: {} }], new Date()));
+    await store.transaction((tx) => putToolCalls(tx, deps, asked, asked.conversation, [{ tool: 'refund', arguments: {}, misfit: null }], new Date()));
 
     const waiting = (await loadTurn(deps, conversationId))!;
     const [call] = waiting.untold;
