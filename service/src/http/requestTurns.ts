@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Bounds } from '../limits/bounds.ts';
+import { WorkspaceLines } from '../limits/workspaceLines.ts';
 import { atBound } from './atBound.ts';
 
 /**
@@ -24,8 +25,7 @@ interface Waiting {
 export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
-  /** By workspace, the next one first. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #waiting = new WorkspaceLines<Waiting>(({ response }) => response.destroyed);
   readonly #now: () => number;
   /** When the first request of this round of the loop began, in steady milliseconds; null: none has. */
   #roundBegan: number | null = null;
@@ -43,14 +43,12 @@ export class RequestTurns {
    */
   inTurn(workspaceOf: (response: Response) => string): RequestHandler {
     return (_request: Request, response, next) => {
-      if (this.#waiting.size === 0 && this.#isWithinSlice()) return next();
+      if (this.#waiting.isEmpty && this.#isWithinSlice()) return next();
       const workspaceId = workspaceOf(response);
-      const waiting = this.#waiting.get(workspaceId) ?? [];
-      if (waiting.length >= this.#maxWaiting) {
+      if (this.#waiting.lengthOf(workspaceId) >= this.#maxWaiting) {
         throw atBound(this.#bounds, 'workspace_turns', `${this.#maxWaiting} requests of this workspace wait for their turn.`, { retryAfterMs: RETRY_MS });
       }
-      waiting.push({ response, begin: next });
-      this.#waiting.set(workspaceId, waiting);
+      this.#waiting.add(workspaceId, { response, begin: next });
     };
   }
 
@@ -63,24 +61,10 @@ export class RequestTurns {
     this.#roundBegan = this.#now();
     setImmediate(() => {
       this.#roundBegan = null;
-      const next = this.#next();
+      const next = this.#waiting.takeNext();
       if (next === undefined) return;
       this.#beginRound();
       next.begin();
     });
-  }
-
-  /** The workspace that had its turn goes behind the others. What nobody waits for any more is left out. */
-  #next(): Waiting | undefined {
-    for (const [workspaceId, waiting] of this.#waiting) {
-      const at = waiting.findIndex(({ response }) => !response.destroyed);
-      this.#waiting.delete(workspaceId);
-      if (at === -1) continue;
-      const next = waiting[at]!;
-      waiting.splice(0, at + 1);
-      if (waiting.length > 0) this.#waiting.set(workspaceId, waiting);
-      return next;
-    }
-    return undefined;
   }
 }

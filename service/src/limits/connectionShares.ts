@@ -1,6 +1,7 @@
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { BoundName, Bounds } from './bounds.ts';
 import { FairPool } from './fairPool.ts';
+import { WorkspaceLines } from './workspaceLines.ts';
 
 /** As long as PostgreSQL waits for a lock; who asks has not given up by then. */
 const WAIT_MS = 15_000;
@@ -28,8 +29,7 @@ export interface ConnectionSharesOptions {
 export class ConnectionShares {
   readonly #options: ConnectionSharesOptions;
   readonly #places: FairPool;
-  /** By workspace, the next one first. */
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #waiting = new WorkspaceLines<Waiting>();
 
   constructor(options: ConnectionSharesOptions) {
     this.#options = options;
@@ -43,7 +43,7 @@ export class ConnectionShares {
 
   /** How many wait. */
   get waiting(): number {
-    return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.#waiting.length;
   }
 
   /**
@@ -61,13 +61,12 @@ export class ConnectionShares {
   }
 
   async #turnOf(workspaceId: string): Promise<() => void> {
-    const line = this.#waiting.get(workspaceId) ?? new Set<Waiting>();
-    if (line.size >= MAX_WAITING) throw this.#refused();
+    if (this.#waiting.lengthOf(workspaceId) >= MAX_WAITING) throw this.#refused();
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const waiting: Waiting = { begin: resolve };
-    this.#waiting.set(workspaceId, line.add(waiting));
+    this.#waiting.add(workspaceId, waiting);
     const timer = setTimeout(() => {
-      this.#leaveLine(workspaceId, waiting);
+      this.#waiting.delete(workspaceId, waiting);
       reject(this.#refused());
     }, this.#options.waitMs ?? WAIT_MS);
     return promise.finally(() => clearTimeout(timer));
@@ -78,24 +77,10 @@ export class ConnectionShares {
     return new AppError('unavailable', `Too many calls of this workspace wait for the database. ${ERROR_CATALOGUE.unavailable.fix}`, { retryAfterSeconds: RETRY_SECONDS, isAtBound: true });
   }
 
-  #leaveLine(workspaceId: string, waiting: Waiting): void {
-    const line = this.#waiting.get(workspaceId)!;
-    line.delete(waiting);
-    if (line.size === 0) this.#waiting.delete(workspaceId);
-  }
-
   /** Gives the free places to those that wait. */
   #next(): void {
-    for (const [workspaceId, line] of [...this.#waiting]) {
-      const leave = this.#places.enter(workspaceId);
-      if (leave === null) continue;
-      const [first] = line;
-      this.#leaveLine(workspaceId, first!);
-      if (line.size > 0) {
-        this.#waiting.delete(workspaceId);
-        this.#waiting.set(workspaceId, line);
-      }
-      first!.begin(leave);
-    }
+    let leave: (() => void) | null = null;
+    const mayGo = (workspaceId: string) => (leave = this.#places.enter(workspaceId)) !== null;
+    for (let next = this.#waiting.takeNext(mayGo); next !== undefined; next = this.#waiting.takeNext(mayGo)) next.begin(leave!);
   }
 }

@@ -1,3 +1,5 @@
+import { WorkspaceLines } from './workspaceLines.ts';
+
 /** Nothing rests longer than this, however long it worked. */
 const MAX_REST_MS = 1_000;
 
@@ -13,8 +15,7 @@ interface Piece {
  * @see docs/decisions/0038
  */
 export class LoopShare {
-  /** By workspace, the next one first. */
-  readonly #waiting = new Map<string, Piece[]>();
+  readonly #waiting = new WorkspaceLines<Piece>();
   #isWorking = false;
 
   /**
@@ -29,20 +30,19 @@ export class LoopShare {
       signal?.throwIfAborted();
       resolve(work());
     };
-    const pieces = this.#waiting.get(of) ?? [];
-    this.#waiting.set(of, [...pieces, { work: begin, refuse: reject }]);
+    this.#waiting.add(of, { work: begin, refuse: reject });
     if (!this.#isWorking) void this.#workOn();
     return promise;
   }
 
   /** Pieces of a workspace that have not begun. */
   waitingOf(workspaceId: string): number {
-    return this.#waiting.get(workspaceId)?.length ?? 0;
+    return this.#waiting.lengthOf(workspaceId);
   }
 
   async #workOn(): Promise<void> {
     this.#isWorking = true;
-    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+    for (let next = this.#waiting.takeNext(); next !== undefined; next = this.#waiting.takeNext()) {
       const began = performance.now();
       try {
         next.work();
@@ -52,16 +52,6 @@ export class LoopShare {
       await rest(performance.now() - began);
     }
     this.#isWorking = false;
-  }
-
-  /** The workspace that had its turn goes behind the others. */
-  #takeNext(): Piece | undefined {
-    const [entry] = this.#waiting;
-    if (entry === undefined) return undefined;
-    const [of, [first, ...others]] = entry;
-    this.#waiting.delete(of);
-    if (others.length > 0) this.#waiting.set(of, others);
-    return first;
   }
 }
 

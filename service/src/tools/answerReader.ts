@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { Bounds } from '../limits/bounds.ts';
+import { WorkspaceLines } from '../limits/workspaceLines.ts';
 import { OutboundError } from '../outbound/outboundClient.ts';
 import { ReplacedThread } from '../security/replacedThread.ts';
 import { readAttempt, type AnswerOrder } from './readAttempt.ts';
@@ -36,8 +37,7 @@ interface Waiting {
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;
   readonly #thread: ReplacedThread<AnswerOrder>;
-  /** By workspace, the next one first. */
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #waiting = new WorkspaceLines<Waiting>();
 
   constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
     this.#bounds = bounds;
@@ -48,10 +48,9 @@ export class AnswerThread implements AnswerReader {
     if (order.response.body.length <= SMALL_ANSWER_BYTES) return readAttempt(order);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
     const waiting: Waiting = { timer: undefined, order, settle: resolve };
-    const line = this.#waiting.get(workspaceId) ?? new Set<Waiting>();
-    this.#waiting.set(workspaceId, line.add(waiting));
+    this.#waiting.add(workspaceId, waiting);
     const giveUp = (reason: unknown) => {
-      this.#leaveLine(workspaceId, waiting);
+      this.#waiting.delete(workspaceId, waiting);
       reject(reason as Error);
     };
     waiting.timer = setTimeout(() => {
@@ -77,25 +76,12 @@ export class AnswerThread implements AnswerReader {
   /** Gives the thread what is next, when it is free. */
   #next(): void {
     if (this.#thread.isBusy) return;
-    const [entry] = this.#waiting;
-    if (entry === undefined) return;
-    const [workspaceId, line] = entry;
-    const [first] = line;
-    this.#leaveLine(workspaceId, first!);
-    if (line.size > 0) {
-      this.#waiting.delete(workspaceId);
-      this.#waiting.set(workspaceId, line);
-    }
-    clearTimeout(first!.timer);
-    const answer = this.#thread.run(first!.order) as Promise<ToolAttemptResult>;
-    first!.settle(answer);
+    const next = this.#waiting.takeNext();
+    if (next === undefined) return;
+    clearTimeout(next.timer);
+    const answer = this.#thread.run(next.order) as Promise<ToolAttemptResult>;
+    next.settle(answer);
     answer.catch(() => {}).finally(() => this.#next());
-  }
-
-  #leaveLine(workspaceId: string, waiting: Waiting): void {
-    const line = this.#waiting.get(workspaceId);
-    line?.delete(waiting);
-    if (line?.size === 0) this.#waiting.delete(workspaceId);
   }
 }
 
