@@ -18,8 +18,8 @@ export const roomIn =
     const what = adds === 'visitor' ? 'new chats cannot begin' : 'nothing can be added';
     const message =
       bound === 'memory_workspace'
-        ? `This workspace holds much of what the service stores, and the memory for it is nearly full: ${what} in it until there is room, so that the other workspaces can go on. Try again later; whoever runs the service finds in /readyz what to do.`
-        : `The memory of the service is full: ${what} until there is room. Try again later; whoever runs the service finds in /readyz what to do.`;
+        ? `This workspace holds much of what the service stores, and the memory for it is nearly full: ${what} in it until there is room, so that the other workspaces can go on. Try again later; the operator finds in /readyz what to do.`
+        : `The memory of the service is full: ${what} until there is room. Try again later; the operator finds in /readyz what to do.`;
     throw new AppError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   };
 

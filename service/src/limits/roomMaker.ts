@@ -14,9 +14,9 @@ export interface RoomMakerOptions {
 }
 
 const LOOK_MS = 1000;
-/** Whoever has just written may be about to be answered. */
+/** A visitor who has just written may be about to be answered. */
 const ANSWER_MS = 60_000;
-/** Whoever has opened the chat may be about to write. */
+/** A visitor who has opened the chat may be about to write. */
 const WRITE_MS = 10 * 60_000;
 /** One step makes about so much of the limit free, so that no more goes than has to. */
 const STEP_SHARE = 0.02;

@@ -18,7 +18,7 @@ const ALL = 100_000;
 export interface RoomNeeded {
   /** Where room is made, in this order. */
   readonly workspaces: readonly string[];
-  /** ISO 8601: whoever wrote since then may be about to be answered, and stays. */
+  /** ISO 8601: a visitor who wrote since then may be about to be answered, and stays. */
   readonly before: string;
   /** Enough has been removed with so many messages. */
   readonly mostMessages: number;
@@ -68,7 +68,7 @@ async function makeRoomIn(deps: Pick<Deps, 'store'>, workspaceId: string, needed
   return { conversations: removed.size, messages, events: await removeDelivered(deps, lineages, removed) };
 }
 
-/** Whoever may still be owed an event. */
+/** The subscriptions that may still be owed an event. */
 async function lineagesOf(tx: Tx, workspaceId: string): Promise<readonly string[]> {
   const subscriptions = await tx.subscriptions.find({ where: { workspaceId }, limit: SUBSCRIPTION_LIMIT });
   const retired = await tx.retiredSubscriptions.find({ where: { workspaceId }, orderBy: 'removedAt', limit: RETIRED_LIMIT });
