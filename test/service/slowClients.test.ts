@@ -211,6 +211,19 @@ describe('connections', () => {
     expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(20);
   });
 
+  it('that a proxy brings make room too, at the cost of the address with the most requests under way', async () => {
+    const { url } = await start({ env: { ...FEW, ADDRESS_BUDGET: '0.45' }, server: { maxConnections: 100 } });
+    const begin = (address: string) => post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
+    const few = await openAll(9, url, begin('192.0.2.1'), '127.0.0.2');
+    const most = await openAll(90, url, begin('192.0.2.2'), '127.0.0.2');
+    for (let n = 20; n < 40; n++) {
+      const newcomer = await open(url, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`, '127.0.0.2');
+      await waitFor('an answer', () => statusOf(newcomer) === 200);
+    }
+    expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
+    expect(most.filter(({ isClosed }) => isClosed).length).toBeGreaterThanOrEqual(19);
+  });
+
   it('in all have a bound; idle ones make room for new ones', async () => {
     const { url } = await start({ server: { maxConnections: 20 } });
     const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Bounds } from '../limits/bounds.ts';
 import { atBound } from './atBound.ts';
 import { byAddress } from './rateLimit.ts';
@@ -19,8 +19,11 @@ const REFUSAL = [
 /** Whether the address is a trusted proxy's. */
 export type IsProxy = (address: string) => boolean;
 
+/** A connection, or a request that a proxy brings: to end it ends its connection. */
+type Open = Socket | Request;
+
 /**
- * Counts what strangers have open at once, by address: connections, or requests under way where a proxy
+ * Keeps what strangers have open at once, by address: connections, or requests under way where a proxy
  * of ours brings them over connections of its own. Who shows a valid key, a verified delivery or a
  * session is counted no more: not this request, and not its connection.
  */
@@ -28,9 +31,8 @@ export class Connections {
   readonly #max: number;
   readonly #bounds: Bounds;
   readonly #isProxy: IsProxy;
-  readonly #openBy = new Map<string, number>();
-  /** Of strangers who come straight here, by address; the oldest first. */
-  readonly #socketsOf = new Map<string, Set<Socket>>();
+  /** By address; the oldest first. */
+  readonly #openOf = new Map<string, Set<Open>>();
 
   constructor({ max, bounds, isProxy }: { max: number; bounds: Bounds; isProxy: IsProxy }) {
     this.#max = max;
@@ -42,12 +44,7 @@ export class Connections {
   admit(socket: Socket): void {
     const { remoteAddress = '' } = socket;
     if (this.#max === Infinity || this.#isProxy(remoteAddress)) return;
-    const address = byAddress({ ip: remoteAddress });
-    const leave = this.#enter(address);
-    if (leave) {
-      this.#socketsOf.set(address, (this.#socketsOf.get(address) ?? new Set()).add(socket));
-      return countUntil(socket, () => (leave(), this.#forget(address, socket)), socket);
-    }
+    if (this.#enter(byAddress({ ip: remoteAddress }), socket, socket)) return;
     this.#bounds.reached('address_connections');
     socket.end(REFUSAL);
     socket.destroySoon();
@@ -58,58 +55,48 @@ export class Connections {
     const { ip = '', socket } = request;
     // What a proxy sends in its own name, or does not say whose it is.
     if (this.#max === Infinity || this.#isProxy(ip) || !this.#isProxy(socket.remoteAddress ?? '')) return next();
-    const leave = this.#enter(byAddress(request));
-    if (!leave) throw atBound(this.#bounds, 'address_connections', 'Too many requests of one address are under way.', { retryAfterMs: RETRY_MS });
-    countUntil(response, leave, request);
-    next();
+    if (this.#enter(byAddress(request), request, response)) return next();
+    throw atBound(this.#bounds, 'address_connections', 'Too many requests of one address are under way.', {
+      retryAfterMs: RETRY_MS,
+    });
   };
 
-  /** Ends so many of strangers' connections: the oldest of the addresses that have the most, never an address's only one. */
+  /** Ends so many of what strangers have open: the oldest of the addresses that have the most, never an address's only one. */
   endSome(count: number): void {
-    const most = [...this.#socketsOf.values()].sort((a, b) => b.size - a.size);
+    const most = [...this.#openOf.values()].filter(({ size }) => size > 1).sort((a, b) => b.size - a.size);
     let left = count;
     for (let size = most[0]?.size ?? 0; size > 1 && left > 0; size -= 1) {
-      for (const sockets of most) {
-        if (sockets.size < size || left === 0) break;
-        const [oldest] = sockets;
-        sockets.delete(oldest!);
+      for (const open of most) {
+        if (open.size < size || left === 0) break;
+        const [oldest] = open;
+        open.delete(oldest!);
         oldest!.destroy();
         left -= 1;
       }
     }
   }
 
-  #forget(address: string, socket: Socket): void {
-    const sockets = this.#socketsOf.get(address);
-    sockets?.delete(socket);
-    if (sockets?.size === 0) this.#socketsOf.delete(address);
-  }
-
-  #enter(address: string): (() => void) | null {
-    const open = this.#openBy.get(address) ?? 0;
-    if (open >= this.#max) return null;
-    this.#openBy.set(address, open + 1);
-    return () => {
-      const left = this.#openBy.get(address)! - 1;
-      if (left === 0) this.#openBy.delete(address);
-      else this.#openBy.set(address, left);
+  /** @returns whether the address may have one more open, until the other one closes */
+  #enter(address: string, one: Open, until: Socket | Response): boolean {
+    const open = this.#openOf.get(address) ?? new Set();
+    if (open.size >= this.#max) return false;
+    this.#openOf.set(address, open.add(one));
+    const leave = () => {
+      leaving.delete(one);
+      open.delete(one);
+      if (open.size === 0 && this.#openOf.get(address) === open) this.#openOf.delete(address);
     };
+    leaving.set(one, leave);
+    until.once('close', leave);
+    return true;
   }
 }
 
 /** How to count a connection, or a request, no more. */
-const counted = new WeakMap<object, () => void>();
-
-function countUntil(closing: { once(event: 'close', listener: () => void): unknown }, leave: () => void, of: object): void {
-  const once = () => {
-    if (counted.delete(of)) leave();
-  };
-  counted.set(of, once);
-  closing.once('close', once);
-}
+const leaving = new WeakMap<Open, () => void>();
 
 /** The request has shown whose it is. */
 export function noLongerStranger(request: Request): void {
-  counted.get(request)?.();
-  counted.get(request.socket)?.();
+  leaving.get(request)?.();
+  leaving.get(request.socket)?.();
 }

@@ -15,7 +15,7 @@ export const BOUNDS = {
   address_requests: 'One address asked for too many pages; it gets 429.',
   address_wrong_keys: 'One address sent too many wrong API keys; it gets 429, but for keys that were right lately.',
   address_connections: 'One address has too many connections open, or requests under way; further ones get 429.',
-  connections: 'Too many connections are open in all; those of the addresses with the most, and idle ones, are closed, and further ones until there is room.',
+  connections: 'Too many connections are open in all; those of the addresses with the most (behind a proxy: with the most requests under way), and idle ones, are closed, and further ones until there is room.',
   pipelined_requests: 'A connection sent too many requests without waiting for their answers; it is closed.',
   slow_requests: 'A request took too long to arrive; it gets 408, and its connection is closed.',
   bodies: 'Bodies that are being read hold the memory for them; a further part of one gets 503.',
