@@ -2,7 +2,9 @@
 const { HOST = '127.0.0.1', PORT = '3000' } = process.env;
 const host = ['0.0.0.0', '::', ''].includes(HOST) ? '127.0.0.1' : HOST;
 try {
-  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/readyz`, { signal: AbortSignal.timeout(5000) });
+  const answer = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}/readyz`, {
+    signal: AbortSignal.timeout(5000),
+  });
   if (!answer.ok) {
     console.log(await answer.text());
     process.exitCode = 1;

@@ -24,15 +24,22 @@ function newest(path) {
   return Math.max(0, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-/** Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets beside it. */
+/**
+ * Compiles service/src to service/dist, as far as it is not up to date, and puts the pages' assets
+ * beside it.
+ */
 export function buildService() {
   run('tsc', ['-b', 'service']);
-  cpSync(join(root, 'service/src/screens/assets'), join(root, 'service/dist/screens/assets'), { recursive: true });
+  cpSync(join(root, 'service/src/screens/assets'), join(root, 'service/dist/screens/assets'), {
+    recursive: true,
+  });
 }
 
 /** Builds dist/nodes and dist/credentials with n8n's own command, when a source is newer. */
 export function buildNodes() {
-  const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'].map((path) => newest(join(root, path)));
+  const sources = ['nodes', 'credentials', 'package.json', 'tsconfig.json'].map((path) =>
+    newest(join(root, path)),
+  );
   // Written after a whole build; n8n-node begins one by removing dist, and this stamp with it.
   const stamp = join(root, 'dist', '.built');
   if (newest(stamp) > Math.max(...sources)) return;

@@ -1,5 +1,6 @@
 // Test files about the embedded store itself, by path from the repository's root, with the reason.
-// They are left out when the tests run on a database; within other files `onEmbeddedStore` marks what is.
+// They are left out when the tests run on a database; within other files `onEmbeddedStore` marks
+// what is.
 
 export const embeddedOnly = {
   'test/contract/lowdb.test.ts': "the embedded store's run of the contract",
@@ -13,8 +14,10 @@ export const embeddedOnly = {
   'test/service/diskFaults.test.ts': 'its disk fails',
   'test/service/fullDisk.test.ts': 'its disk is full',
   'test/service/channels/whatsappFullDisk.test.ts': 'its disk is full',
-  'test/service/rotateEncryptionKeyKilled.test.ts': 'killed at operations on its files and the key file',
-  'test/service/rotateEncryptionKey.test.ts': 'copies data folders, and reads their files and the key file',
+  'test/service/rotateEncryptionKeyKilled.test.ts':
+    'killed at operations on its files and the key file',
+  'test/service/rotateEncryptionKey.test.ts':
+    'copies data folders, and reads their files and the key file',
   'test/service/limits/fullMemory.test.ts': 'its memory is full',
   'test/service/limits/smallHeap.test.ts': 'its memory is full',
   'test/service/limits/largestWorkspace.test.ts': 'its memory is full',

@@ -2,12 +2,23 @@
 // With DATABASE_URL in the environment the service's data is on that server instead.
 import { embeddedOnly } from './embeddedOnly.mjs';
 
-const notHere = process.env.DATABASE_URL ? Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`) : [];
+const notHere = process.env.DATABASE_URL
+  ? Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`)
+  : [];
 
 export default {
   rootDir: '..',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...notHere, '<rootDir>/test/n8n/', '<rootDir>/test/browser/', '<rootDir>/test/chaos/', '<rootDir>/test/abuse/', '<rootDir>/test/postgres/', '<rootDir>/test/deploy/running/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...notHere,
+    '<rootDir>/test/n8n/',
+    '<rootDir>/test/browser/',
+    '<rootDir>/test/chaos/',
+    '<rootDir>/test/abuse/',
+    '<rootDir>/test/postgres/',
+    '<rootDir>/test/deploy/running/',
+  ],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
@@ -23,6 +34,7 @@ export default {
   },
   testEnvironment: '<rootDir>/test/environment.mjs',
   testTimeout: 30_000,
-  // Most of a suite's time is waiting for processes, disks and clocks; by default jest leaves a processor free.
+  // Most of a suite's time is waiting for processes, disks and clocks; by default jest leaves a
+  // processor free.
   maxWorkers: '100%',
 };

@@ -24,7 +24,10 @@ import {
 
 const resources = [conversation, paymentLink, subscription, tool, toolCall];
 
-/** Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent and their calls. */
+/**
+ * Calls the service's API: conversations, payment links, subscriptions, and the tools of its agent
+ * and their calls.
+ */
 export class ConversationService implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service',

@@ -18,7 +18,9 @@ import {
 	sendSampleSoon,
 } from './shared/subscriptionLifecycle';
 
-/** Starts a workflow on events: owns one subscription per event, verifies each delivery, emits it. */
+/**
+ * Starts a workflow on events: owns one subscription per event, verifies each delivery, emits it.
+ */
 export class ConversationServiceTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Trigger',

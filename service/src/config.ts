@@ -43,36 +43,64 @@ const isPostgresUrl = (text: string): boolean => {
   const url = URL.parse(text);
   if (!url || !POSTGRES_URL.test(text)) return false;
   try {
-    return [url.username, url.password, url.pathname].every((part) => decodeURIComponent(part) !== undefined);
+    return [url.username, url.password, url.pathname].every(
+      (part) => decodeURIComponent(part) !== undefined,
+    );
   } catch {
     return false;
   }
 };
-/** A page's origin as a browser spells it; null when the text is more than that. http:// is for this machine only. */
+/**
+ * A page's origin as a browser spells it; null when the text is more than that. http:// is for this
+ * machine only.
+ */
 function pageOrigin(text: string): string | null {
   const url = URL.parse(text);
   if (!url || url.href !== `${url.origin}/`) return null;
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(url.origin)) return null;
-  return url.protocol === 'https:' || /^(localhost|127\.0\.0\.1|.+\.localhost)$/.test(url.hostname) ? url.origin : null;
+  return url.protocol === 'https:' || /^(localhost|127\.0\.0\.1|.+\.localhost)$/.test(url.hostname)
+    ? url.origin
+    : null;
 }
 
 const pageOrigins = list.transform((texts, context) =>
   texts.map((text) => {
     const origin = pageOrigin(text);
     if (origin !== null) return origin;
-    context.addIssue({ code: 'custom', message: 'must be origins separated by commas, such as https://shop.example.com (scheme, host and port alone; http:// for localhost only)' });
+    context.addIssue({
+      code: 'custom',
+      message:
+        'must be origins separated by commas, such as https://shop.example.com (scheme, host and port alone; http:// for localhost only)',
+    });
     return z.NEVER;
   }),
 );
 
 /** Ranges of addresses; the one that holds everybody would let each visitor say who they are. */
 const proxyNetworks = list.pipe(
-  z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,::1/128,172.30.77.2/32').refine((network) => !network.endsWith('/0'), 'must not trust every address: name the proxies, such as 172.30.77.2/32')),
+  z.array(
+    z
+      .union(
+        [z.cidrv4(), z.cidrv6()],
+        'must be CIDRs separated by commas, such as 127.0.0.0/8,::1/128,172.30.77.2/32',
+      )
+      .refine(
+        (network) => !network.endsWith('/0'),
+        'must not trust every address: name the proxies, such as 172.30.77.2/32',
+      ),
+  ),
 );
 
 /** The lengths that RFC 6052 knows. */
 const nat64Prefixes = list.pipe(
-  z.array(z.cidrv6('must be IPv6 prefixes separated by commas, such as 2001:db8:64::/96').refine((prefix) => /\/(32|40|48|56|64|96)$/.test(prefix), 'must have a length of 32, 40, 48, 56, 64 or 96 bits, such as 2001:db8:64::/96')),
+  z.array(
+    z
+      .cidrv6('must be IPv6 prefixes separated by commas, such as 2001:db8:64::/96')
+      .refine(
+        (prefix) => /\/(32|40|48|56|64|96)$/.test(prefix),
+        'must have a length of 32, 40, 48, 56, 64 or 96 bits, such as 2001:db8:64::/96',
+      ),
+  ),
 );
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s):// address' });
@@ -84,9 +112,18 @@ const environment = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()
-    .refine(isPostgresUrl, 'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database, with % @ : / ? # in a password written as %25 %40 %3A %2F %3F %23') // never shown: it holds a password
+    .refine(
+      isPostgresUrl,
+      'must be the address of a PostgreSQL database, such as postgres://user:password@host:5432/database, with % @ : / ? # in a password written as %25 %40 %3A %2F %3F %23',
+    ) // never shown: it holds a password
     .optional(),
-  DATABASE_SCHEMA: z.string().regex(/^[a-z_][a-z0-9_]{0,39}$/, 'must be a lower-case name of at most 40 letters, digits and _').default('conversation_service'),
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(
+      /^[a-z_][a-z0-9_]{0,39}$/,
+      'must be a lower-case name of at most 40 letters, digits and _',
+    )
+    .default('conversation_service'),
   DATABASE_CONNECTIONS: integer(2, 1000).default(10),
   ROLE: z.enum(['all', 'api', 'worker'], 'must be all, api or worker').default('all'),
   LLM_BASE_URL: httpUrl.optional(),
@@ -95,22 +132,61 @@ const environment = z.object({
   LLM_TIMEOUT_MS: integer(100, 600_000).default(60_000),
   AGENT_QUIET_MS: integer(0, 60_000).default(800),
   GRAPH_API_URL: httpUrl.default('https://graph.facebook.com'),
-  GRAPH_API_VERSION: z.string().regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0').default('v24.0'),
+  GRAPH_API_VERSION: z
+    .string()
+    .regex(/^v\d{1,3}\.\d{1,2}$/, 'must be a version such as v24.0')
+    .default('v24.0'),
   STRIPE_API_URL: httpUrl.default('https://api.stripe.com'),
   CHANNEL_RETRY_DELAYS_MS: list
-    .pipe(z.array(integer(0, 3_600_000)).length(4, 'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000'))
+    .pipe(
+      z
+        .array(integer(0, 3_600_000))
+        .length(
+          4,
+          'must be four waits in milliseconds separated by commas, such as 2000,10000,60000,300000',
+        ),
+    )
     .default([2000, 10_000, 60_000, 300_000]),
-  ENCRYPTION_KEY: z.string().refine(isKey, 'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints').optional(),
-  ALLOWED_NETWORKS: list.pipe(z.array(z.union([z.cidrv4(), z.cidrv6()], 'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8'))).default([]),
+  ENCRYPTION_KEY: z
+    .string()
+    .refine(
+      isKey,
+      'must be 32 random bytes in base64 or hex, such as `openssl rand -base64 32` prints',
+    )
+    .optional(),
+  ALLOWED_NETWORKS: list
+    .pipe(
+      z.array(
+        z.union(
+          [z.cidrv4(), z.cidrv6()],
+          'must be CIDRs separated by commas, such as 127.0.0.0/8,10.0.0.0/8',
+        ),
+      ),
+    )
+    .default([]),
   NAT64_PREFIXES: nat64Prefixes.default([]),
   TRUSTED_PROXIES: proxyNetworks.default(['127.0.0.0/8', '::1/128']),
-  INSECURE_TARGETS: z.enum(['true', 'false'], 'must be true or false').default('false').transform((text) => text === 'true'),
+  INSECURE_TARGETS: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false')
+    .transform((text) => text === 'true'),
   DELIVERY_TIMEOUT_MS: integer(100, 120_000).default(10_000),
   DELIVERY_RETRY_DELAYS_MS: list
-    .pipe(z.array(integer(0, 7 * 24 * 3_600_000)).length(3, 'must be three waits in milliseconds separated by commas, such as 5000,30000,120000'))
+    .pipe(
+      z
+        .array(integer(0, 7 * 24 * 3_600_000))
+        .length(
+          3,
+          'must be three waits in milliseconds separated by commas, such as 5000,30000,120000',
+        ),
+    )
     .default([5000, 30_000, 120_000]),
   TOOL_RETRY_DELAYS_MS: list
-    .pipe(z.array(integer(0, 60_000)).length(2, 'must be two waits in milliseconds separated by commas, such as 500,2000'))
+    .pipe(
+      z
+        .array(integer(0, 60_000))
+        .length(2, 'must be two waits in milliseconds separated by commas, such as 500,2000'),
+    )
     .default([500, 2000]),
   APPROVAL_EXPIRES_MS: integer(1000, 365 * 24 * 3_600_000).default(24 * 3_600_000),
   RETENTION_DAYS: integer(1, 3650).default(30),
@@ -120,12 +196,26 @@ const environment = z.object({
   CHAT_RATE_LIMIT_PER_MINUTE: integer(0, 10_000_000).default(30),
   ADDRESS_BUDGET: factor(1000).default(1),
   CHAT_FRAME_ORIGINS: pageOrigins.default([]),
-  METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,256}$/, 'must be 16 to 256 visible ASCII characters, such as `openssl rand -hex 32` prints').optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(
+      /^[\x21-\x7e]{16,256}$/,
+      'must be 16 to 256 visible ASCII characters, such as `openssl rand -hex 32` prints',
+    )
+    .optional(),
   BOOTSTRAP_ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
   BOOTSTRAP_ADMIN_PASSWORD: z.string().min(10, 'must have at least 10 characters').optional(),
-  BOOTSTRAP_API_KEY: z.string().regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits').optional(),
+  BOOTSTRAP_API_KEY: z
+    .string()
+    .regex(API_KEY_PATTERN, 'must be cs_live_ and 32 letters or digits')
+    .optional(),
   BOOTSTRAP_WORKSPACE: z.string().max(100, 'must have at most 100 characters').optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'must be one of fatal, error, warn, info, debug, trace, silent').default('info'),
+  LOG_LEVEL: z
+    .enum(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'must be one of fatal, error, warn, info, debug, trace, silent',
+    )
+    .default('info'),
 });
 
 /** What this process does: answers requests (`api`), does what is queued (`worker`), or both. */
@@ -163,7 +253,11 @@ export interface Config {
   /** How long a customer must be quiet before the agent answers. */
   readonly agentQuietMs: number;
   /** Null: the built-in keyword agent. */
-  readonly llm: { readonly baseUrl: string; readonly apiKey: string | undefined; readonly model: string } | null;
+  readonly llm: {
+    readonly baseUrl: string;
+    readonly apiKey: string | undefined;
+    readonly model: string;
+  } | null;
   readonly llmTimeoutMs: number;
   readonly channels: ChannelsConfig;
   /** Before the second and later tries to send a text to a channel. */
@@ -192,38 +286,60 @@ export interface Config {
   readonly logLevel: string;
 }
 
-/** A value of the environment that cannot be used; the message is one line that names the variable. */
+/**
+ * A value of the environment that cannot be used; the message is one line that names the variable.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 /** @throws ConfigError; an empty variable counts as not set */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!;
     throw new ConfigError(`${String(path[0])} ${message}.`);
   }
   const values = parsed.data;
-  if ((values.BOOTSTRAP_ADMIN_EMAIL === undefined) !== (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)) {
-    throw new ConfigError('BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.');
+  if (
+    (values.BOOTSTRAP_ADMIN_EMAIL === undefined) !==
+    (values.BOOTSTRAP_ADMIN_PASSWORD === undefined)
+  ) {
+    throw new ConfigError(
+      'BOOTSTRAP_ADMIN_EMAIL and BOOTSTRAP_ADMIN_PASSWORD go together: set both or neither.',
+    );
   }
   if (values.DATABASE_URL !== undefined && values.ENCRYPTION_KEY === undefined) {
-    throw new ConfigError('ENCRYPTION_KEY is missing: with DATABASE_URL all processes need the same one. `openssl rand -base64 32` makes one; for data that came from DATA_DIR it is the one in encryption.key.');
+    throw new ConfigError(
+      'ENCRYPTION_KEY is missing: with DATABASE_URL all processes need the same one. `openssl rand -base64 32` makes one; for data that came from DATA_DIR it is the one in encryption.key.',
+    );
   }
   if (values.DATABASE_URL === undefined && values.ROLE !== 'all') {
-    throw new ConfigError(`ROLE ${values.ROLE} needs DATABASE_URL: the embedded store belongs to one process, which does everything.`);
+    throw new ConfigError(
+      `ROLE ${values.ROLE} needs DATABASE_URL: the embedded store belongs to one process, which does everything.`,
+    );
   }
   if (values.ROLE !== 'all' && values.PUBLIC_URL === undefined) {
-    throw new ConfigError(`PUBLIC_URL is missing: with ROLE ${values.ROLE} a process cannot know by itself where customers and n8n reach the service, such as https://conversations.example.com.`);
+    throw new ConfigError(
+      `PUBLIC_URL is missing: with ROLE ${values.ROLE} a process cannot know by itself where customers and n8n reach the service, such as https://conversations.example.com.`,
+    );
   }
   return {
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
     dataDir: values.DATA_DIR,
-    database: values.DATABASE_URL === undefined ? null : { url: values.DATABASE_URL, schema: values.DATABASE_SCHEMA, connections: values.DATABASE_CONNECTIONS },
+    database:
+      values.DATABASE_URL === undefined
+        ? null
+        : {
+            url: values.DATABASE_URL,
+            schema: values.DATABASE_SCHEMA,
+            connections: values.DATABASE_CONNECTIONS,
+          },
     role: values.ROLE,
     encryptionKey: values.ENCRYPTION_KEY,
     allowedNetworks: values.ALLOWED_NETWORKS,
@@ -237,9 +353,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     agentQuietMs: values.AGENT_QUIET_MS,
     llm: readLlm(values),
     llmTimeoutMs: values.LLM_TIMEOUT_MS,
-    channels: { graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`, timeoutMs: PLATFORM_TIMEOUT_MS },
+    channels: {
+      graphApiUrl: `${values.GRAPH_API_URL.replace(/\/+$/, '')}/${values.GRAPH_API_VERSION}`,
+      timeoutMs: PLATFORM_TIMEOUT_MS,
+    },
     channelRetryDelaysMs: values.CHANNEL_RETRY_DELAYS_MS,
-    payments: { stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''), timeoutMs: PLATFORM_TIMEOUT_MS },
+    payments: {
+      stripeApiUrl: values.STRIPE_API_URL.replace(/\/+$/, ''),
+      timeoutMs: PLATFORM_TIMEOUT_MS,
+    },
     retentionDays: values.RETENTION_DAYS,
     conversationRetentionDays: values.CONVERSATION_RETENTION_DAYS,
     apiRateLimitPerMinute: values.API_RATE_LIMIT_PER_MINUTE,
@@ -259,12 +381,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 }
 
 /** @throws ConfigError: a model needs its address and its name */
-function readLlm({ LLM_BASE_URL: baseUrl, LLM_API_KEY: apiKey, LLM_MODEL: model }: z.output<typeof environment>): Config['llm'] {
+function readLlm({
+  LLM_BASE_URL: baseUrl,
+  LLM_API_KEY: apiKey,
+  LLM_MODEL: model,
+}: z.output<typeof environment>): Config['llm'] {
   if (baseUrl === undefined) {
     const alone = apiKey !== undefined ? 'LLM_API_KEY' : model !== undefined ? 'LLM_MODEL' : null;
-    if (alone !== null) throw new ConfigError(`${alone} has no effect without LLM_BASE_URL: set the address of an OpenAI-compatible server, such as https://api.openai.com/v1, or leave ${alone} unset.`);
+    if (alone !== null)
+      throw new ConfigError(
+        `${alone} has no effect without LLM_BASE_URL: set the address of an OpenAI-compatible server, such as https://api.openai.com/v1, or leave ${alone} unset.`,
+      );
     return null;
   }
-  if (model === undefined) throw new ConfigError('LLM_MODEL is missing: LLM_BASE_URL needs the name of the model.');
+  if (model === undefined)
+    throw new ConfigError('LLM_MODEL is missing: LLM_BASE_URL needs the name of the model.');
   return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model };
 }

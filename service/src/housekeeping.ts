@@ -23,13 +23,17 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SILENT_VISITOR_DAYS = 1;
 
 /**
- * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a day,
- * visitors who never wrote after a day, sessions when they have expired, events, deliveries, tool calls
- * and sendings after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS. Two at once do no
- * harm: what one of them has found is looked at again, locked, before it goes.
+ * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a
+ * day, visitors who never wrote after a day, sessions when they have expired, events, deliveries,
+ * tool calls and sendings after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS.
+ * Two at once do no harm: what one of them has found is looked at again, locked, before it goes.
  * @returns how many deliveries were given up although they had not been sent
  */
-export async function sweepAll(store: ServiceStore, now: Date, retention: Retention): Promise<{ givenUp: number }> {
+export async function sweepAll(
+  store: ServiceStore,
+  now: Date,
+  retention: Retention,
+): Promise<{ givenUp: number }> {
   const daysAgo = (days: number) => timestamp(new Date(now.getTime() - days * DAY_MS));
   const before = daysAgo(retention.days);
   await sweepExpired(store, 'idempotentAnswers', 'idempotent_answer', timestamp(now));
@@ -39,22 +43,33 @@ export async function sweepAll(store: ServiceStore, now: Date, retention: Retent
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
   await sweepOlder(store, 'toolCalls', before, isFinished);
   await sweepOlder(store, 'sendings', before, (sending) => sending.status !== 'pending');
-  if (retention.conversationDays > 0) await removeOldConversations({ store }, daysAgo(retention.conversationDays));
+  if (retention.conversationDays > 0)
+    await removeOldConversations({ store }, daysAgo(retention.conversationDays));
   return { givenUp };
 }
 
 type Expiring = { idempotentAnswers: IdempotentAnswer; sessions: Session };
 
 /** Removes what has expired, the oldest first. */
-async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, name: Name, kind: Expiring[Name]['kind'], now: string): Promise<void> {
+async function sweepExpired<Name extends keyof Expiring>(
+  store: ServiceStore,
+  name: Name,
+  kind: Expiring[Name]['kind'],
+  now: string,
+): Promise<void> {
   let expired: readonly unknown[];
   do {
     expired = await store.transaction(async (tx) => {
       const collection = tx[name] as Collection<Expiring[Name]>;
-      const oldest = await collection.find({ where: { kind }, orderBy: 'expiresAt', limit: BATCH } as unknown as Query<Expiring[Name]>);
+      const oldest = await collection.find({
+        where: { kind },
+        orderBy: 'expiresAt',
+        limit: BATCH,
+      } as unknown as Query<Expiring[Name]>);
       const past = oldest.filter(({ expiresAt }) => expiresAt <= now);
       // Locked: an answer that has expired may be replaced by a new one at this moment.
-      for (const { id } of past) if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
+      for (const { id } of past)
+        if (((await collection.get(id))?.expiresAt ?? now) <= now) await collection.delete(id);
       return past;
     });
   } while (expired.length === BATCH);
@@ -66,26 +81,37 @@ async function sweepExpired<Name extends keyof Expiring>(store: ServiceStore, na
  * event with it.
  * @returns `owed` the events of old deliveries that stay
  */
-async function sweepDeliveries(store: ServiceStore, before: string): Promise<{ givenUp: number; owed: ReadonlySet<string> }> {
+async function sweepDeliveries(
+  store: ServiceStore,
+  before: string,
+): Promise<{ givenUp: number; owed: ReadonlySet<string> }> {
   const owed = new Set<string>();
   const givenUp = new Set<string>();
-  await sweepOlder(store, 'deliveries', before, async ({ id, status, eventId, nextAttemptAt }, tx) => {
-    if (status !== 'pending') return true;
-    const waitsInVain = nextAttemptAt !== null && nextAttemptAt < before;
-    if (!waitsInVain) {
-      owed.add(eventId);
-      return false;
-    }
-    givenUp.add(id);
-    await tx.jobs.complete(id);
-    return true;
-  });
+  await sweepOlder(
+    store,
+    'deliveries',
+    before,
+    async ({ id, status, eventId, nextAttemptAt }, tx) => {
+      if (status !== 'pending') return true;
+      const waitsInVain = nextAttemptAt !== null && nextAttemptAt < before;
+      if (!waitsInVain) {
+        owed.add(eventId);
+        return false;
+      }
+      givenUp.add(id);
+      await tx.jobs.complete(id);
+      return true;
+    },
+  );
   return { givenUp: givenUp.size, owed };
 }
 
 type Aging = { deliveries: Delivery; events: Event; sendings: Sending; toolCalls: ToolCall };
 
-/** Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet is passed over. */
+/**
+ * Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet
+ * is passed over.
+ */
 async function sweepOlder<Name extends keyof Aging>(
   store: ServiceStore,
   name: Name,
@@ -96,7 +122,11 @@ async function sweepOlder<Name extends keyof Aging>(
   do {
     after = await store.transaction(async (tx) => {
       const collection = tx[name] as Collection<Aging[Name]>;
-      const oldest = await collection.find({ where: {}, limit: BATCH, ...(after ? { after } : {}) } as Query<Aging[Name]>);
+      const oldest = await collection.find({
+        where: {},
+        limit: BATCH,
+        ...(after ? { after } : {}),
+      } as Query<Aging[Name]>);
       const old = oldest.filter(({ createdAt }) => createdAt < before);
       for (const { id } of old) await removeOld(tx, collection, id, mayGo);
       return old.length === BATCH ? { value: old.at(-1)!.id } : undefined;
@@ -105,7 +135,12 @@ async function sweepOlder<Name extends keyof Aging>(
 }
 
 /** Looks at it again, locked: it may have been queued anew since it was found. */
-async function removeOld<Doc extends Document>(tx: Tx, collection: Collection<Doc>, id: string, mayGo: (document: Doc, tx: Tx) => boolean | Promise<boolean>): Promise<void> {
+async function removeOld<Doc extends Document>(
+  tx: Tx,
+  collection: Collection<Doc>,
+  id: string,
+  mayGo: (document: Doc, tx: Tx) => boolean | Promise<boolean>,
+): Promise<void> {
   const document = await collection.get(id);
   if (document && (await mayGo(document, tx))) await collection.delete(id);
 }

@@ -22,15 +22,21 @@ const EVERY_MS = 10 * 60 * 1000;
 const LEASE_MS = 15 * 60 * 1000;
 
 /**
- * Sweeps at a start and then again and again. The next sweep is a job in the store: of several processes
- * one sweeps at a time, and another one goes on when it dies.
+ * Sweeps at a start and then again and again. The next sweep is a job in the store: of several
+ * processes one sweeps at a time, and another one goes on when it dies.
  */
 export async function startHousekeeping(options: HousekeepingOptions): Promise<Housekeeping> {
   const { store, clock } = options;
   const { [HOUSEKEEPING_QUEUE]: queue } = (await store.stats()).queues;
   const isUnderWay = (queue?.claimed ?? 0) > 0;
   if (!isUnderWay) {
-    const job = { id: HOUSEKEEPING_JOB, queue: HOUSEKEEPING_QUEUE, group: HOUSEKEEPING_JOB, rank: 0, data: {} };
+    const job = {
+      id: HOUSEKEEPING_JOB,
+      queue: HOUSEKEEPING_QUEUE,
+      group: HOUSEKEEPING_JOB,
+      rank: 0,
+      data: {},
+    };
     await store.transaction((tx) => tx.jobs.enqueue({ ...job, runAt: clock.now().getTime() }));
   }
   return new Housekeeping(options);
@@ -50,7 +56,8 @@ export class Housekeeping {
       mostInFlight: 1,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#sweep().finally(() => done(job))))),
+      run: async (jobs, done) =>
+        void (await Promise.all(jobs.map((job) => this.#sweep().finally(() => done(job))))),
     });
   }
 
@@ -63,14 +70,25 @@ export class Housekeeping {
     const { store, clock, ageClock, retention, log, everyMs = EVERY_MS } = this.#options;
     try {
       const { givenUp } = await sweepAll(store, ageClock.now(), retention);
-      if (givenUp > 0) log.warn({ deliveries: givenUp }, `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were given up and removed`);
+      if (givenUp > 0)
+        log.warn(
+          { deliveries: givenUp },
+          `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were given up and removed`,
+        );
     } catch (error) {
       log.warn({ err: error }, 'clean-up could not finish; it is tried again later');
     }
     try {
-      await this.#loop.record(() => store.transaction((tx) => tx.jobs.release(HOUSEKEEPING_JOB, { runAt: clock.now().getTime() + everyMs, rank: 0 })));
+      await this.#loop.record(() =>
+        store.transaction((tx) =>
+          tx.jobs.release(HOUSEKEEPING_JOB, { runAt: clock.now().getTime() + everyMs, rank: 0 }),
+        ),
+      );
     } catch (error) {
-      log.warn({ err: error }, 'the next clean-up could not be set; it comes when the lease of this one ends');
+      log.warn(
+        { err: error },
+        'the next clean-up could not be set; it comes when the lease of this one ends',
+      );
     }
   }
 }

@@ -6,8 +6,8 @@ const MOMENT_MS = 10;
 
 /**
  * Where log lines go. A disk that is full, a reader that is gone or does not read must not end the
- * service or hold it up: lines that cannot be written are dropped and counted, and when writing works
- * again a line says how many they were.
+ * service or hold it up: lines that cannot be written are dropped and counted, and when writing
+ * works again a line says how many they were.
  */
 export class LogOutput {
   readonly #fd: number;
@@ -33,7 +33,13 @@ export class LogOutput {
   }
 
   #report(): void {
-    const note = { level: 40, time: Date.now(), dropped: this.#dropped, reason: this.#reason, msg: 'log lines could not be written and are lost' };
+    const note = {
+      level: 40,
+      time: Date.now(),
+      dropped: this.#dropped,
+      reason: this.#reason,
+      msg: 'log lines could not be written and are lost',
+    };
     this.#writeAll(`${this.#isTorn ? '\n' : ''}${JSON.stringify(note)}\n`);
     this.#dropped = 0;
     this.#isTorn = false;

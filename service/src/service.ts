@@ -42,8 +42,8 @@ export interface Service {
   /** The one-time link of the first start; null when the service is set up. */
   readonly setupUrl: string | null;
   /**
-   * Takes no more requests and work, finishes what is in flight, flushes and lets go of the data folder:
-   * at most DELIVERY_TIMEOUT_MS (or 10 s, if that is less) and 14 s. @see decision 0021
+   * Takes no more requests and work, finishes what is in flight, flushes and lets go of the data
+   * folder: at most DELIVERY_TIMEOUT_MS (or 10 s, if that is less) and 14 s. @see decision 0021
    */
   stop(): Promise<void>;
 }
@@ -70,7 +70,10 @@ export interface StartOptions {
   readonly passwordThread?: URL;
 }
 
-/** How long open requests and calls of tools, channels and payment providers may take to end at a stop. */
+/**
+ * How long open requests and calls of tools, channels and payment providers may take to end at a
+ * stop.
+ */
 const DRAIN_MS = 10_000;
 /** What a stop gives what has ended to be recorded. */
 const RECORD_MS = 4_000;
@@ -81,11 +84,30 @@ const SWEEP_MS = 50;
 /** Wires the parts and starts them; when one fails, those started before are stopped again. */
 export async function startService(
   config: Config,
-  { clock = systemClock, databaseNow, log = createLogger(config.logLevel), ca, store: storeOptions = {}, housekeepingEveryMs, retention = retentionOf(config), server: serverLimits = {}, onStoreLost, passwordThread }: StartOptions = {},
+  {
+    clock = systemClock,
+    databaseNow,
+    log = createLogger(config.logLevel),
+    ca,
+    store: storeOptions = {},
+    housekeepingEveryMs,
+    retention = retentionOf(config),
+    server: serverLimits = {},
+    onStoreLost,
+    passwordThread,
+  }: StartOptions = {},
 ): Promise<Service> {
   await using started = new AsyncDisposableStack();
 
-  const store = started.adopt(await openStore(collections, config, { log, queues: WORK_QUEUES, embedded: { clock, holderOf: workspaceOf, ...storeOptions }, postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost } }), (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log));
+  const store = started.adopt(
+    await openStore(collections, config, {
+      log,
+      queues: WORK_QUEUES,
+      embedded: { clock, holderOf: workspaceOf, ...storeOptions },
+      postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost },
+    }),
+    (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log),
+  );
   const secrets = await openSecretBox(store, config);
   const metrics = started.adopt(createMetrics(store, clock, log), (running) => running.stop());
   const bounds = createBounds(log, metrics.boundReached);
@@ -95,14 +117,25 @@ export async function startService(
   );
 
   const outbound = started.adopt(
-    createOutboundClient({ allowedNetworks: config.allowedNetworks, nat64Prefixes: config.nat64Prefixes, insecureTargets: config.insecureTargets, ca, bounds, log }),
+    createOutboundClient({
+      allowedNetworks: config.allowedNetworks,
+      nat64Prefixes: config.nat64Prefixes,
+      insecureTargets: config.insecureTargets,
+      ca,
+      bounds,
+      log,
+    }),
     (client) => closeWithin(client, 'outgoing connections', log),
   );
   if (config.insecureTargets) {
-    log.warn('INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.');
+    log.warn(
+      'INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.',
+    );
   }
-  // Known before any work begins: a payment page's address goes to the provider. Only port 0, of tests, is known later.
-  let publicUrl = config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`);
+  // Known before any work begins: a payment page's address goes to the provider. Only port 0, of
+  // tests, is known later.
+  let publicUrl =
+    config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`);
   const deps: Deps = {
     store,
     clock,
@@ -114,18 +147,47 @@ export async function startService(
     channels: channelDirectory,
     payments: paymentDirectory,
     publicUrl: () => publicUrl ?? '',
-    agent: { isOnByDefault: config.llm !== null, quietMs: config.agentQuietMs, approvalExpiresMs: config.approvalExpiresMs },
+    agent: {
+      isOnByDefault: config.llm !== null,
+      quietMs: config.agentQuietMs,
+      approvalExpiresMs: config.approvalExpiresMs,
+    },
   };
   const { setupToken } = await bootstrap(deps, config);
 
-  const parts = started.adopt(new StopTogether(), (running) => running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log));
+  const parts = started.adopt(new StopTogether(), (running) =>
+    running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log),
+  );
   const stopping = new AbortController();
   const chatFeed = config.role === 'worker' ? NO_CHATS : followChatMessages(store, stopping.signal);
   const model = await openModel(config, log, bounds);
-  const work = config.role === 'api' ? NO_WORK : await startWork({ store, deps, outbound, log, config, clock, model, observer: metrics.deliveries, retention, housekeepingEveryMs, isConnected: (contactId) => chatFeed.has(contactId) }, parts);
+  const work =
+    config.role === 'api'
+      ? NO_WORK
+      : await startWork(
+          {
+            store,
+            deps,
+            outbound,
+            log,
+            config,
+            clock,
+            model,
+            observer: metrics.deliveries,
+            retention,
+            housekeepingEveryMs,
+            isConnected: (contactId) => chatFeed.has(contactId),
+          },
+          parts,
+        );
   metrics.watchLoop(work.sinceLastTurnMs);
 
-  const health = { storeFault: () => store.fault, storeWarning: () => pressureInWords(store.pressure), sinceLastTurnMs: work.sinceLastTurnMs, longestStallMs: metrics.longestStallMs };
+  const health = {
+    storeFault: () => store.fault,
+    storeWarning: () => pressureInWords(store.pressure),
+    sinceLastTurnMs: work.sinceLastTurnMs,
+    longestStallMs: metrics.longestStallMs,
+  };
   const { app, connections } =
     config.role === 'worker'
       ? createWorkerApp({ config, log, health, metrics, bounds, stopping: stopping.signal })
@@ -140,12 +202,27 @@ export async function startService(
           live: followWorkspaces(store, stopping.signal),
           followToolCall: followToolCalls(store, deps, stopping.signal),
           followPayment: followPayments(store, deps, stopping.signal),
-          model: { model, name: config.llm?.model ?? 'keyword', host: config.llm && new URL(config.llm.baseUrl).host, timeoutMs: config.llmTimeoutMs },
+          model: {
+            model,
+            name: config.llm?.model ?? 'keyword',
+            host: config.llm && new URL(config.llm.baseUrl).host,
+            timeoutMs: config.llmTimeoutMs,
+          },
           setup: oneTimeSetup(deps),
-          connectionShares: config.database && new ConnectionShares({ places: config.database.connections, bounds, bound: 'workspace_transactions' }),
+          connectionShares:
+            config.database &&
+            new ConnectionShares({
+              places: config.database.connections,
+              bounds,
+              bound: 'workspace_transactions',
+            }),
           stopping: stopping.signal,
         });
-  const server = createBoundedServer(app, { connections, bounds, limits: { ...SERVER_LIMITS, ...serverLimits } });
+  const server = createBoundedServer(app, {
+    connections,
+    bounds,
+    limits: { ...SERVER_LIMITS, ...serverLimits },
+  });
   parts.add('requests', { stop: () => closeServer(server, stopping) });
   await listen(server, config);
   const { port } = server.address() as AddressInfo;
@@ -166,24 +243,47 @@ const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
 /** What a process that shows no chat knows of chats. */
 const NO_CHATS: ChatFeed = { listen: () => () => {}, has: () => false };
 
-const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({ days: retentionDays, conversationDays: conversationRetentionDays });
+const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({
+  days: retentionDays,
+  conversationDays: conversationRetentionDays,
+});
 
-/** What decides for the agent. The package for language models is loaded only when one is configured. */
-const openModel = async ({ llm, llmTimeoutMs }: Config, log: Logger, bounds: Bounds): Promise<AgentModel> =>
-  llm === null ? createKeywordAgent(undefined, bounds) : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
+/**
+ * What decides for the agent. The package for language models is loaded only when one is
+ * configured.
+ */
+const openModel = async (
+  { llm, llmTimeoutMs }: Config,
+  log: Logger,
+  bounds: Bounds,
+): Promise<AgentModel> =>
+  llm === null
+    ? createKeywordAgent(undefined, bounds)
+    : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} of ${host} is in use. Stop what uses it, or set PORT to another one.`) : error),
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(
+              `Port ${port} of ${host} is in use. Stop what uses it, or set PORT to another one.`,
+            )
+          : error,
+      ),
     );
     server.listen(port, host, resolve);
   });
 }
 
 /** A disk or a peer that hangs must not hold up the end: nothing acknowledged waits for it. */
-async function closeWithin(part: { close(): Promise<void> }, name: string, log: Logger): Promise<void> {
-  if (!(await isDoneWithin(part.close(), FLUSH_MS))) log.warn(`${name} could not be closed in time; nothing that was acknowledged is lost`);
+async function closeWithin(
+  part: { close(): Promise<void> },
+  name: string,
+  log: Logger,
+): Promise<void> {
+  if (!(await isDoneWithin(part.close(), FLUSH_MS)))
+    log.warn(`${name} could not be closed in time; nothing that was acknowledged is lost`);
 }
 
 async function closeServer(server: Server, stopping: AbortController): Promise<void> {
@@ -200,4 +300,13 @@ async function closeServer(server: Server, stopping: AbortController): Promise<v
 
 /** Structured lines on standard output; anything that could hold a secret is cut out by name. */
 export const createLogger = (level: string): Logger =>
-  pino({ level, redact: { paths: ['*.authorization', '*.token', '*.secret', '*.key', '*.phone', '*.email', '*.text'], censor: '[removed]' } }, new LogOutput());
+  pino(
+    {
+      level,
+      redact: {
+        paths: ['*.authorization', '*.token', '*.secret', '*.key', '*.phone', '*.email', '*.text'],
+        censor: '[removed]',
+      },
+    },
+    new LogOutput(),
+  );

@@ -40,17 +40,69 @@ export interface StartedWork {
   sinceLastTurnMs(): number;
 }
 
-/** Starts everything that does what is queued: in each process but those that only answer requests. */
-export async function startWork({ store, deps, outbound, log, config, clock, model, observer, retention, housekeepingEveryMs, isConnected }: WorkParts, parts: StopTogether): Promise<StartedWork> {
+/**
+ * Starts everything that does what is queued: in each process but those that only answer requests.
+ */
+export async function startWork(
+  {
+    store,
+    deps,
+    outbound,
+    log,
+    config,
+    clock,
+    model,
+    observer,
+    retention,
+    housekeepingEveryMs,
+    isConnected,
+  }: WorkParts,
+  parts: StopTogether,
+): Promise<StartedWork> {
   await tellOverdue(store, log);
-  const dispatcher = parts.add('deliveries', new Dispatcher({ store, deps, outbound, log, timeoutMs: config.deliveryTimeoutMs, retryDelaysMs: config.deliveryRetryDelaysMs, observer }));
+  const dispatcher = parts.add(
+    'deliveries',
+    new Dispatcher({
+      store,
+      deps,
+      outbound,
+      log,
+      timeoutMs: config.deliveryTimeoutMs,
+      retryDelaysMs: config.deliveryRetryDelaysMs,
+      observer,
+    }),
+  );
   parts.add('removed subscriptions', new Retirements({ store, deps, log }));
-  parts.add('tool calls', new ToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }));
-  parts.add('channels', new Sender({ store, deps, log, clock, config: config.channels, retryDelaysMs: config.channelRetryDelaysMs }));
+  parts.add(
+    'tool calls',
+    new ToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),
+  );
+  parts.add(
+    'channels',
+    new Sender({
+      store,
+      deps,
+      log,
+      clock,
+      config: config.channels,
+      retryDelaysMs: config.channelRetryDelaysMs,
+    }),
+  );
   parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
   parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
   const prudent = await openPrudentClock({ clock, store, log });
-  parts.add('clean-up', await startHousekeeping({ store, clock, ageClock: prudent, retention, log, everyMs: housekeepingEveryMs }));
-  if (store.pressure !== null) parts.add('room', new RoomMaker({ store, clock: prudent, log, isConnected }));
+  parts.add(
+    'clean-up',
+    await startHousekeeping({
+      store,
+      clock,
+      ageClock: prudent,
+      retention,
+      log,
+      everyMs: housekeepingEveryMs,
+    }),
+  );
+  if (store.pressure !== null)
+    parts.add('room', new RoomMaker({ store, clock: prudent, log, isConnected }));
   return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
 }

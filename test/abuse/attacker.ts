@@ -18,7 +18,11 @@ export interface Attacker {
 /** Starts `attacks/<name>.ts`; the attack is under way when this resolves. */
 export async function startAttacker(name: string, args: object): Promise<Attacker> {
   const script = fileURLToPath(new URL(`./attacks/${name}.ts`, import.meta.url));
-  const child = fork(script, [JSON.stringify(args)], { env: cleanEnv(), execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(script, [JSON.stringify(args)], {
+    env: cleanEnv(),
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const begun = messageOf(child, 'begun');
   const counted = messageOf(child, 'counts') as Promise<Counts>;
   for (const each of [begun, counted]) each.catch(() => {});
@@ -49,5 +53,7 @@ const messageOf = (child: ChildProcess, field: string) =>
       if (field in message) resolve(message[field]);
     });
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(new Error(`The attacker ended with ${signal ?? code} before it said "${field}".`)));
+    child.once('exit', (code, signal) =>
+      reject(new Error(`The attacker ended with ${signal ?? code} before it said "${field}".`)),
+    );
   });

@@ -8,21 +8,48 @@ import { makeLive, type DefinedTool, type ToolEndpoint } from '../helpers/toolEn
 import { waitFor } from '../helpers/waitFor.ts';
 import type { Tenant } from './tenants.ts';
 
-export const KINDS = ['health check', 'message', 'delivery', 'API call', 'tool call', 'sign-in', 'stream'] as const;
+export const KINDS = [
+  'health check',
+  'message',
+  'delivery',
+  'API call',
+  'tool call',
+  'sign-in',
+  'stream',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** How long each of a kind took, in ms. */
 export type Times = Readonly<Record<Kind, readonly number[]>>;
 
-/** Between two of a kind. Nobody waits for an answer before the next: a stall is felt by all who come in it. */
-const EVERY_MS = { 'health check': 100, message: 250, 'API call': 200, 'tool call': 500, 'sign-in': 1000, stream: 500 } as const;
+/**
+ * Between two of a kind. Nobody waits for an answer before the next: a stall is felt by all who
+ * come in it.
+ */
+const EVERY_MS = {
+  'health check': 100,
+  message: 250,
+  'API call': 200,
+  'tool call': 500,
+  'sign-in': 1000,
+  stream: 500,
+} as const;
 
 /** The service's own words are waited for; no answer in this time is a request lost. */
 const PATIENCE_MS = 90_000;
 const VISITORS = 24;
 
-/** Connections are kept as a proxy in front keeps them, and let go of long before the service would close them. */
-const LIKE_A_PROXY = { dispatcher: new Agent({ keepAliveTimeout: 4000, keepAliveMaxTimeout: 4000, connect: { timeout: PATIENCE_MS } }) };
+/**
+ * Connections are kept as a proxy in front keeps them, and let go of long before the service would
+ * close them.
+ */
+const LIKE_A_PROXY = {
+  dispatcher: new Agent({
+    keepAliveTimeout: 4000,
+    keepAliveMaxTimeout: 4000,
+    connect: { timeout: PATIENCE_MS },
+  }),
+};
 
 interface Visitor {
   readonly address: string;
@@ -51,7 +78,13 @@ export interface BesideParts {
   readonly mayRefuse?: (kind: Kind, status: number) => boolean;
 }
 
-export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse = () => false }: BesideParts): Promise<Beside> {
+export async function startBeside({
+  url,
+  tenant,
+  receiver,
+  endpoint,
+  mayRefuse = () => false,
+}: BesideParts): Promise<Beside> {
   const faults: string[] = [];
   /** Texts by the id that the service gave. */
   const acknowledged = new Map<string, { text: string; visitor: Visitor }>();
@@ -59,18 +92,37 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
   let turns = 0;
 
   /** @returns the body, or null when the answer is a refusal that may be */
-  const ask = async (kind: Kind, path: string, init: RequestInit, wanted: number): Promise<string | null> => {
-    const response = await fetch(url + path, { ...LIKE_A_PROXY, ...init, signal: AbortSignal.timeout(PATIENCE_MS), redirect: 'manual' });
+  const ask = async (
+    kind: Kind,
+    path: string,
+    init: RequestInit,
+    wanted: number,
+  ): Promise<string | null> => {
+    const response = await fetch(url + path, {
+      ...LIKE_A_PROXY,
+      ...init,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      redirect: 'manual',
+    });
     const text = await response.text();
     if (response.status === wanted) return text;
     if (mayRefuse(kind, response.status)) return null;
     throw new Error(`${response.status} ${text.slice(0, 200)}`);
   };
-  const posted = (body: unknown, headers: Record<string, string>): RequestInit => ({ method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+  const posted = (body: unknown, headers: Record<string, string>): RequestInit => ({
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 
   const arrive = async (n: number): Promise<Visitor> => {
     const address = `198.51.100.${n + 1}`;
-    const answer = await ask('message', '/api/chat/sessions', posted({ workspace: tenant.slug }, { 'x-forwarded-for': address }), 201);
+    const answer = await ask(
+      'message',
+      '/api/chat/sessions',
+      posted({ workspace: tenant.slug }, { 'x-forwarded-for': address }),
+      201,
+    );
     return { address, token: (JSON.parse(answer!) as { token: string }).token };
   };
   await receiver.subscribe(tenant, 'message.received');
@@ -79,10 +131,18 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
   const visitors = await Promise.all(Array.from({ length: VISITORS }, (_, n) => arrive(n)));
   const arrivals = watchArrivals(receiver);
 
-  const write = async (visitor: Visitor, delivered: (ms: number) => void = () => {}): Promise<boolean> => {
+  const write = async (
+    visitor: Visitor,
+    delivered: (ms: number) => void = () => {},
+  ): Promise<boolean> => {
     const text = `Honest ${randomUUID()}`;
     const startedAt = performance.now();
-    const answer = await ask('message', '/api/chat/messages', posted({ text, client_message_id: text }, bearer(visitor)), 202);
+    const answer = await ask(
+      'message',
+      '/api/chat/messages',
+      posted({ text, client_message_id: text }, bearer(visitor)),
+      202,
+    );
     if (answer === null) return false;
     const { message_id: id } = JSON.parse(answer) as { message_id: string };
     acknowledged.set(id, { text, visitor });
@@ -90,28 +150,59 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
     return true;
   };
   await write(visitors[0]!);
-  const { conversation_id: conversationId } = JSON.parse((await ask('message', '/api/chat/messages', posted({ text: 'Hello', client_message_id: 'first' }, bearer(visitors[1]!)), 202))!) as { conversation_id: string };
+  const { conversation_id: conversationId } = JSON.parse(
+    (await ask(
+      'message',
+      '/api/chat/messages',
+      posted({ text: 'Hello', client_message_id: 'first' }, bearer(visitors[1]!)),
+      202,
+    ))!,
+  ) as { conversation_id: string };
 
   const acts: Record<keyof typeof EVERY_MS, (times: Record<Kind, number[]>) => Promise<boolean>> = {
     'health check': async () => (await ask('health check', '/healthz', {}, 200)) !== null,
     message: (times) => write(visitors[turns++ % VISITORS]!, (ms) => void times.delivery.push(ms)),
-    'API call': async () => (await ask('API call', `/api/conversations/${conversationId}`, { headers: { authorization: `Bearer ${tenant.key}` } }, 200)) !== null,
+    'API call': async () =>
+      (await ask(
+        'API call',
+        `/api/conversations/${conversationId}`,
+        { headers: { authorization: `Bearer ${tenant.key}` } },
+        200,
+      )) !== null,
     'tool call': async () => {
-      const answer = await ask('tool call', `/api/tools/${tool.id}/test`, posted({ arguments: {} }, { authorization: `Bearer ${tenant.key}` }), 200);
-      if (answer !== null && (JSON.parse(answer) as { status: string }).status !== 'succeeded') throw new Error(answer.slice(0, 300));
+      const answer = await ask(
+        'tool call',
+        `/api/tools/${tool.id}/test`,
+        posted({ arguments: {} }, { authorization: `Bearer ${tenant.key}` }),
+        200,
+      );
+      if (answer !== null && (JSON.parse(answer) as { status: string }).status !== 'succeeded')
+        throw new Error(answer.slice(0, 300));
       return answer !== null;
     },
     'sign-in': async () => {
       signIns += 1;
       const headers = { 'x-forwarded-for': `192.0.2.${(signIns % 254) + 1}` };
-      return (await ask('sign-in', '/sign-in', { method: 'POST', body: new URLSearchParams(MEMBER), headers }, 303)) !== null;
+      return (
+        (await ask(
+          'sign-in',
+          '/sign-in',
+          { method: 'POST', body: new URLSearchParams(MEMBER), headers },
+          303,
+        )) !== null
+      );
     },
     stream: async () => {
       const visitor = visitors[turns++ % VISITORS]!;
       const abort = new AbortController();
       const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(PATIENCE_MS)]);
-      const response = await fetch(`${url}/api/chat/stream`, { ...LIKE_A_PROXY, headers: bearer(visitor), signal });
-      if (response.status !== 200) throw new Error(`${response.status} ${(await response.text()).slice(0, 200)}`);
+      const response = await fetch(`${url}/api/chat/stream`, {
+        ...LIKE_A_PROXY,
+        headers: bearer(visitor),
+        signal,
+      });
+      if (response.status !== 200)
+        throw new Error(`${response.status} ${(await response.text()).slice(0, 200)}`);
       await response.body!.getReader().read();
       abort.abort();
       return true;
@@ -121,7 +212,10 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
   return {
     faults,
     async run(until) {
-      const times = Object.fromEntries(KINDS.map((kind) => [kind, [] as number[]])) as Record<Kind, number[]>;
+      const times = Object.fromEntries(KINDS.map((kind) => [kind, [] as number[]])) as Record<
+        Kind,
+        number[]
+      >;
       const underWay = new Set<Promise<void>>();
       const act = async (kind: keyof typeof EVERY_MS) => {
         const startedAt = performance.now();
@@ -136,7 +230,9 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
         const one: Promise<void> = act(kind).finally(() => underWay.delete(one));
         underWay.add(one);
       };
-      const timers = Object.entries(EVERY_MS).map(([kind, everyMs]) => setInterval(() => begin(kind as keyof typeof EVERY_MS), everyMs));
+      const timers = Object.entries(EVERY_MS).map(([kind, everyMs]) =>
+        setInterval(() => begin(kind as keyof typeof EVERY_MS), everyMs),
+      );
       try {
         await (typeof until === 'number' ? sleep(until) : until);
       } finally {
@@ -150,13 +246,18 @@ export async function startBeside({ url, tenant, receiver, endpoint, mayRefuse =
     async missing() {
       const read = await Promise.all(visitors.map((visitor) => readAll(url, visitor)));
       const stored = new Map(read.flat().map(({ id, text }) => [id, text]));
-      return [...acknowledged].filter(([id, { text }]) => stored.get(id) !== text).map(([id]) => id);
+      return [...acknowledged]
+        .filter(([id, { text }]) => stored.get(id) !== text)
+        .map(([id]) => id);
     },
     allDelivered: () => arrivals.all([...acknowledged.values()].map(({ text }) => text)),
   };
 }
 
-const bearer = ({ token, address }: Visitor) => ({ authorization: `Bearer ${token}`, 'x-forwarded-for': address });
+const bearer = ({ token, address }: Visitor) => ({
+  authorization: `Bearer ${token}`,
+  'x-forwarded-for': address,
+});
 
 /** When the deliveries of messages came, by the messages' texts. */
 function watchArrivals(receiver: EventReceiver) {
@@ -166,14 +267,23 @@ function watchArrivals(receiver: EventReceiver) {
     for (; looked < receiver.requests.length; looked += 1) {
       const { rawBody, receivedAt } = receiver.requests[looked]!;
       const { message } = JSON.parse(rawBody.toString()) as { message: { text: string } };
-      if (!seen.has(message.text)) seen.set(message.text, performance.now() - (Date.now() - receivedAt.getTime()));
+      if (!seen.has(message.text))
+        seen.set(message.text, performance.now() - (Date.now() - receivedAt.getTime()));
     }
     return seen;
   };
   return {
-    of: (text: string): Promise<number> => waitFor(`the delivery of ${text}`, () => look().get(text), { timeoutMs: PATIENCE_MS, everyMs: 5 }).catch(() => Number.NaN),
+    of: (text: string): Promise<number> =>
+      waitFor(`the delivery of ${text}`, () => look().get(text), {
+        timeoutMs: PATIENCE_MS,
+        everyMs: 5,
+      }).catch(() => Number.NaN),
     async all(texts: readonly string[]): Promise<void> {
-      await waitFor(`the deliveries of ${texts.length} messages`, () => texts.every((text) => look().has(text)), { timeoutMs: PATIENCE_MS, everyMs: 50 });
+      await waitFor(
+        `the deliveries of ${texts.length} messages`,
+        () => texts.every((text) => look().has(text)),
+        { timeoutMs: PATIENCE_MS, everyMs: 50 },
+      );
     },
   };
 }
@@ -182,9 +292,16 @@ function watchArrivals(receiver: EventReceiver) {
 async function readAll(url: string, visitor: Visitor): Promise<{ id: string; text: string }[]> {
   const all: { id: string; text: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const response: Response = await fetch(`${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`, { ...LIKE_A_PROXY, headers: bearer(visitor) });
-    if (response.status !== 200) throw new Error(`The messages cannot be read: ${response.status} ${await response.text()}`);
-    const page = (await response.json()) as { data: { id: string; text: string }[]; next_cursor: string | null };
+    const response: Response = await fetch(
+      `${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`,
+      { ...LIKE_A_PROXY, headers: bearer(visitor) },
+    );
+    if (response.status !== 200)
+      throw new Error(`The messages cannot be read: ${response.status} ${await response.text()}`);
+    const page = (await response.json()) as {
+      data: { id: string; text: string }[];
+      next_cursor: string | null;
+    };
     all.push(...page.data);
     cursor = page.next_cursor;
   }

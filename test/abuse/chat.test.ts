@@ -12,8 +12,16 @@ describe('2: sessions and long messages without number', () => {
     onStage({}, async (stage) => {
       const title = '2: messages of 4 kB in 60 sessions of one address, as many as are taken';
       const startedAt = performance.now();
-      const counts = await stage.attack(title, 'chatFlood', { addresses: 1, sessionsEach: 60, messages: 10_000, connections: 20, seconds: 60 });
-      expect(counts['messages 202']).toBeLessThanOrEqual(minutesSince(startedAt) * MESSAGES_A_MINUTE);
+      const counts = await stage.attack(title, 'chatFlood', {
+        addresses: 1,
+        sessionsEach: 60,
+        messages: 10_000,
+        connections: 20,
+        seconds: 60,
+      });
+      expect(counts['messages 202']).toBeLessThanOrEqual(
+        minutesSince(startedAt) * MESSAGES_A_MINUTE,
+      );
       expect(counts['messages 429']).toBeGreaterThan(0);
       await stage.settle();
     }));
@@ -24,7 +32,10 @@ describe('7: streams that are opened and kept', () => {
     onStage({}, async (stage) => {
       // As many as there are in all, whether in short or not: with fewer, nothing is shown.
       const sessions = { addresses: 200, sessions: 700, each: 8 };
-      await stage.attack('7: 700 sessions with 8 streams each', 'streams', { ...sessions, seconds: sized(25, 45) });
+      await stage.attack('7: 700 sessions with 8 streams each', 'streams', {
+        ...sessions,
+        seconds: sized(25, 45),
+      });
       await stage.settle();
     }));
 });
@@ -45,9 +56,23 @@ describe('8: sixty visitors with a message a second', () => {
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
       const properties = Object.fromEntries(ARGUMENTS.map((argument) => [argument.name, argument]));
-      for (let n = 0; n < sized(5, 20); n += 1) await makeLive(hostile.api, await stage.endpoint.define(hostile.api, { name: `book_table_${n}`, parameters: { type: 'object', properties } }));
-      const text = 'Please book a table on 12 May at 10:30, or order A-1042 with code 77-B of 3 June. '.repeat(48);
-      await stage.attack('8: sixty visitors with a message a second to the keyword agent', 'chatter', { visitors: 60, text });
+      for (let n = 0; n < sized(5, 20); n += 1)
+        await makeLive(
+          hostile.api,
+          await stage.endpoint.define(hostile.api, {
+            name: `book_table_${n}`,
+            parameters: { type: 'object', properties },
+          }),
+        );
+      const text =
+        'Please book a table on 12 May at 10:30, or order A-1042 with code 77-B of 3 June. '.repeat(
+          48,
+        );
+      await stage.attack(
+        '8: sixty visitors with a message a second to the keyword agent',
+        'chatter',
+        { visitors: 60, text },
+      );
       await stage.settle();
     }));
 });

@@ -1,4 +1,5 @@
-// Attack 14: the many keys of one workspace. There were 300; now a workspace has at most a hundred, which share one limit.
+// Attack 14: the many keys of one workspace. There were 300; now a workspace has at most a hundred,
+// which share one limit.
 import { describe, expect, it } from '@jest/globals';
 import { MAX_API_KEYS } from '../../service/src/domain/operations/createApiKey.ts';
 import { minutesSince, sized } from './size.ts';
@@ -13,7 +14,12 @@ describe('14: API calls with as many keys as a workspace may have', () => {
       const { key, moreKeys } = stage.tenants.hostile;
       const calls = sized(15_000, 40_000);
       const startedAt = performance.now();
-      const counts = await stage.attack(`14: ${calls} calls with ${MAX_API_KEYS} keys`, 'keys', { keys: [key, ...moreKeys], calls, connections: 50, seconds: 60 });
+      const counts = await stage.attack(`14: ${calls} calls with ${MAX_API_KEYS} keys`, 'keys', {
+        keys: [key, ...moreKeys],
+        calls,
+        connections: 50,
+        seconds: 60,
+      });
       expect(counts['calls 200']).toBeLessThanOrEqual(minutesSince(startedAt) * CALLS_A_MINUTE);
       await stage.settle();
     }));

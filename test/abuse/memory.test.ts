@@ -1,4 +1,5 @@
-// Attack 2 from many addresses: on the embedded store against a small heap, which holds all that is stored.
+// Attack 2 from many addresses: on the embedded store against a small heap, which holds all that is
+// stored.
 import { describe, expect, it } from '@jest/globals';
 import { testDatabaseUrl } from '../helpers/storage.ts';
 import { sized } from './size.ts';
@@ -7,7 +8,10 @@ import { onStage, type StageOptions } from './stage.ts';
 const HEAP_MIB = 96;
 /** When room is short, whatever adds is refused with words; what only reads never is. */
 const ADDS = ['message', 'tool call', 'sign-in'];
-const SMALL_HEAP: StageOptions = { env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` }, mayRefuse: (kind, status) => status === 503 && ADDS.includes(kind) };
+const SMALL_HEAP: StageOptions = {
+  env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
+  mayRefuse: (kind, status) => status === 503 && ADDS.includes(kind),
+};
 
 const isEmbedded = testDatabaseUrl() === null;
 
@@ -17,7 +21,10 @@ describe('2: sessions and long messages from many addresses', () => {
       // Several times what the heap could hold; it ends when nothing more is taken.
       const flood = { addresses: 200, sessionsEach: 5, messages: 60_000, connections: 50 };
       const title = `2: messages of 4 kB from many addresses${isEmbedded ? `, with a heap of ${HEAP_MIB} MiB` : ''}`;
-      const counts = await stage.attack(title, 'chatFlood', { ...flood, seconds: isEmbedded ? 240 : sized(20, 60) });
+      const counts = await stage.attack(title, 'chatFlood', {
+        ...flood,
+        seconds: isEmbedded ? 240 : sized(20, 60),
+      });
       expect(counts['messages 202']).toBeGreaterThan(0);
       expect(counts['messages 0'] ?? 0).toBe(0);
       if (isEmbedded) expect(counts['messages 503']).toBeGreaterThan(0);

@@ -15,7 +15,9 @@ const mayMount = (() => {
     execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
     return true;
   } catch {
-    process.stderr.write('Attack 4 is left out: only root may give a process a name server of its own (unshare -m).\n');
+    process.stderr.write(
+      'Attack 4 is left out: only root may give a process a name server of its own (unshare -m).\n',
+    );
     return false;
   }
 })();
@@ -30,7 +32,15 @@ const SUBSCRIPTIONS = 5;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'names-'));
     host = `127.53.${randomInt(256)}.${randomInt(1, 255)}`;
-    names = await startDnsServer((name) => (name.endsWith('.dead.test') ? SILENCE : name.endsWith('.honest.test') ? ['127.0.0.1'] : undefined), { host, port: PORT });
+    names = await startDnsServer(
+      (name) =>
+        name.endsWith('.dead.test')
+          ? SILENCE
+          : name.endsWith('.honest.test')
+            ? ['127.0.0.1']
+            : undefined,
+      { host, port: PORT },
+    );
     await writeFile(join(folder, 'resolv.conf'), `nameserver ${host}\n`);
   });
   afterAll(async () => {
@@ -39,19 +49,40 @@ const SUBSCRIPTIONS = 5;
   });
 
   it('keep nobody else from subscribing, and hold up no delivery', () =>
-    onStage({ launcher: ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/resolv.conf && exec "$@"', join(folder, 'resolv.conf')] }, async (stage) => {
-      const { honest, hostile } = stage.tenants;
-      const statuses: number[] = [];
-      const subscribe = async () => {
-        for (let n = 0; n < SUBSCRIPTIONS; n += 1) {
-          const { status, body } = await honest.api.post('/api/hooks', { event: 'message.sent', target_url: `https://shop-${n}.honest.test/events`, source: 'test' });
-          statuses.push(status);
-          if (status === 201) await honest.api.delete(`/api/hooks/${body.id}`);
-        }
-      };
-      const fresh = sized(300, 600);
-      await stage.attack(`4: subscriptions to ${fresh} names under a dead name server`, 'subscriptions', { key: hostile.key, domain: 'dead.test', names: fresh, connections: fresh, seconds: 60 }, subscribe);
-      expect(statuses).toEqual(Array(SUBSCRIPTIONS).fill(201));
-      await stage.settle();
-    }));
+    onStage(
+      {
+        launcher: [
+          'unshare',
+          '-m',
+          'sh',
+          '-c',
+          'mount --bind "$0" /etc/resolv.conf && exec "$@"',
+          join(folder, 'resolv.conf'),
+        ],
+      },
+      async (stage) => {
+        const { honest, hostile } = stage.tenants;
+        const statuses: number[] = [];
+        const subscribe = async () => {
+          for (let n = 0; n < SUBSCRIPTIONS; n += 1) {
+            const { status, body } = await honest.api.post('/api/hooks', {
+              event: 'message.sent',
+              target_url: `https://shop-${n}.honest.test/events`,
+              source: 'test',
+            });
+            statuses.push(status);
+            if (status === 201) await honest.api.delete(`/api/hooks/${body.id}`);
+          }
+        };
+        const fresh = sized(300, 600);
+        await stage.attack(
+          `4: subscriptions to ${fresh} names under a dead name server`,
+          'subscriptions',
+          { key: hostile.key, domain: 'dead.test', names: fresh, connections: fresh, seconds: 60 },
+          subscribe,
+        );
+        expect(statuses).toEqual(Array(SUBSCRIPTIONS).fill(201));
+        await stage.settle();
+      },
+    ));
 });

@@ -1,4 +1,5 @@
-// Prints, when all attacks are over, what each of them did to others: a table of latencies and ratios.
+// Prints, when all attacks are over, what each of them did to others: a table of latencies and
+// ratios.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,10 +36,17 @@ function tableOf({ attack, rows, notes }) {
   const cells = rows.map(({ kind, before, during }) => {
     const ratio = during.p95 / before.p95;
     const words = Number.isFinite(ratio) ? `${ratio.toFixed(1)}${ratio > AIM ? ' !' : ''}` : '-';
-    return [`${kind} (${before.count}/${during.count})`, ...[before.p50, before.p95, during.p50, during.p95].map(ms), words];
+    return [
+      `${kind} (${before.count}/${during.count})`,
+      ...[before.p50, before.p95, during.p50, during.p95].map(ms),
+      words,
+    ];
   });
-  const widths = COLUMNS.map((name, n) => Math.max(name.length, ...cells.map((row) => row[n].length)));
-  const line = (row) => `    ${row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n]) : cell.padStart(widths[n]))).join('  ')}`;
+  const widths = COLUMNS.map((name, n) =>
+    Math.max(name.length, ...cells.map((row) => row[n].length)),
+  );
+  const line = (row) =>
+    `    ${row.map((cell, n) => (n === 0 ? cell.padEnd(widths[n]) : cell.padStart(widths[n]))).join('  ')}`;
   const table = rows.length === 0 ? [] : [COLUMNS, ...cells].map(line);
   return [`  ${attack}`, ...table, ...notes.map((note) => `    ${note}`), ''].join('\n');
 }

@@ -13,7 +13,17 @@ describe('11: bodies and headers that never end', () => {
   it('are let go, with what they hold', () =>
     onStage({}, async (stage) => {
       const connections = sized(800, 2000);
-      const counts = await stage.attack(`11: ${connections} requests that never end`, 'slowClients', { connections, peers: PEERS, proxy: PROXY, patienceSeconds: PATIENCE_SECONDS, seconds: 120 });
+      const counts = await stage.attack(
+        `11: ${connections} requests that never end`,
+        'slowClients',
+        {
+          connections,
+          peers: PEERS,
+          proxy: PROXY,
+          patienceSeconds: PATIENCE_SECONDS,
+          seconds: 120,
+        },
+      );
       expect(counts).toMatchObject({ 'connections that the service let stand': 0 });
       await stage.settle();
     }));

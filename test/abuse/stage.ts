@@ -1,4 +1,5 @@
-// A service with its limits as shipped, an honest tenant beside a hostile one, and what is looked at after each attack.
+// A service with its limits as shipped, an honest tenant beside a hostile one, and what is looked
+// at after each attack.
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,11 @@ import { expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { parseMetrics, readMetrics } from '../helpers/metrics.ts';
-import { startServiceProcess, type ServiceOptions, type ServiceProcess } from '../helpers/serviceProcess.ts';
+import {
+  startServiceProcess,
+  type ServiceOptions,
+  type ServiceProcess,
+} from '../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startToolEndpoint, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -23,12 +28,17 @@ const WARM_UP_MS = 1500;
 /** The peer that is trusted as a proxy; any other address of 127.0.0.0/8 is a stranger's own. */
 const PROXIES = '127.0.0.1/32,::1/128';
 
-/** After an attack the service holds at most this much more than before: code that ran for the first time, pools, what was honestly stored. */
+/**
+ * After an attack the service holds at most this much more than before: code that ran for the first
+ * time, pools, what was honestly stored.
+ */
 const MAY_GROW_BY = 1.25;
 const MAY_GROW_MIB = 24;
 const MEMORY_BACK_MS = 90_000;
 
-export interface StageOptions extends Pick<BesideParts, 'mayRefuse'>, Pick<ServiceOptions, 'env' | 'launcher'> {
+export interface StageOptions
+  extends Pick<BesideParts, 'mayRefuse'>,
+    Pick<ServiceOptions, 'env' | 'launcher'> {
   /** Keys of the hostile workspace beside its first one. */
   readonly hostileKeys?: number;
 }
@@ -45,17 +55,30 @@ export interface Stage {
    * @param besides goes on while the attacker does; the honest load lasts at least as long
    * @returns what the attacker counted
    */
-  attack(title: string, name: string, args?: object, besides?: (attacker: Attacker) => Promise<unknown>): Promise<Counts>;
+  attack(
+    title: string,
+    name: string,
+    args?: object,
+    besides?: (attacker: Attacker) => Promise<unknown>,
+  ): Promise<Counts>;
   /** As `attack`, made by the test itself. */
   attackBy(title: string, run: () => Promise<Counts>): Promise<Counts>;
   /** How often a bound was reached, by its name in /metrics. */
   reached(bound: string): Promise<number>;
-  /** Memory is back, a restart and a crash lose nothing, and nothing honest was refused. @param mayGrowMiB what the attack may leave stored */
+  /**
+   * Memory is back, a restart and a crash lose nothing, and nothing honest was refused. @param
+   * mayGrowMiB what the attack may leave stored
+   */
   settle(options?: { readonly mayGrowMiB?: number }): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse }: StageOptions = {}): Promise<Stage> {
+export async function openStage({
+  env = {},
+  launcher,
+  hostileKeys = 0,
+  mayRefuse,
+}: StageOptions = {}): Promise<Stage> {
   await using started = new AsyncDisposableStack();
   const tls = started.adopt(await writeTlsFiles(await sharedTestCa()), (files) => files.remove());
   const receiver = started.adopt(await startEventReceiver(), (each) => each.close());
@@ -71,12 +94,21 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
       prepare: async (store) => {
         prepared = await prepareTenants(store, hostileKeys);
       },
-      env: { TRUSTED_PROXIES: PROXIES, DATABASE_CONNECTIONS: '', ABUSE_MEMORY_FILE: memoryFile, ...env, NODE_OPTIONS: `--import=${new URL('./memory.mjs', import.meta.url).href} ${env.NODE_OPTIONS ?? ''}` },
+      env: {
+        TRUSTED_PROXIES: PROXIES,
+        DATABASE_CONNECTIONS: '',
+        ABUSE_MEMORY_FILE: memoryFile,
+        ...env,
+        NODE_OPTIONS: `--import=${new URL('./memory.mjs', import.meta.url).href} ${env.NODE_OPTIONS ?? ''}`,
+      },
     }),
     (each) => each.close(),
   );
   const { url } = service;
-  const tenants = { honest: tenantAt(url, prepared!.honest), hostile: tenantAt(url, prepared!.hostile) };
+  const tenants = {
+    honest: tenantAt(url, prepared!.honest),
+    hostile: tenantAt(url, prepared!.hostile),
+  };
   const beside = await startBeside({ url, tenant: tenants.honest, receiver, endpoint, mayRefuse });
   let liveBefore = 0;
 
@@ -84,13 +116,18 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
   const live = async (): Promise<number> => {
     await rm(memoryFile, { force: true });
     process.kill(service.pid, 'SIGUSR2');
-    const text = await waitFor('the measure of memory', () => readFile(memoryFile, 'utf8'), { timeoutMs: 60_000 });
+    const text = await waitFor('the measure of memory', () => readFile(memoryFile, 'utf8'), {
+      timeoutMs: 60_000,
+    });
     const { heapUsed, external } = JSON.parse(text) as NodeJS.MemoryUsage;
     return heapUsed + external;
   };
   // What runs for the first time is slower: neither side of a ratio.
   await beside.run(WARM_UP_MS);
-  const measured = async (title: string, run: () => Promise<{ counts: Counts; during: Times }>): Promise<Counts> => {
+  const measured = async (
+    title: string,
+    run: () => Promise<{ counts: Counts; during: Times }>,
+  ): Promise<Counts> => {
     const before = await beside.run(BEFORE_MS);
     liveBefore = await live();
     const rssBefore = await residentMiB(service.pid);
@@ -99,7 +136,9 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
       outcome = await run();
       return outcome.counts;
     } finally {
-      const counted = Object.entries(outcome?.counts ?? {}).map(([what, count]) => `${count} × ${what}`);
+      const counted = Object.entries(outcome?.counts ?? {}).map(
+        ([what, count]) => `${count} × ${what}`,
+      );
       const rss = await residentMiB(service.pid);
       const bounds = await boundsReached(url);
       addToSummary({
@@ -109,7 +148,11 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
         notes: [
           `attacker: ${counted.join(', ') || 'was not done'}`,
           `resident memory: ${rssBefore.now} MiB before, at most ${rss.most} MiB; bounds reached: ${bounds.join(', ') || 'none'}`,
-          ...(beside.faults.length === 0 ? [] : [`HONEST REQUESTS REFUSED OR LOST: ${beside.faults.length}, such as ${beside.faults[0]}`]),
+          ...(beside.faults.length === 0
+            ? []
+            : [
+                `HONEST REQUESTS REFUSED OR LOST: ${beside.faults.length}, such as ${beside.faults[0]}`,
+              ]),
         ],
       });
     }
@@ -130,7 +173,12 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
     attackBy,
     attack: (title, name, args = {}, besides = async () => {}) =>
       attackBy(title, async () => {
-        const attacker = await startAttacker(name, { url, seconds: ATTACK_SECONDS, workspace: tenants.hostile.slug, ...args });
+        const attacker = await startAttacker(name, {
+          url,
+          seconds: ATTACK_SECONDS,
+          workspace: tenants.hostile.slug,
+          ...args,
+        });
         try {
           await besides(attacker);
           return await attacker.ended;
@@ -139,15 +187,23 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
         }
       }),
     async reached(bound) {
-      return (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
+      return (
+        (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0
+      );
     },
     async settle({ mayGrowMiB = MAY_GROW_MIB } = {}) {
       await beside.allDelivered();
       expect(await beside.missing()).toEqual([]);
       const most = liveBefore * MAY_GROW_BY + mayGrowMiB * MIB;
       let now = 0;
-      await waitFor('memory to be back', async () => (now = await live()) <= most, { timeoutMs: MEMORY_BACK_MS, everyMs: 500 }).catch((error: unknown) => {
-        throw new Error(`${mib(now)} MiB are in use after the attack, and were ${mib(liveBefore)} MiB before it`, { cause: error });
+      await waitFor('memory to be back', async () => (now = await live()) <= most, {
+        timeoutMs: MEMORY_BACK_MS,
+        everyMs: 500,
+      }).catch((error: unknown) => {
+        throw new Error(
+          `${mib(now)} MiB are in use after the attack, and were ${mib(liveBefore)} MiB before it`,
+          { cause: error },
+        );
       });
       for (const begin of [() => service.restart(), () => service.crashAndRestart()]) {
         await begin();
@@ -155,7 +211,10 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
         await beside.write();
       }
       await beside.allDelivered();
-      expect({ faults: beside.faults, atReceiver: receiver.faults }).toEqual({ faults: [], atReceiver: [] });
+      expect({ faults: beside.faults, atReceiver: receiver.faults }).toEqual({
+        faults: [],
+        atReceiver: [],
+      });
     },
   };
   const all = started.move();
@@ -163,7 +222,10 @@ export async function openStage({ env = {}, launcher, hostileKeys = 0, mayRefuse
 }
 
 /** A stage for one attack, closed whatever happens. */
-export async function onStage(options: StageOptions, act: (stage: Stage) => Promise<void>): Promise<void> {
+export async function onStage(
+  options: StageOptions,
+  act: (stage: Stage) => Promise<void>,
+): Promise<void> {
   const stage = await openStage(options);
   try {
     await act(stage);
@@ -177,14 +239,21 @@ const mib = (bytes: number) => Math.round(bytes / MIB);
 /** What the system says of a process; not a number where it says nothing (Linux does). */
 async function residentMiB(pid: number): Promise<{ now: number; most: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const of = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024);
+  const of = (name: string) =>
+    Math.round(
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024,
+    );
   return { now: of('VmRSS'), most: of('VmHWM') };
 }
 
 /** `name count`, of all bounds that were reached. */
 async function boundsReached(url: string): Promise<string[]> {
-  const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(20_000) }).catch(() => null);
+  const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(20_000) }).catch(
+    () => null,
+  );
   if (answer === null) return ['(no metrics)'];
   const { text } = parseMetrics(await answer.text());
-  return [...text.matchAll(/^conversation_service_bound_reached_total\{bound="(\w+)"\} (\d+)$/gm)].filter(([, , count]) => count !== '0').map(([, name, count]) => `${name} ${count}`);
+  return [...text.matchAll(/^conversation_service_bound_reached_total\{bound="(\w+)"\} (\d+)$/gm)]
+    .filter(([, , count]) => count !== '0')
+    .map(([, name, count]) => `${name} ${count}`);
 }

@@ -12,11 +12,27 @@ export interface Part {
 }
 
 export function addToSummary({ attack, before, during, notes }: Part): void {
-  const rows = before === null || during === null ? [] : KINDS.map((kind) => ({ kind, before: figuresOf(before[kind]), during: figuresOf(during[kind]) }));
+  const rows =
+    before === null || during === null
+      ? []
+      : KINDS.map((kind) => ({
+          kind,
+          before: figuresOf(before[kind]),
+          during: figuresOf(during[kind]),
+        }));
   const file = process.env.ABUSE_SUMMARY;
-  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ attack, rows: rows.filter(({ before: { count } }) => count > 0), notes })}\n`);
+  if (file !== undefined)
+    appendFileSync(
+      file,
+      `${JSON.stringify({ attack, rows: rows.filter(({ before: { count } }) => count > 0), notes })}\n`,
+    );
 }
 
-const figuresOf = (times: readonly number[]) => ({ count: times.length, p50: ofAny(times, 0.5), p95: ofAny(times, 0.95) });
+const figuresOf = (times: readonly number[]) => ({
+  count: times.length,
+  p50: ofAny(times, 0.5),
+  p95: ofAny(times, 0.95),
+});
 
-const ofAny = (times: readonly number[], p: number) => (times.length === 0 ? null : quantile(times, p));
+const ofAny = (times: readonly number[], p: number) =>
+  times.length === 0 ? null : quantile(times, p);

@@ -27,12 +27,19 @@ export interface Tenants<T> {
 }
 
 /** Makes both in an empty store. @param hostileKeys beside the first one */
-export async function prepareTenants(env: Storage['env'], hostileKeys = 0): Promise<Tenants<Prepared>> {
+export async function prepareTenants(
+  env: Storage['env'],
+  hostileKeys = 0,
+): Promise<Tenants<Prepared>> {
   const store = await openStoreOf(env);
   const deps = { store, clock: systemClock };
-  const prepare = async (name: string, more: number): Promise<Prepared & { workspace: Awaited<ReturnType<typeof createWorkspace>> }> => {
+  const prepare = async (
+    name: string,
+    more: number,
+  ): Promise<Prepared & { workspace: Awaited<ReturnType<typeof createWorkspace>> }> => {
     const workspace = await createWorkspace(deps, name);
-    const keyOf = async (n: number) => (await createApiKey(deps, workspace, { name: `Key ${n}`, createdBy: 'test' })).key;
+    const keyOf = async (n: number) =>
+      (await createApiKey(deps, workspace, { name: `Key ${n}`, createdBy: 'test' })).key;
     const keys: string[] = [];
     for (let n = 0; n <= more; n += 1) keys.push(await keyOf(n));
     return { workspace, slug: workspace.slug, key: keys[0]!, moreKeys: keys.slice(1) };
@@ -40,11 +47,18 @@ export async function prepareTenants(env: Storage['env'], hostileKeys = 0): Prom
   try {
     const honest = await prepare('honest', 0);
     const hostile = await prepare('hostile', hostileKeys);
-    await createMember(deps, honest.workspace, { name: 'Ana', email: MEMBER.email, passwordHash: await hashOf(MEMBER.password) });
+    await createMember(deps, honest.workspace, {
+      name: 'Ana',
+      email: MEMBER.email,
+      passwordHash: await hashOf(MEMBER.password),
+    });
     return { honest, hostile };
   } finally {
     await store.close();
   }
 }
 
-export const tenantAt = (url: string, prepared: Prepared): Tenant => ({ ...prepared, api: apiClient(url, prepared.key) });
+export const tenantAt = (url: string, prepared: Prepared): Tenant => ({
+  ...prepared,
+  api: apiClient(url, prepared.key),
+});

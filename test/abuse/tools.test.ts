@@ -9,7 +9,16 @@ import { onStage } from './stage.ts';
 
 const MIB = 1024 * 1024;
 
-const SLOW_TOOLS = ['apples', 'bananas', 'cherries', 'grapes', 'lemons', 'melons', 'peaches', 'walnuts'];
+const SLOW_TOOLS = [
+  'apples',
+  'bananas',
+  'cherries',
+  'grapes',
+  'lemons',
+  'melons',
+  'peaches',
+  'walnuts',
+];
 /** A tenant who is alone has at least so many places. */
 const FEWEST_UNDER_WAY = 64;
 /** The other tenant's call has no reason to wait; with this much patience it waited in vain. */
@@ -19,15 +28,28 @@ describe('3: a live tool with patterns that are slow to match', () => {
   it('and one message hold up nobody', () =>
     onStage({ env: TOOL_TEST_ENV }, async (stage) => {
       const { hostile } = stage.tenants;
-      // One expression counts once, whatever number of arguments it is given to; each was tried on the text four times:
-      // the event loop stood still for 20 s, and with a longer conversation for 227 s.
-      const properties = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`part_${n}`, { type: 'string', pattern: '(?:(?:a|b)[ab]?){900}' }]));
-      const tool = await stage.endpoint.define(hostile.api, { name: 'check_codes', parameters: { type: 'object', properties } });
+      // One expression counts once, whatever number of arguments it is given to; each was tried on
+      // the text four times: the event loop stood still for 20 s, and with a longer conversation
+      // for 227 s.
+      const properties = Object.fromEntries(
+        Array.from({ length: 50 }, (_, n) => [
+          `part_${n}`,
+          { type: 'string', pattern: '(?:(?:a|b)[ab]?){900}' },
+        ]),
+      );
+      const tool = await stage.endpoint.define(hostile.api, {
+        name: 'check_codes',
+        parameters: { type: 'object', properties },
+      });
       await makeLive(hostile.api, tool);
       await stage.attackBy('3: a message to a tool with slow patterns', async () => {
         const customer = await chatCustomer(stage.service.url, { workspace: hostile.slug });
         await customer.write(`check codes ${'ab'.repeat(1900)}`);
-        await waitFor('an answer of the agent', async () => (await customer.read()).some(({ from }) => from !== 'customer'), { timeoutMs: 250_000, everyMs: 200 });
+        await waitFor(
+          'an answer of the agent',
+          async () => (await customer.read()).some(({ from }) => from !== 'customer'),
+          { timeoutMs: 250_000, everyMs: 200 },
+        );
         return { messages: 1 };
       });
       await stage.settle();
@@ -42,7 +64,8 @@ describe('9: slow tools', () => {
       // None of them answers before another tenant's call has: they took 117 s with 10 s each.
       let held: (() => void)[] | null = null;
       const slow: Answer = (_request, response) => {
-        const answer = () => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        const answer = () =>
+          void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
         if (held === null) answer();
         else held.push(answer);
       };
@@ -62,8 +85,15 @@ describe('9: slow tools', () => {
         { visitors, texts: SLOW_TOOLS, seconds: 90 },
         async (attacker) => {
           const underWay = () => held!.length;
-          await waitFor('as many calls under way as there may be', async () => underWay() >= FEWEST_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)), { timeoutMs: 60_000 });
-          const call = honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} }).then(({ body }) => body.status as string);
+          await waitFor(
+            'as many calls under way as there may be',
+            async () =>
+              underWay() >= FEWEST_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)),
+            { timeoutMs: 60_000 },
+          );
+          const call = honest.api
+            .post(`/api/tools/${own.id}/test`, { arguments: {} })
+            .then(({ body }) => body.status as string);
           ofOther = await Promise.race([call, sleep(PATIENCE_MS, 'waiting')]);
           const waiting = held!;
           held = null;
@@ -80,12 +110,24 @@ describe('12: large results', () => {
   it('of one workspace leave those of another whole', () =>
     onStage({}, async (stage) => {
       const { honest, hostile } = stage.tenants;
-      const large: Answer = (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(jsonOf(MIB - 1024));
+      const large: Answer = (_request, response) =>
+        void response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(jsonOf(MIB - 1024));
       stage.endpoint.answerAlways('/large', large);
-      const [own, theirs] = [await stage.endpoint.define(honest.api, { name: 'large' }), await stage.endpoint.define(hostile.api, { name: 'large' })];
+      const [own, theirs] = [
+        await stage.endpoint.define(honest.api, { name: 'large' }),
+        await stage.endpoint.define(hostile.api, { name: 'large' }),
+      ];
       const { body: kept } = await honest.api.post(`/api/tools/${own.id}/test`, { arguments: {} });
       const calls = sized(60, 150);
-      await stage.attack(`12: ${calls} results of 1 MiB`, 'testCalls', { key: hostile.key, tools: [theirs.id], calls, connections: 4, seconds: 120 });
+      await stage.attack(`12: ${calls} results of 1 MiB`, 'testCalls', {
+        key: hostile.key,
+        tools: [theirs.id],
+        calls,
+        connections: 4,
+        seconds: 120,
+      });
       const { body: now } = await honest.api.get(`/api/tool-calls/${kept.tool_call_id}`);
       expect((now.result as string).length).toBe((kept.result as string).length);
       await stage.settle({ mayGrowMiB: 80 });

@@ -1,17 +1,21 @@
 /**
  * `npm run bench`: what the service costs beside bare programs, with much stored, beside a bad receiver, and
- * beside what people would otherwise build. The whole run takes about twenty minutes and writes docs/benchmarks.md.
+ * beside what people would otherwise build. The whole run takes about twenty minutes and writes
+ * docs/benchmarks.md.
  *
  * `-- deliveries` (or any of the names in PARTS, several too) runs those parts and prints their table; the page is
- * written by whole runs only, so that its rows are of one machine and one day. `--quick` tries everything out
- * with little and writes nothing. `--out <file>` writes the page there instead, also for parts and for `--quick`.
+ * written by whole runs only, so that its rows are of one machine and one day. `--quick` tries
+ * everything out with little and writes nothing. `--out <file>` writes the page there instead, also
+ * for parts and for `--quick`.
  * `--profile` writes CPU profiles of the service in deliveries and messages.
  *
  * `--postgres` measures the service on a PostgreSQL server of the bench's own, in about five minutes, and writes that
- * section of the page alone; a run without it leaves the section as it is. Its parts are those of POSTGRES_PARTS.
+ * section of the page alone; a run without it leaves the section as it is. Its parts are those of
+ * POSTGRES_PARTS.
  *
- * Ours and what it is compared with take turns, so that whatever else the machine does falls on both; the ratios
- * are of neighbouring runs. On a machine that is busy, the ratio of CPU time is the one to trust.
+ * Ours and what it is compared with take turns, so that whatever else the machine does falls on
+ * both; the ratios are of neighbouring runs. On a machine that is busy, the ratio of CPU time is
+ * the one to trust.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +33,14 @@ import { burstPart, fairnessPart, screensPart, snapshotsPart } from './otherPart
 import { POSTGRES_PARTS } from './postgres.ts';
 import { startBenchServer } from './postgresServer.ts';
 import { ensureRedis } from './redis.ts';
-import { pageWith, postgresSection, reportPage, reportTable, type PartResult, type Report } from './report.ts';
+import {
+  pageWith,
+  postgresSection,
+  reportPage,
+  reportTable,
+  type PartResult,
+  type Report,
+} from './report.ts';
 import { measureSizes } from './sizes.ts';
 import type { Tls } from './sinkClient.ts';
 
@@ -63,7 +74,12 @@ async function runPart(name: string, run: () => Promise<PartResult>): Promise<Pa
   } catch (error) {
     console.error(error);
     process.exitCode = 1;
-    return { ratios: [], figures: [], settings: [], missing: [{ name, why: (error as Error).message.slice(0, 300) }] };
+    return {
+      ratios: [],
+      figures: [],
+      settings: [],
+      missing: [{ name, why: (error as Error).message.slice(0, 300) }],
+    };
   } finally {
     console.log(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
   }
@@ -72,11 +88,17 @@ async function runPart(name: string, run: () => Promise<PartResult>): Promise<Pa
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { quick: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false }, postgres: { type: 'boolean', default: false }, out: { type: 'string' } },
+    options: {
+      quick: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      postgres: { type: 'boolean', default: false },
+      out: { type: 'string' },
+    },
   });
   const parts = Object.keys(values.postgres ? POSTGRES_PARTS : PARTS);
   const unknown = positionals.filter((name) => !parts.includes(name));
-  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`There is no part ${unknown.join(', ')}; the parts are ${parts.join(', ')}`);
   const isWhole = positionals.length === 0 && !values.quick;
   const [whole, quick] = values.postgres ? [WHOLE_POSTGRES, QUICK_POSTGRES] : [WHOLE, QUICK];
   return {
@@ -88,23 +110,38 @@ function readArguments() {
   };
 }
 
-async function measure(names: readonly string[], tls: Tls, effort: Effort, profiles?: string): Promise<Report> {
+async function measure(
+  names: readonly string[],
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<Report> {
   if (names.includes('bullmq')) ensureRedis(); // before its version is named
   const [date, machine] = [new Date(), describeMachine()];
   console.log(machine.join('\n'));
   const parts: PartResult[] = [];
-  for (const name of names) parts.push(await runPart(name, () => PARTS[name]!(tls, effort, profiles)));
+  for (const name of names)
+    parts.push(await runPart(name, () => PARTS[name]!(tls, effort, profiles)));
   return { date, machine, parts };
 }
 
-async function measureOnPostgres(names: readonly string[], tls: Tls, effort: Effort, profiles?: string): Promise<Report> {
+async function measureOnPostgres(
+  names: readonly string[],
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<Report> {
   const server = await startBenchServer();
   const date = new Date();
-  const machine = [...describeMachine(), `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`];
+  const machine = [
+    ...describeMachine(),
+    `PostgreSQL ${server.version} on the same machine, with its defaults: fsync and synchronous_commit on, 128 MB of shared buffers`,
+  ];
   console.log(machine.join('\n'));
   const parts: PartResult[] = [];
   try {
-    for (const name of names) parts.push(await runPart(name, () => POSTGRES_PARTS[name]!(server, tls, effort, profiles)));
+    for (const name of names)
+      parts.push(await runPart(name, () => POSTGRES_PARTS[name]!(server, tls, effort, profiles)));
   } finally {
     await server.stop();
   }
@@ -117,19 +154,33 @@ async function main(): Promise<void> {
     console.error('The bench takes too long and is given up.');
     process.exit(1);
   }, GIVE_UP_MS).unref();
-  const profiles = profile ? mkdtempSync(join(tmpdir(), 'conversation-service-profiles-')) : undefined;
+  const profiles = profile
+    ? mkdtempSync(join(tmpdir(), 'conversation-service-profiles-'))
+    : undefined;
   const testCa = await makeTestCa();
   const { folder, caFile } = await writeTlsFiles(testCa);
   removeAtEnd(folder);
 
-  const report = await (onPostgres ? measureOnPostgres : measure)(names, { ...testCa, caFile }, effort, profiles);
+  const report = await (onPostgres ? measureOnPostgres : measure)(
+    names,
+    { ...testCa, caFile },
+    effort,
+    profiles,
+  );
   console.log(`\n${reportTable(report.parts)}\n`);
   if (file !== null) {
     const page = existsSync(file) ? readFileSync(file, 'utf8') : null;
-    writeFileSync(file, pageWith(page, onPostgres ? { section: postgresSection(report) } : { main: reportPage(report) }));
+    writeFileSync(
+      file,
+      pageWith(
+        page,
+        onPostgres ? { section: postgresSection(report) } : { main: reportPage(report) },
+      ),
+    );
     console.log(`Written to ${file}`);
   }
-  if (profiles !== undefined) console.log(`CPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);
+  if (profiles !== undefined)
+    console.log(`CPU profiles of the measured runs, for Chrome's DevTools: ${profiles}`);
 }
 
 try {

@@ -1,6 +1,13 @@
 // Our deliveries beside a BullMQ queue on Redis with a fetch worker, at the same receiver.
 import { cpuSeconds, startHelper, type Helper } from './children.ts';
-import { comparison, figuresOf, ratiosOf, type Comparison, type Effort, type Run } from './comparison.ts';
+import {
+  comparison,
+  figuresOf,
+  ratiosOf,
+  type Comparison,
+  type Effort,
+  type Run,
+} from './comparison.ts';
 import { CONCURRENCY, PATHS, startDeliveryRig } from './deliveries.ts';
 import { JOB_OPTIONS, TIMEOUT_MS, type BullmqQuestion } from './bullmqWorker.ts';
 import { ensureRedis, redisSettings, startRedis, type Appendfsync, type Redis } from './redis.ts';
@@ -18,7 +25,13 @@ interface Setup {
 
 export async function measureBullmq(tls: Tls, effort: Effort): Promise<PartResult> {
   const why = ensureRedis();
-  if (why !== null) return { ratios: [], figures: [], settings: [], missing: [{ name: `Signed deliveries a second, to ${NAME}`, why }] };
+  if (why !== null)
+    return {
+      ratios: [],
+      figures: [],
+      settings: [],
+      missing: [{ name: `Signed deliveries a second, to ${NAME}`, why }],
+    };
   const rig = await startDeliveryRig(tls, effort);
   const setups = [await setUp(tls, 'always'), await setUp(tls, 'everysec')];
   await rig.ours();
@@ -50,19 +63,30 @@ async function setUp({ caFile }: Tls, appendfsync: Appendfsync): Promise<Setup> 
   const redis = await startRedis(appendfsync);
   const worker = startHelper('bullmqWorker.ts', [], { NODE_EXTRA_CA_CERTS: caFile });
   await ask(worker, { do: 'connect', port: redis.port, concurrency: CONCURRENCY });
-  return { redis, worker, measured: comparison('Signed deliveries', `${NAME} (appendfsync ${appendfsync})`, GOAL) };
+  return {
+    redis,
+    worker,
+    measured: comparison('Signed deliveries', `${NAME} (appendfsync ${appendfsync})`, GOAL),
+  };
 }
 
-const ask = <Answer = null>(worker: Helper, question: BullmqQuestion) => worker.ask<Answer>(question);
+const ask = <Answer = null>(worker: Helper, question: BullmqQuestion) =>
+  worker.ask<Answer>(question);
 
 /**
- * The body of the last delivery that came, as often as ours sent it. As with ours, connections are open
- * and the receiver holds as many requests as there can be when what is measured begins.
+ * The body of the last delivery that came, as often as ours sent it. As with ours, connections are
+ * open and the receiver holds as many requests as there can be when what is measured begins.
  */
 async function theirs(sink: Sink, { redis, worker }: Setup, count: number): Promise<Run> {
   const example = await sink.report();
   const urls = PATHS.map((path) => sink.origin + path);
-  await ask(worker, { do: 'queue', count, urls, event: headersOf(example)['x-service-event']!, body: example.last!.body });
+  await ask(worker, {
+    do: 'queue',
+    count,
+    urls,
+    event: headersOf(example)['x-service-event']!,
+    body: example.last!.body,
+  });
   await sink.ask({ do: 'begin', status: 200, hold: true });
   await ask(worker, { do: 'release' });
   await sink.ask({ do: 'await', count: CONCURRENCY });

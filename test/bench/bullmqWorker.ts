@@ -1,4 +1,5 @@
-// What people would otherwise build: a BullMQ queue on Redis, and a worker that signs and sends by fetch.
+// What people would otherwise build: a BullMQ queue on Redis, and a worker that signs and sends by
+// fetch.
 import { createHmac } from 'node:crypto';
 import { Queue, Worker, type Job } from 'bullmq';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +8,13 @@ import { answerQuestions } from './children.ts';
 export type BullmqQuestion =
   | { readonly do: 'connect'; readonly port: number; readonly concurrency: number }
   /** Queues jobs while the queue is paused; the urls are taken in turn. */
-  | { readonly do: 'queue'; readonly count: number; readonly urls: readonly string[]; readonly event: string; readonly body: string }
+  | {
+      readonly do: 'queue';
+      readonly count: number;
+      readonly urls: readonly string[];
+      readonly event: string;
+      readonly body: string;
+    }
   | { readonly do: 'release' }
   /** Answered once no job is waiting or under way. @returns how many failed for good */
   | { readonly do: 'finish' };
@@ -20,7 +27,12 @@ interface HookJob {
 }
 
 /** The same retries and time-out as the service's. */
-export const JOB_OPTIONS = { attempts: 4, backoff: { type: 'exponential', delay: 5000 }, removeOnComplete: true, removeOnFail: false } as const;
+export const JOB_OPTIONS = {
+  attempts: 4,
+  backoff: { type: 'exponential', delay: 5000 },
+  removeOnComplete: true,
+  removeOnFail: false,
+} as const;
 export const TIMEOUT_MS = 10_000;
 const NAME = 'deliveries';
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -50,20 +62,37 @@ async function connect(port: number, concurrency: number): Promise<void> {
   const connection = { host: '127.0.0.1', port };
   queue = new Queue(NAME, { connection });
   await queue.pause();
-  worker = new Worker(NAME, send, { connection: { ...connection, maxRetriesPerRequest: null }, concurrency });
+  worker = new Worker(NAME, send, {
+    connection: { ...connection, maxRetriesPerRequest: null },
+    concurrency,
+  });
   worker.on('error', (error) => console.error(error));
   await worker.waitUntilReady();
 }
 
-async function add(count: number, urls: readonly string[], event: string, body: string): Promise<void> {
+async function add(
+  count: number,
+  urls: readonly string[],
+  event: string,
+  body: string,
+): Promise<void> {
   await queue.pause();
-  const jobs = Array.from({ length: count }, (_, i) => ({ name: event, data: { url: urls[i % urls.length]!, event, eventId: `evt_${i}`, body }, opts: JOB_OPTIONS }));
+  const jobs = Array.from({ length: count }, (_, i) => ({
+    name: event,
+    data: { url: urls[i % urls.length]!, event, eventId: `evt_${i}`, body },
+    opts: JOB_OPTIONS,
+  }));
   for (let i = 0; i < jobs.length; i += 1000) await queue.addBulk(jobs.slice(i, i + 1000));
 }
 
 async function finish(): Promise<number> {
   for (;;) {
-    const { waiting = 0, active = 0, delayed = 0, failed = 0 } = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+    const {
+      waiting = 0,
+      active = 0,
+      delayed = 0,
+      failed = 0,
+    } = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
     if (waiting + active + delayed === 0) return failed;
     await sleep(20);
   }
@@ -72,7 +101,8 @@ async function finish(): Promise<number> {
 if (process.send !== undefined) {
   answerQuestions<BullmqQuestion>((question) => {
     if (question.do === 'connect') return connect(question.port, question.concurrency);
-    if (question.do === 'queue') return add(question.count, question.urls, question.event, question.body);
+    if (question.do === 'queue')
+      return add(question.count, question.urls, question.event, question.body);
     if (question.do === 'release') return queue.resume();
     return finish();
   });

@@ -17,7 +17,8 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => process.exit(130));
 
 /** Ends the process with the bench. */
 export const adopt = (child: ChildProcess): ChildProcess => {
@@ -31,7 +32,8 @@ export const removeAtEnd = (folder: string): string => {
 };
 
 /** A folder that is removed when the bench ends. */
-export const temporaryFolder = (): string => removeAtEnd(mkdtempSync(join(tmpdir(), 'conversation-service-bench-')));
+export const temporaryFolder = (): string =>
+  removeAtEnd(mkdtempSync(join(tmpdir(), 'conversation-service-bench-')));
 
 /** A program of this folder that answers each question with one message. */
 export interface Helper {
@@ -41,8 +43,17 @@ export interface Helper {
 }
 
 /** @param nodeOptions such as `--expose-gc` */
-export function startHelper(script: string, nodeOptions: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Helper {
-  const child = adopt(fork(pathOf(script), { execArgv: [...process.execArgv, ...nodeOptions], env: { ...process.env, ...env } }));
+export function startHelper(
+  script: string,
+  nodeOptions: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Helper {
+  const child = adopt(
+    fork(pathOf(script), {
+      execArgv: [...process.execArgv, ...nodeOptions],
+      env: { ...process.env, ...env },
+    }),
+  );
   const gone = once(child, 'exit').then(() => {
     throw new Error(`${script} ended`);
   });
@@ -96,40 +107,57 @@ export interface RunningService {
 export async function startService(
   caFile: string,
   profiles?: string,
-  { folder = temporaryFolder(), startWithinMs = 15_000, env = {} }: { folder?: string; startWithinMs?: number; env?: Readonly<Record<string, string>> } = {},
+  {
+    folder = temporaryFolder(),
+    startWithinMs = 15_000,
+    env = {},
+  }: { folder?: string; startWithinMs?: number; env?: Readonly<Record<string, string>> } = {},
 ): Promise<RunningService> {
   const port = await freePort();
   const apiKey = `cs_live_${'B'.repeat(32)}`;
   const log = openSync(join(folder, 'service.log'), 'a');
   const startedAt = performance.now();
   const child = adopt(
-    spawn(process.execPath, [...(profiles === undefined ? [] : ['--import', pathOf('profiler.ts')]), pathOf('../../service/dist/main.js')], {
-      cwd: folder,
-      stdio: ['ignore', log, log],
-      env: {
-        PATH: process.env.PATH,
-        PORT: String(port),
-        DATA_DIR: join(folder, 'data'),
-        ALLOWED_NETWORKS: '127.0.0.0/8',
-        NODE_EXTRA_CA_CERTS: caFile,
-        BOOTSTRAP_API_KEY: apiKey,
-        BOOTSTRAP_WORKSPACE: 'Bench',
-        // High, but not 0: the limiter is part of what a request costs.
-        API_RATE_LIMIT_PER_MINUTE: '10000000',
-        CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
-        WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
-        ADDRESS_BUDGET: '0',
-        BENCH_PROFILES: profiles,
-        ...env,
+    spawn(
+      process.execPath,
+      [
+        ...(profiles === undefined ? [] : ['--import', pathOf('profiler.ts')]),
+        pathOf('../../service/dist/main.js'),
+      ],
+      {
+        cwd: folder,
+        stdio: ['ignore', log, log],
+        env: {
+          PATH: process.env.PATH,
+          PORT: String(port),
+          DATA_DIR: join(folder, 'data'),
+          ALLOWED_NETWORKS: '127.0.0.0/8',
+          NODE_EXTRA_CA_CERTS: caFile,
+          BOOTSTRAP_API_KEY: apiKey,
+          BOOTSTRAP_WORKSPACE: 'Bench',
+          // High, but not 0: the limiter is part of what a request costs.
+          API_RATE_LIMIT_PER_MINUTE: '10000000',
+          CHAT_RATE_LIMIT_PER_MINUTE: '10000000',
+          WORKSPACE_RATE_LIMIT_PER_MINUTE: '10000000',
+          ADDRESS_BUDGET: '0',
+          BENCH_PROFILES: profiles,
+          ...env,
+        },
       },
-    }),
+    ),
   );
   closeSync(log);
   const url = `http://127.0.0.1:${port}`;
-  const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false);
+  const isReady = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
   for (const giveUpAt = Date.now() + startWithinMs; !(await isReady()); await sleep(20)) {
     if (child.exitCode !== null || child.signalCode !== null || Date.now() > giveUpAt) {
-      throw new Error(`The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`);
+      throw new Error(
+        `The service did not start:\n${readFileSync(join(folder, 'service.log'), 'utf8').slice(-2000)}`,
+      );
     }
   }
   const startMs = performance.now() - startedAt;
@@ -154,7 +182,9 @@ export async function startService(
 /** Resident memory in bytes; NaN where /proc does not say. */
 export function residentBytes(pid: number): number {
   try {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
+    return (
+      Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024
+    );
   } catch {
     return Number.NaN;
   }

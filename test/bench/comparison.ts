@@ -12,7 +12,8 @@ export interface Effort {
 }
 
 /** @returns `count` cut to the effort's share, a multiple of 16 */
-export const scaled = (count: number, { share }: Effort): number => Math.max(16, Math.round((count * share) / 16) * 16);
+export const scaled = (count: number, { share }: Effort): number =>
+  Math.max(16, Math.round((count * share) / 16) * 16);
 
 /** What one run came to. */
 export interface Run {
@@ -31,11 +32,18 @@ export interface Comparison {
   readonly ours: Run[];
 }
 
-export const comparison = (name: string, other: string, goal: Goal | null): Comparison => ({ name, other, goal, theirs: [], ours: [] });
+export const comparison = (name: string, other: string, goal: Goal | null): Comparison => ({
+  name,
+  other,
+  goal,
+  theirs: [],
+  ours: [],
+});
 
 const cpuEach = (runs: readonly Run[]) => runs.map(({ details }) => details[CPU_EACH]!);
 const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
-const dividedBy = (above: readonly number[], below: readonly number[]) => above.map((value, i) => value / below[i]!);
+const dividedBy = (above: readonly number[], below: readonly number[]) =>
+  above.map((value, i) => value / below[i]!);
 
 /** How much of the other's speed ours has: by what is done a second, then by CPU time. */
 export const ratiosOf = ({ name, other, goal, theirs, ours }: Comparison): Ratio[] => [
@@ -57,7 +65,11 @@ export const ratiosOf = ({ name, other, goal, theirs, ours }: Comparison): Ratio
 
 /** Every detail of the runs. */
 export const figuresOf = ({ name, other, theirs, ours }: Comparison): Figure[] => [
-  { name: `${name} beside ${other}: a second`, ours: spread(perSecond(ours)), beside: spread(perSecond(theirs)) },
+  {
+    name: `${name} beside ${other}: a second`,
+    ours: spread(perSecond(ours)),
+    beside: spread(perSecond(theirs)),
+  },
   ...Object.keys(ours[0]!.details).map((detail) => {
     const of = (runs: readonly Run[]) => spread(runs.map(({ details }) => details[detail]!));
     return { name: `${name} beside ${other}: ${detail}`, ours: of(ours), beside: of(theirs) };

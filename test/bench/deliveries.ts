@@ -1,4 +1,5 @@
-// Signed deliveries a second of the running service, beside a bare undici loop that sends the same requests.
+// Signed deliveries a second of the running service, beside a bare undici loop that sends the same
+// requests.
 import { cpuSeconds, startHelper, startService, type RunningService } from './children.ts';
 import { comparison, figuresOf, ratiosOf, scaled, type Effort, type Run } from './comparison.ts';
 import { call, newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
@@ -27,12 +28,19 @@ export interface DeliveryRig {
 }
 
 /** A service with eight subscriptions at one sink. */
-export async function startDeliveryRig(tls: Tls, effort: Effort, profiles?: string): Promise<DeliveryRig> {
+export async function startDeliveryRig(
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<DeliveryRig> {
   const sink = await startSink(tls);
   const service = await startService(tls.caFile, profiles);
-  const customers = await Promise.all(Array.from({ length: CONVERSATIONS }, () => newCustomer(service)));
+  const customers = await Promise.all(
+    Array.from({ length: CONVERSATIONS }, () => newCustomer(service)),
+  );
   const hooks: string[] = [];
-  for (const path of PATHS) hooks.push(await subscribe(service, 'message.received', sink.origin + path));
+  for (const path of PATHS)
+    hooks.push(await subscribe(service, 'message.received', sink.origin + path));
   const count = scaled(DELIVERIES, effort);
   return {
     sink,
@@ -57,22 +65,36 @@ export async function startDeliveryRig(tls: Tls, effort: Effort, profiles?: stri
 }
 
 /**
- * Customers write while the sink answers 400, which ends a delivery; then all of these are recovered
- * while the sink holds its answers. What is measured begins when it lets go.
+ * Customers write while the sink answers 400, which ends a delivery; then all of these are
+ * recovered while the sink holds its answers. What is measured begins when it lets go.
  */
-async function queueBacklog(service: RunningService, sink: Sink, customers: readonly string[], hooks: readonly string[], count: number): Promise<void> {
+async function queueBacklog(
+  service: RunningService,
+  sink: Sink,
+  customers: readonly string[],
+  hooks: readonly string[],
+  count: number,
+): Promise<void> {
   const since = new Date().toISOString();
   await sink.ask({ do: 'begin', status: 400 });
   await writeMany(service, customers, count / SUBSCRIPTIONS);
   await sink.ask({ do: 'await', count });
   await nothingPending(service, hooks);
   await sink.ask({ do: 'begin', status: 200, hold: true });
-  const recovered = await Promise.all(hooks.map((hook) => call<{ redelivered: number }>(service, 'POST', `/api/hooks/${hook}/recover`, { since })));
+  const recovered = await Promise.all(
+    hooks.map((hook) =>
+      call<{ redelivered: number }>(service, 'POST', `/api/hooks/${hook}/recover`, { since }),
+    ),
+  );
   const queued = recovered.reduce((sum, { redelivered }) => sum + redelivered, 0);
   if (queued !== count) throw new Error(`${queued} deliveries were queued instead of ${count}`);
 }
 
-export async function measureDeliveries(tls: Tls, effort: Effort, profiles?: string): Promise<PartResult> {
+export async function measureDeliveries(
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<PartResult> {
   const rig = await startDeliveryRig(tls, effort, profiles);
   const { sink, ours } = rig;
   const loop = startHelper('loop.ts');
@@ -81,9 +103,18 @@ export async function measureDeliveries(tls: Tls, effort: Effort, profiles?: str
   /** The same bodies and headers as the last delivery that came, over as many connections. */
   const bare = async (): Promise<Run> => {
     const before = await sink.report();
-    const again = { headers: headersOf(before), body: before.last!.body, origin: sink.origin, ca: tls.ca, paths: PATHS, connections: CONCURRENCY, expectedStatus: 200 };
+    const again = {
+      headers: headersOf(before),
+      body: before.last!.body,
+      origin: sink.origin,
+      ca: tls.ca,
+      paths: PATHS,
+      connections: CONCURRENCY,
+      expectedStatus: 200,
+    };
     await sink.ask({ do: 'begin', status: 200 });
-    await loop.ask<LoopReport>({ ...again, count: bareCalls / 8 } satisfies LoopQuestion); // opens the connections
+    // opens the connections
+    await loop.ask<LoopReport>({ ...again, count: bareCalls / 8 } satisfies LoopQuestion);
     await sink.ask({ do: 'begin', status: 200 });
     const started = await sink.report();
     const cpuBefore = cpuSeconds(loop.pid);

@@ -8,7 +8,14 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
-import { cpuSeconds, removeAtEnd, startHelper, startService, type Helper, type RunningService } from './children.ts';
+import {
+  cpuSeconds,
+  removeAtEnd,
+  startHelper,
+  startService,
+  type Helper,
+  type RunningService,
+} from './children.ts';
 import { call, newCustomer, nothingPending, subscribe, write } from './customers.ts';
 import { nowMs, type ReceiversQuestion, type ReceiversReport } from './receivers.ts';
 import { median, quantile } from './statistics.ts';
@@ -23,7 +30,9 @@ const ANSWERED_FIRST = 500;
 /** As the issue says it: their p99 stays within twice their p99 without the bad one. */
 const GOAL = 2;
 
-/** `hang`: answers some hundred events, then nothing more. `fail`: then 500 at once. `refuse`: no server listens. */
+/**
+ *  `hang`: answers some hundred events, then nothing more. `fail`: then 500 at once. `refuse`: no server listens.
+ */
 export type Badness = 'hang' | 'fail' | 'refuse';
 
 export interface FairnessOptions {
@@ -44,7 +53,9 @@ interface Times {
 
 export interface Fairness {
   readonly badness: Badness;
-  /** From a customer's message to its event at one of the other 24 receivers; medians of the rounds. */
+  /**
+   * From a customer's message to its event at one of the other 24 receivers; medians of the rounds.
+   */
   readonly without: Times;
   readonly with: Times;
   /** Of the p99s of each round; `median` is what counts. */
@@ -60,25 +71,42 @@ interface Side {
 }
 
 /**
- * Measures the other 24 subscriptions of a workspace with and without one that is bad and has 10,000
- * events waiting: two services side by side, written to in turn, so that whatever else the machine does
- * falls on both. Both have written the same before.
+ * Measures the other 24 subscriptions of a workspace with and without one that is bad and has
+ * 10,000 events waiting: two services side by side, written to in turn, so that whatever else the
+ * machine does falls on both. Both have written the same before.
  */
-export async function measureFairness({ badness = 'hang', rounds = 5, seconds = 12, waiting = 10_000 }: FairnessOptions = {}): Promise<Fairness> {
+export async function measureFairness({
+  badness = 'hang',
+  rounds = 5,
+  seconds = 12,
+  waiting = 10_000,
+}: FairnessOptions = {}): Promise<Fairness> {
   const { tls, receivers, origin } = await startReceivers();
-  const badTarget = badness === 'refuse' ? `https://localhost:${await closedPort()}/bad` : `${origin}/bad`;
-  await receivers.ask({ do: 'begin', goodFor: ANSWERED_FIRST, then: badness === 'hang' ? 'hang' : 'fail' } satisfies ReceiversQuestion);
+  const badTarget =
+    badness === 'refuse' ? `https://localhost:${await closedPort()}/bad` : `${origin}/bad`;
+  await receivers.ask({
+    do: 'begin',
+    goodFor: ANSWERED_FIRST,
+    then: badness === 'hang' ? 'hang' : 'fail',
+  } satisfies ReceiversQuestion);
   const sides = [await startSide('without', tls), await startSide('with', tls)];
   for (const { name, service, customers } of sides) {
-    const hook = await subscribe(service, 'message.sent', name === 'with' ? badTarget : `${origin}/good`);
+    const hook = await subscribe(
+      service,
+      'message.sent',
+      name === 'with' ? badTarget : `${origin}/good`,
+    );
     await sendMany(service, await write(service, customers[0]!), waiting + ANSWERED_FIRST);
     if (name === 'without') await nothingPending(service, [hook]);
   }
-  for (const { name, service } of sides) for (let i = 0; i < OTHERS; i += 1) await subscribe(service, 'message.received', `${origin}/ok/${name}/${i}`);
+  for (const { name, service } of sides)
+    for (let i = 0; i < OTHERS; i += 1)
+      await subscribe(service, 'message.received', `${origin}/ok/${name}/${i}`);
   await measureRound(sides, receivers, 3); // opens connections and lets limits rise
 
   const runs: Record<Side['name'], Times>[] = [];
-  for (let round = 0; round < rounds; round += 1) runs.push(await measureRound(sides, receivers, seconds));
+  for (let round = 0; round < rounds; round += 1)
+    runs.push(await measureRound(sides, receivers, seconds));
   for (const { service } of sides) await service.stop();
   const ratios = runs.map((run) => run.with.p99Ms / run.without.p99Ms);
   const middle = (side: Side['name']): Times => ({
@@ -105,7 +133,10 @@ export interface Burst {
   readonly timedOut: number;
 }
 
-/** A thousand events at once for a receiver that handles one after the other, ten a second; the time-out is the real one of 10 s. */
+/**
+ * A thousand events at once for a receiver that handles one after the other, ten a second; the
+ * time-out is the real one of 10 s.
+ */
 export async function measureBurst({ events = 1000, serviceMs = 100 } = {}): Promise<Burst> {
   const { tls, receivers, origin } = await startReceivers();
   const service = await startService(tls.caFile);
@@ -116,10 +147,19 @@ export async function measureBurst({ events = 1000, serviceMs = 100 } = {}): Pro
   await sendMany(service, conversation, events);
   await nothingPending(service, [hook], 3 * events * serviceMs + 60_000);
   const seconds = (nowMs() - startedAt) / 1000;
-  const { slowEvents, slowGivenUp } = await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion);
+  const { slowEvents, slowGivenUp } = await receivers.ask<ReceiversReport>({
+    do: 'report',
+  } satisfies ReceiversQuestion);
   await service.stop();
   const arrived = new Set(slowEvents).size;
-  return { events, serviceMs, seconds, arrived, twice: slowEvents.length - arrived, timedOut: slowGivenUp };
+  return {
+    events,
+    serviceMs,
+    seconds,
+    arrived,
+    twice: slowEvents.length - arrived,
+    timedOut: slowGivenUp,
+  };
 }
 
 interface Tls {
@@ -131,18 +171,31 @@ async function startReceivers(): Promise<{ tls: Tls; receivers: Helper; origin: 
   const tls = await writeTlsFiles(testCa);
   removeAtEnd(tls.folder);
   const receivers = startHelper('receivers.ts');
-  const port = await receivers.ask<number>({ do: 'listen', certificate: testCa.server } satisfies ReceiversQuestion);
+  const port = await receivers.ask<number>({
+    do: 'listen',
+    certificate: testCa.server,
+  } satisfies ReceiversQuestion);
   return { tls, receivers, origin: `https://localhost:${port}` };
 }
 
 async function startSide(name: Side['name'], { caFile }: Tls): Promise<Side> {
   const service = await startService(caFile);
-  return { name, service, customers: await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(service))) };
+  return {
+    name,
+    service,
+    customers: await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(service))),
+  };
 }
 
 /** Customers write at a steady pace, whatever the services do. */
-async function measureRound(sides: readonly Side[], receivers: Helper, seconds: number): Promise<Record<Side['name'], Times>> {
-  const report = async () => (await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion)).latenciesMs;
+async function measureRound(
+  sides: readonly Side[],
+  receivers: Helper,
+  seconds: number,
+): Promise<Record<Side['name'], Times>> {
+  const report = async () =>
+    (await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion))
+      .latenciesMs;
   const before = await report();
   const cpuBefore = sides.map(({ service }) => cpuSeconds(service.pid));
   const count = seconds * WRITES_A_SECOND;
@@ -150,36 +203,66 @@ async function measureRound(sides: readonly Side[], receivers: Helper, seconds: 
   const written: Promise<unknown>[] = [];
   for (let i = 0; i < count; i += 1) {
     for (const [turn, { service, customers }] of sides.entries()) {
-      await sleep(Math.max(0, startedAt + ((i + turn / sides.length) * 1000) / WRITES_A_SECOND - nowMs()));
-      const message = { text: `Hello, this was sent at ${nowMs()} by the bench`, client_message_id: randomUUID() };
-      written.push(call(service, 'POST', '/api/chat/messages', message, customers[i % customers.length]!));
+      await sleep(
+        Math.max(0, startedAt + ((i + turn / sides.length) * 1000) / WRITES_A_SECOND - nowMs()),
+      );
+      const message = {
+        text: `Hello, this was sent at ${nowMs()} by the bench`,
+        client_message_id: randomUUID(),
+      };
+      written.push(
+        call(service, 'POST', '/api/chat/messages', message, customers[i % customers.length]!),
+      );
     }
   }
   await Promise.all(written);
   const elapsedSeconds = (nowMs() - startedAt) / 1000;
-  const cpu = sides.map(({ service }, side) => (cpuSeconds(service.pid) - cpuBefore[side]!) / elapsedSeconds);
+  const cpu = sides.map(
+    ({ service }, side) => (cpuSeconds(service.pid) - cpuBefore[side]!) / elapsedSeconds,
+  );
   const times: [Side['name'], Times][] = [];
   for (const [side, { name }] of sides.entries()) {
     const done = before[name]?.length ?? 0;
-    const these = await waitForAll(async () => (await report())[name]?.slice(done) ?? [], count * OTHERS, name);
-    times.push([name, { p50Ms: quantile(these, 0.5), p99Ms: quantile(these, 0.99), cpu: cpu[side]! }]);
+    const these = await waitForAll(
+      async () => (await report())[name]?.slice(done) ?? [],
+      count * OTHERS,
+      name,
+    );
+    times.push([
+      name,
+      { p50Ms: quantile(these, 0.5), p99Ms: quantile(these, 0.99), cpu: cpu[side]! },
+    ]);
   }
   return Object.fromEntries(times) as Record<Side['name'], Times>;
 }
 
-async function waitForAll(read: () => Promise<readonly number[]>, count: number, side: string): Promise<readonly number[]> {
+async function waitForAll(
+  read: () => Promise<readonly number[]>,
+  count: number,
+  side: string,
+): Promise<readonly number[]> {
   for (const giveUpAt = nowMs() + 30_000; ; await sleep(50)) {
     const these = await read();
     if (these.length >= count) return these;
-    if (nowMs() > giveUpAt) throw new Error(`${these.length} of ${count} events arrived at the service ${side} the bad subscriber`);
+    if (nowMs() > giveUpAt)
+      throw new Error(
+        `${these.length} of ${count} events arrived at the service ${side} the bad subscriber`,
+      );
   }
 }
 
 /** Messages of the team: other events than the customers' own. */
-async function sendMany(service: RunningService, conversation: string, count: number): Promise<void> {
+async function sendMany(
+  service: RunningService,
+  conversation: string,
+  count: number,
+): Promise<void> {
   let sent = 0;
   const sendOnAndOn = async () => {
-    while (sent++ < count) await call(service, 'POST', `/api/conversations/${conversation}/messages`, { text: 'An answer.' });
+    while (sent++ < count)
+      await call(service, 'POST', `/api/conversations/${conversation}/messages`, {
+        text: 'An answer.',
+      });
   };
   await Promise.all(Array.from({ length: WRITERS }, sendOnAndOn));
 }
@@ -195,7 +278,8 @@ async function closedPort(): Promise<number> {
 
 if (import.meta.main) {
   const wants = (part: string) => process.argv.length < 3 || process.argv.includes(part);
-  for (const badness of ['hang', 'fail', 'refuse'] as const) if (wants(badness)) console.log(await measureFairness({ badness }));
+  for (const badness of ['hang', 'fail', 'refuse'] as const)
+    if (wants(badness)) console.log(await measureFairness({ badness }));
   if (wants('burst')) console.log(await measureBurst());
   process.exit();
 }

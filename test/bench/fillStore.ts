@@ -1,8 +1,14 @@
-// Fills a store with finished conversations: through the store itself, in a process that ends afterwards and gives its memory back.
+// Fills a store with finished conversations: through the store itself, in a process that ends
+// afterwards and gives its memory back.
 import { timestamp } from '../../service/src/domain/clock.ts';
 import { collections, type Tx } from '../../service/src/domain/collections.ts';
 import type { Contact } from '../../service/src/domain/contact.ts';
-import { close, countMessage, openConversation, type Conversation } from '../../service/src/domain/conversation.ts';
+import {
+  close,
+  countMessage,
+  openConversation,
+  type Conversation,
+} from '../../service/src/domain/conversation.ts';
 import { recordAttempt, type Delivery } from '../../service/src/domain/delivery.ts';
 import type { Event } from '../../service/src/domain/event.ts';
 import { newId } from '../../service/src/domain/ids.ts';
@@ -15,9 +21,15 @@ import { answerQuestions } from './children.ts';
 import { MESSAGE_TEXT } from './customers.ts';
 
 const MESSAGES = 8;
-/** A contact, a conversation, its messages, and an event and a delivery for the opening and each message of the customer. */
+/**
+ * A contact, a conversation, its messages, and an event and a delivery for the opening and each
+ * message of the customer.
+ */
 export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
-/** Small enough that snapshots are written meanwhile, as in a service that has come to this size by itself. */
+/**
+ * Small enough that snapshots are written meanwhile, as in a service that has come to this size by
+ * itself.
+ */
 const CONVERSATIONS_PER_TRANSACTION = 5;
 
 export interface FillQuestion {
@@ -44,12 +56,27 @@ async function fill({ folder, documents, subscriptionId }: FillQuestion): Promis
 }
 
 /** One that the agent led and closed, as the service would have stored it just now. */
-async function putConversation(tx: Tx, workspace: Workspace, subscriptionId: string, i: number): Promise<void> {
+async function putConversation(
+  tx: Tx,
+  workspace: Workspace,
+  subscriptionId: string,
+  i: number,
+): Promise<void> {
   const now = new Date();
   const contact = contactOf(workspace, i, now);
   await tx.contacts.put(contact);
-  let conversation = openConversation({ id: newId('conv'), workspaceId: workspace.id, contactId: contact.id, channel: 'web_chat', previousConversationId: null }, now);
-  const emit = (detail: EventDetail) => putDelivered(tx, detail, { workspace, conversation, contact }, subscriptionId, now);
+  let conversation = openConversation(
+    {
+      id: newId('conv'),
+      workspaceId: workspace.id,
+      contactId: contact.id,
+      channel: 'web_chat',
+      previousConversationId: null,
+    },
+    now,
+  );
+  const emit = (detail: EventDetail) =>
+    putDelivered(tx, detail, { workspace, conversation, contact }, subscriptionId, now);
   await emit({ name: 'conversation.opened' });
   for (let number = 1; number <= MESSAGES; number += 1) {
     const message = messageOf(conversation, number, now);
@@ -57,7 +84,17 @@ async function putConversation(tx: Tx, workspace: Workspace, subscriptionId: str
     await tx.messages.put(message);
     if (message.direction === 'inbound') await emit({ name: 'message.received', message });
   }
-  await tx.conversations.put(close(conversation, { verdict: 'goal_reached', summary: 'Booked for Tuesday at ten.', actor: { type: 'agent', name: 'Agent' } }, now));
+  await tx.conversations.put(
+    close(
+      conversation,
+      {
+        verdict: 'goal_reached',
+        summary: 'Booked for Tuesday at ten.',
+        actor: { type: 'agent', name: 'Agent' },
+      },
+      now,
+    ),
+  );
 }
 
 const contactOf = (workspace: Workspace, i: number, now: Date): Contact => ({
@@ -71,7 +108,11 @@ const contactOf = (workspace: Workspace, i: number, now: Date): Contact => ({
   createdAt: timestamp(now),
 });
 
-const messageOf = ({ workspaceId, id, contactId }: Conversation, number: number, now: Date): Message => {
+const messageOf = (
+  { workspaceId, id, contactId }: Conversation,
+  number: number,
+  now: Date,
+): Message => {
   const isInbound = number % 2 === 1;
   return {
     id: newId('msg'),
@@ -96,7 +137,14 @@ async function putDelivered(
   now: Date,
 ): Promise<void> {
   const [id, createdAt, workspaceId] = [newId('evt'), timestamp(now), about.workspace.id];
-  const event: Event = { id, workspaceId, name: detail.name, conversationId: about.conversation.id, body: JSON.stringify(eventPayload(id, detail, about, now)), createdAt };
+  const event: Event = {
+    id,
+    workspaceId,
+    name: detail.name,
+    conversationId: about.conversation.id,
+    body: JSON.stringify(eventPayload(id, detail, about, now)),
+    createdAt,
+  };
   const pending: Delivery = {
     id: newId('dlv'),
     workspaceId,
@@ -112,7 +160,22 @@ async function putDelivered(
     createdAt,
   };
   await tx.events.put(event);
-  await tx.deliveries.put(recordAttempt(pending, { at: createdAt, statusCode: 200, durationMs: 12, error: null, responseExcerpt: '{"ok":true}' }, 'success', [], now, 0));
+  await tx.deliveries.put(
+    recordAttempt(
+      pending,
+      {
+        at: createdAt,
+        statusCode: 200,
+        durationMs: 12,
+        error: null,
+        responseExcerpt: '{"ok":true}',
+      },
+      'success',
+      [],
+      now,
+      0,
+    ),
+  );
 }
 
 if (process.send !== undefined) answerQuestions(fill);

@@ -35,7 +35,13 @@ const pools = new Map<string, Pool>();
 function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
   let pool = pools.get(origin);
   if (pool === undefined) {
-    pool = new Pool(origin, { connections, pipelining: 1, allowH2: false, keepAliveMaxTimeout: 60_000, ...(ca === undefined ? {} : { connect: { ca } }) });
+    pool = new Pool(origin, {
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveMaxTimeout: 60_000,
+      ...(ca === undefined ? {} : { connect: { ca } }),
+    });
     pools.set(origin, pool);
   }
   return pool;
@@ -44,7 +50,10 @@ function poolFor({ origin, ca, connections }: LoopQuestion): Pool {
 const loop = async (question: LoopQuestion): Promise<LoopReport> => {
   const pool = poolFor(question);
   const { count, paths, tokens = [], body, expectedStatus } = question;
-  const headers = tokens.length === 0 ? [question.headers] : tokens.map((token) => ({ ...question.headers, authorization: `Bearer ${token}` }));
+  const headers =
+    tokens.length === 0
+      ? [question.headers]
+      : tokens.map((token) => ({ ...question.headers, authorization: `Bearer ${token}` }));
   const hasFreshId = body.includes(FRESH_ID);
   const latenciesMs: number[] = [];
   let answer = '';
@@ -52,19 +61,30 @@ const loop = async (question: LoopQuestion): Promise<LoopReport> => {
   const sendOnAndOn = async () => {
     while (sent < count) {
       const path = paths[sent % paths.length]!;
-      const request = { method: 'POST', path, headers: headers[sent % headers.length]!, body: hasFreshId ? body.replace(FRESH_ID, randomUUID()) : body } as const;
+      const request = {
+        method: 'POST',
+        path,
+        headers: headers[sent % headers.length]!,
+        body: hasFreshId ? body.replace(FRESH_ID, randomUUID()) : body,
+      } as const;
       sent += 1;
       const sentAt = performance.now();
       const response = await pool.request(request);
       answer = await response.body.text();
       latenciesMs.push(performance.now() - sentAt);
-      if (response.statusCode !== expectedStatus) throw new Error(`POST ${path} answered ${response.statusCode}: ${answer}`);
+      if (response.statusCode !== expectedStatus)
+        throw new Error(`POST ${path} answered ${response.statusCode}: ${answer}`);
     }
   };
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: question.connections }, sendOnAndOn));
   const seconds = (performance.now() - startedAt) / 1000;
-  return { perSecond: count / seconds, p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99), answer };
+  return {
+    perSecond: count / seconds,
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    answer,
+  };
 };
 
 if (process.send !== undefined) answerQuestions(loop);

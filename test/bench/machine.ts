@@ -18,7 +18,12 @@ export const describeMachine = (): string[] => [
   `fdatasync of 4 KiB in the temporary folder: ${round(fdatasyncMs())} ms; load average before: ${loadavg()[0]!.toFixed(1)}`,
 ];
 
-const versionOf = (name: string) => (JSON.parse(readFileSync(createRequire(import.meta.url).resolve(`${name}/package.json`), 'utf8')) as { version: string }).version;
+const versionOf = (name: string) =>
+  (
+    JSON.parse(
+      readFileSync(createRequire(import.meta.url).resolve(`${name}/package.json`), 'utf8'),
+    ) as { version: string }
+  ).version;
 
 /** A small append and its fdatasync: what one durable write costs here at the least. */
 function fdatasyncMs(): number {

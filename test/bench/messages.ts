@@ -1,6 +1,15 @@
 // Writes through the API, beside a bare Express route that answers the same.
 import { cpuSeconds, startHelper, startService } from './children.ts';
-import { comparison, CPU_EACH, figuresOf, ratiosOf, scaled, type Comparison, type Effort, type Run } from './comparison.ts';
+import {
+  comparison,
+  CPU_EACH,
+  figuresOf,
+  ratiosOf,
+  scaled,
+  type Comparison,
+  type Effort,
+  type Run,
+} from './comparison.ts';
 import { call, MESSAGE_TEXT, newCustomer, nothingPending, subscribe, write } from './customers.ts';
 import { FRESH_ID, type LoopQuestion, type LoopReport } from './loop.ts';
 import type { PartResult } from './report.ts';
@@ -16,12 +25,18 @@ const GOAL = { atLeast: 0.6 };
 type Write = Pick<LoopQuestion, 'paths' | 'tokens' | 'headers' | 'body' | 'expectedStatus'>;
 type AnsweredRun = Run & { readonly answer: string };
 
-export async function measureMessages(tls: Tls, effort: Effort, profiles?: string): Promise<PartResult> {
+export async function measureMessages(
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<PartResult> {
   const sink = await startSink(tls);
   await sink.ask({ do: 'begin', status: 200 });
   const loop = startHelper('loop.ts');
   const service = await startService(tls.caFile, profiles);
-  const customers = await Promise.all(Array.from({ length: CONVERSATIONS }, () => newCustomer(service)));
+  const customers = await Promise.all(
+    Array.from({ length: CONVERSATIONS }, () => newCustomer(service)),
+  );
   const conversations = await Promise.all(customers.map((customer) => write(service, customer)));
   const calls = scaled(CALLS, effort);
   const bareCalls = scaled(BARE_CALLS, effort);
@@ -41,11 +56,25 @@ export async function measureMessages(tls: Tls, effort: Effort, profiles?: strin
     expectedStatus: 202,
   };
 
-  const load = async (request: Write, target: string, pid: number, count: number): Promise<AnsweredRun> => {
+  const load = async (
+    request: Write,
+    target: string,
+    pid: number,
+    count: number,
+  ): Promise<AnsweredRun> => {
     const cpuBefore = cpuSeconds(pid);
-    const { perSecond, p50Ms, p99Ms, answer } = await loop.ask<LoopReport>({ ...request, origin: target, connections: CONNECTIONS, count } satisfies LoopQuestion);
+    const { perSecond, p50Ms, p99Ms, answer } = await loop.ask<LoopReport>({
+      ...request,
+      origin: target,
+      connections: CONNECTIONS,
+      count,
+    } satisfies LoopQuestion);
     const cpu = cpuSeconds(pid) - cpuBefore;
-    return { perSecond, answer, details: { [CPU_EACH]: (cpu / count) * 1e6, 'p50 ms': p50Ms, 'p99 ms': p99Ms } };
+    return {
+      perSecond,
+      answer,
+      details: { [CPU_EACH]: (cpu / count) * 1e6, 'p50 ms': p50Ms, 'p99 ms': p99Ms },
+    };
   };
   const ours = async (request: Write): Promise<AnsweredRun> => {
     await service.toggleProfile();
@@ -63,16 +92,24 @@ export async function measureMessages(tls: Tls, effort: Effort, profiles?: strin
   };
 
   // Warm-up; and the answers that the bare routes give.
-  const [teamAnswer, chatAnswer] = [(await ours(teamMessage)).answer, (await ours(chatMessage)).answer];
+  const [teamAnswer, chatAnswer] = [
+    (await ours(teamMessage)).answer,
+    (await ours(chatMessage)).answer,
+  ];
   await oursSubscribed();
   const express = startHelper('bareExpress.ts');
   const port = await express.ask<number>({ teamAnswer, chatAnswer });
-  const bare = (request: Write) => load(request, `http://127.0.0.1:${port}`, express.pid, bareCalls);
+  const bare = (request: Write) =>
+    load(request, `http://127.0.0.1:${port}`, express.pid, bareCalls);
   for (const request of [teamMessage, chatMessage]) await bare(request);
 
   const team = comparison('POST /api/conversations/{id}/messages', 'bare Express', GOAL);
   const chat = comparison('POST /api/chat/messages', 'bare Express', GOAL);
-  const subscribed = comparison('POST /api/conversations/{id}/messages with a subscription', 'bare Express', null);
+  const subscribed = comparison(
+    'POST /api/conversations/{id}/messages with a subscription',
+    'bare Express',
+    null,
+  );
   const turn = async (measured: Comparison, request: Write, run: () => Promise<Run>) => {
     measured.theirs.push(await bare(request));
     measured.ours.push(await run());

@@ -12,8 +12,15 @@ const isWhole = ({ share }: Effort) => share === 1;
 const ms = (value: number) => `${round(value)} ms`;
 
 export async function fairnessPart(effort: Effort): Promise<PartResult> {
-  const options = isWhole(effort) ? { rounds: effort.rounds, seconds: 12, waiting: 10_000 } : { rounds: effort.rounds, seconds: 4, waiting: 1000 };
-  const { without, with: beside, ratio, goal } = await measureFairness({ badness: 'hang', ...options });
+  const options = isWhole(effort)
+    ? { rounds: effort.rounds, seconds: 12, waiting: 10_000 }
+    : { rounds: effort.rounds, seconds: 4, waiting: 1000 };
+  const {
+    without,
+    with: beside,
+    ratio,
+    goal,
+  } = await measureFairness({ badness: 'hang', ...options });
   return {
     ratios: [
       {
@@ -25,8 +32,16 @@ export async function fairnessPart(effort: Effort): Promise<PartResult> {
       },
     ],
     figures: [
-      { name: 'Beside one that hangs: p50, beside it without', ours: ms(beside.p50Ms), beside: ms(without.p50Ms) },
-      { name: 'Beside one that hangs: CPU seconds a second, beside it without', ours: round(beside.cpu), beside: round(without.cpu) },
+      {
+        name: 'Beside one that hangs: p50, beside it without',
+        ours: ms(beside.p50Ms),
+        beside: ms(without.p50Ms),
+      },
+      {
+        name: 'Beside one that hangs: CPU seconds a second, beside it without',
+        ours: round(beside.cpu),
+        beside: round(without.cpu),
+      },
     ],
     settings: [
       `Fairness: from a customer's message until its event is at each of 24 receivers, ${options.seconds} seconds a round, ${options.rounds} rounds; ` +
@@ -36,7 +51,9 @@ export async function fairnessPart(effort: Effort): Promise<PartResult> {
 }
 
 export async function burstPart(effort: Effort): Promise<PartResult> {
-  const { events, serviceMs, seconds, arrived, twice, timedOut } = await measureBurst({ events: isWhole(effort) ? 1000 : 100 });
+  const { events, serviceMs, seconds, arrived, twice, timedOut } = await measureBurst({
+    events: isWhole(effort) ? 1000 : 100,
+  });
   return {
     ratios: [
       {
@@ -48,17 +65,26 @@ export async function burstPart(effort: Effort): Promise<PartResult> {
       },
     ],
     figures: [
-      { name: 'Burst: seconds until all were handled, beside the least possible', ours: round(seconds), beside: round((events * serviceMs) / 1000) },
+      {
+        name: 'Burst: seconds until all were handled, beside the least possible',
+        ours: round(seconds),
+        beside: round((events * serviceMs) / 1000),
+      },
       { name: 'Burst: events that arrived twice', ours: String(twice), beside: '' },
     ],
-    settings: [`Burst: the receiver handles one request after the other, ${serviceMs} ms each; the time-out is the default of 10 s.`],
+    settings: [
+      `Burst: the receiver handles one request after the other, ${serviceMs} ms each; the time-out is the default of 10 s.`,
+    ],
   };
 }
 
 export async function snapshotsPart(effort: Effort): Promise<PartResult> {
   const rounds = isWhole(effort) ? 3 : 1;
   const runs: SnapshotsReport[] = [];
-  for (let i = 0; i < rounds; i += 1) runs.push(await measureSnapshots(isWhole(effort) ? {} : { documents: 20_000, seconds: 3, writes: 400 }));
+  for (let i = 0; i < rounds; i += 1)
+    runs.push(
+      await measureSnapshots(isWhole(effort) ? {} : { documents: 20_000, seconds: 3, writes: 400 }),
+    );
   const middle = (of: (run: SnapshotsReport) => number) => median(runs.map(of));
   const [{ documents }] = runs as [SnapshotsReport];
   return {
@@ -72,13 +98,35 @@ export async function snapshotsPart(effort: Effort): Promise<PartResult> {
       },
     ],
     figures: [
-      { name: 'During a snapshot: p50 of API writes, beside it without', ours: ms(middle(({ during }) => during.p50Ms)), beside: ms(middle(({ without }) => without.p50Ms)) },
-      { name: 'During a snapshot: event loop late by, p99, beside it without', ours: ms(middle(({ during }) => during.loop.p99Ms)), beside: ms(middle(({ without }) => without.loop.p99Ms)) },
-      { name: 'During a snapshot: longest computing without a break, beside it without', ours: ms(middle(({ during }) => during.loop.longestTurnMs)), beside: ms(middle(({ without }) => without.loop.longestTurnMs)) },
-      { name: 'During a snapshot: seconds that it takes', ours: spread(runs.map(({ snapshotSeconds }) => snapshotSeconds)), beside: '' },
-      { name: 'During a snapshot: its size, MiB', ours: round(middle(({ snapshotBytes }) => snapshotBytes / MIB)), beside: '' },
+      {
+        name: 'During a snapshot: p50 of API writes, beside it without',
+        ours: ms(middle(({ during }) => during.p50Ms)),
+        beside: ms(middle(({ without }) => without.p50Ms)),
+      },
+      {
+        name: 'During a snapshot: event loop late by, p99, beside it without',
+        ours: ms(middle(({ during }) => during.loop.p99Ms)),
+        beside: ms(middle(({ without }) => without.loop.p99Ms)),
+      },
+      {
+        name: 'During a snapshot: longest computing without a break, beside it without',
+        ours: ms(middle(({ during }) => during.loop.longestTurnMs)),
+        beside: ms(middle(({ without }) => without.loop.longestTurnMs)),
+      },
+      {
+        name: 'During a snapshot: seconds that it takes',
+        ours: spread(runs.map(({ snapshotSeconds }) => snapshotSeconds)),
+        beside: '',
+      },
+      {
+        name: 'During a snapshot: its size, MiB',
+        ours: round(middle(({ snapshotBytes }) => snapshotBytes / MIB)),
+        beside: '',
+      },
     ],
-    settings: [`Snapshots: chat messages at an even pace, with ${documents.toLocaleString('en-US')} documents stored and changed since the last snapshot, before, while and after one is written, until ${isWhole(effort) ? '2,000' : '400'} writes fell into snapshots; ${rounds} runs.`],
+    settings: [
+      `Snapshots: chat messages at an even pace, with ${documents.toLocaleString('en-US')} documents stored and changed since the last snapshot, before, while and after one is written, until ${isWhole(effort) ? '2,000' : '400'} writes fell into snapshots; ${rounds} runs.`,
+    ],
   };
 }
 
@@ -86,7 +134,8 @@ export async function snapshotsPart(effort: Effort): Promise<PartResult> {
 export async function screensPart({ caFile }: Tls, effort: Effort): Promise<PartResult> {
   const sizes = isWhole(effort) ? SIZES : { small: 10, large: 500 };
   const times = await measureScreens(caFile, sizes);
-  const text = (values: readonly number[]) => `${ms(median(values))} (95 %: ${ms(quantile(values, 0.95))})`;
+  const text = (values: readonly number[]) =>
+    `${ms(median(values))} (95 %: ${ms(quantile(values, 0.95))})`;
   return {
     ratios: times.map(({ page, small, large }) => ({
       name: `Page "${page}", median to the goal of ${SCREEN_GOAL_MS} ms`,

@@ -1,7 +1,15 @@
 // `npm run bench -- --postgres`: the service on PostgreSQL, as one section of docs/benchmarks.md.
 import { CPU_EACH, type Effort, type Run } from './comparison.ts';
 import { measureClaims, SIZES, type ClaimCosts, type Cost } from './postgresClaims.ts';
-import { BUFFERS_EACH, CPU_OF, runDeliveries, STATEMENTS_EACH, SUBSCRIPTIONS, WORKERS, type ClusterRun } from './postgresDeliveries.ts';
+import {
+  BUFFERS_EACH,
+  CPU_OF,
+  runDeliveries,
+  STATEMENTS_EACH,
+  SUBSCRIPTIONS,
+  WORKERS,
+  type ClusterRun,
+} from './postgresDeliveries.ts';
 import { MESSAGES_A_SECOND, runLatency } from './postgresLatency.ts';
 import type { BenchServer } from './postgresServer.ts';
 import { API_PROCESSES, runWrites, WRITE_CONNECTIONS } from './postgresWrites.ts';
@@ -9,12 +17,20 @@ import { round, spread, type Figure, type PartResult, type Ratio } from './repor
 import type { Tls } from './sinkClient.ts';
 import { median, quantile } from './statistics.ts';
 
-/** A claim may look at so many times the pages when a dead subscriber has a backlog: trees grow by a level. */
+/**
+ * A claim may look at so many times the pages when a dead subscriber has a backlog: trees grow by a
+ * level.
+ */
 const FLAT = { atMost: 1.5 };
 /** Slower than this is no notification, but a look at the next turn. */
 const AT_ONCE_MS = 250;
 
-export const POSTGRES_PARTS: Readonly<Record<string, (server: BenchServer, tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>>> = {
+export const POSTGRES_PARTS: Readonly<
+  Record<
+    string,
+    (server: BenchServer, tls: Tls, effort: Effort, profiles?: string) => Promise<PartResult>
+  >
+> = {
   deliveries: deliveriesPart,
   writes: writesPart,
   claims: claimsPart,
@@ -23,27 +39,68 @@ export const POSTGRES_PARTS: Readonly<Record<string, (server: BenchServer, tls: 
 
 const perSecond = (runs: readonly Run[]) => runs.map((run) => run.perSecond);
 const detail = (runs: readonly Run[], name: string) => runs.map(({ details }) => details[name]!);
-const dividedBy = (above: readonly number[], below: readonly number[]) => above.map((value, i) => value / below[i]!);
+const dividedBy = (above: readonly number[], below: readonly number[]) =>
+  above.map((value, i) => value / below[i]!);
 const aSecond = (runs: readonly Run[]) => `${round(median(perSecond(runs)))} a second`;
 const cpuEach = (runs: readonly Run[]) => `${round(median(detail(runs, CPU_EACH)))} µs each`;
 
 /** Of neighbouring runs: what is done a second, and by CPU time. */
-const beside = (name: string, ours: readonly Run[], other: string, theirs: readonly Run[]): Ratio[] => [
-  { name: `${name} a second, to ${other}`, values: dividedBy(perSecond(ours), perSecond(theirs)), goal: null, ours: aSecond(ours), beside: aSecond(theirs) },
-  { name: `${name}, to ${other}, by CPU time`, values: dividedBy(detail(theirs, CPU_EACH), detail(ours, CPU_EACH)), goal: null, ours: cpuEach(ours), beside: cpuEach(theirs) },
+const beside = (
+  name: string,
+  ours: readonly Run[],
+  other: string,
+  theirs: readonly Run[],
+): Ratio[] => [
+  {
+    name: `${name} a second, to ${other}`,
+    values: dividedBy(perSecond(ours), perSecond(theirs)),
+    goal: null,
+    ours: aSecond(ours),
+    beside: aSecond(theirs),
+  },
+  {
+    name: `${name}, to ${other}, by CPU time`,
+    values: dividedBy(detail(theirs, CPU_EACH), detail(ours, CPU_EACH)),
+    goal: null,
+    ours: cpuEach(ours),
+    beside: cpuEach(theirs),
+  },
 ];
 
-const figure = (name: string, ours: readonly number[]): Figure => ({ name, ours: spread(ours), beside: '' });
-const many = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
+const figure = (name: string, ours: readonly number[]): Figure => ({
+  name,
+  ours: spread(ours),
+  beside: '',
+});
+const many = (count: number, word: string) =>
+  `${count} ${word}${count === 1 ? '' : word.endsWith('s') ? 'es' : 's'}`;
 
-async function deliveriesPart(server: BenchServer, tls: Tls, effort: Effort, profiles?: string): Promise<PartResult> {
-  const { count, bodyBytes, bare, embedded, workers } = await runDeliveries(server, tls, effort, profiles);
+async function deliveriesPart(
+  server: BenchServer,
+  tls: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<PartResult> {
+  const { count, bodyBytes, bare, embedded, workers } = await runDeliveries(
+    server,
+    tls,
+    effort,
+    profiles,
+  );
   const one = workers.get(1)!;
   const name = (n: number) => `Deliveries by ${many(n, 'worker')} on PostgreSQL`;
-  const partsOf = (runs: readonly ClusterRun[]) => runs.map(({ parts }) => parts.map((part) => `${Math.round(100 * part)} %`).join(', ')).join('; ');
+  const partsOf = (runs: readonly ClusterRun[]) =>
+    runs
+      .map(({ parts }) => parts.map((part) => `${Math.round(100 * part)} %`).join(', '))
+      .join('; ');
   return {
     ratios: [
-      ...WORKERS.flatMap((n) => [...beside(name(n), workers.get(n)!, 'the embedded store', embedded), ...(n === 1 ? beside(name(1), one, 'a bare undici loop', bare) : beside(name(n), workers.get(n)!, '1 worker', one))]),
+      ...WORKERS.flatMap((n) => [
+        ...beside(name(n), workers.get(n)!, 'the embedded store', embedded),
+        ...(n === 1
+          ? beside(name(1), one, 'a bare undici loop', bare)
+          : beside(name(n), workers.get(n)!, '1 worker', one)),
+      ]),
     ],
     figures: WORKERS.flatMap((n) => {
       const runs = workers.get(n)!;
@@ -51,7 +108,15 @@ async function deliveriesPart(server: BenchServer, tls: Tls, effort: Effort, pro
         ...Object.values(CPU_OF).map((of) => figure(`${name(n)}: ${of}, each`, detail(runs, of))),
         figure(`${name(n)}: statements, each`, detail(runs, STATEMENTS_EACH)),
         figure(`${name(n)}: pages looked at, each`, detail(runs, BUFFERS_EACH)),
-        ...(n === 1 ? [] : [{ name: `${name(n)}: done by each worker, run by run`, ours: partsOf(runs), beside: '' }]),
+        ...(n === 1
+          ? []
+          : [
+              {
+                name: `${name(n)}: done by each worker, run by run`,
+                ours: partsOf(runs),
+                beside: '',
+              },
+            ]),
       ];
     }),
     settings: [
@@ -66,14 +131,24 @@ async function deliveriesPart(server: BenchServer, tls: Tls, effort: Effort, pro
   };
 }
 
-async function writesPart(server: BenchServer, { caFile }: Tls, effort: Effort, profiles?: string): Promise<PartResult> {
+async function writesPart(
+  server: BenchServer,
+  { caFile }: Tls,
+  effort: Effort,
+  profiles?: string,
+): Promise<PartResult> {
   const { calls, runs } = await runWrites(server, caFile, effort, profiles);
   return {
     ratios: runs.flatMap(({ name, bare, embedded, processes }) =>
       API_PROCESSES.flatMap((n) => {
         const ours = processes.get(n)!;
         const what = `${name}, ${many(n, 'process')} on PostgreSQL`;
-        return [...beside(what, ours, 'the embedded store', embedded), ...(n === 1 ? beside(what, ours, 'bare Express', bare) : beside(what, ours, '1 process', processes.get(1)!))];
+        return [
+          ...beside(what, ours, 'the embedded store', embedded),
+          ...(n === 1
+            ? beside(what, ours, 'bare Express', bare)
+            : beside(what, ours, '1 process', processes.get(1)!)),
+        ];
       }),
     ),
     figures: runs.flatMap(({ name, embedded, processes }) =>
@@ -84,11 +159,17 @@ async function writesPart(server: BenchServer, { caFile }: Tls, effort: Effort, 
           figure(`${what}: ${CPU_OF.api}, each`, detail(ours, CPU_OF.api)),
           figure(`${what}: ${CPU_OF.postgres}, each`, detail(ours, CPU_OF.postgres)),
           figure(`${what}: statements, each`, detail(ours, STATEMENTS_EACH)),
-          ...['p50 ms', 'p99 ms'].map((time) => ({ name: `${what}: ${time}, beside the embedded store`, ours: spread(detail(ours, time)), beside: spread(detail(embedded, time)) })),
+          ...['p50 ms', 'p99 ms'].map((time) => ({
+            name: `${what}: ${time}, beside the embedded store`,
+            ours: spread(detail(ours, time)),
+            beside: spread(detail(embedded, time)),
+          })),
         ];
       }),
     ),
-    settings: [`API writes: ${calls} a run, ${effort.rounds} rounds after a warm-up, over ${WRITE_CONNECTIONS} connections in all to 16 conversations; no subscriptions. Every message is durable when it is answered. With two processes each is called by a loop of its own, on the same two cores.`],
+    settings: [
+      `API writes: ${calls} a run, ${effort.rounds} rounds after a warm-up, over ${WRITE_CONNECTIONS} connections in all to 16 conversations; no subscriptions. Every message is durable when it is answered. With two processes each is called by a loop of its own, on the same two cores.`,
+    ],
   };
 }
 
@@ -97,9 +178,22 @@ const BACKLOG = { waiting: 'waiting retries', due: 'due retries' } as const;
 async function claimsPart(server: BenchServer, _: Tls, effort: Effort): Promise<PartResult> {
   const measured = await measureClaims(server, effort);
   const cost = ({ ms, buffers }: Cost) => `${round(buffers)} pages, ${round(ms)} ms`;
-  const nameOf = ({ size, backlog, analyzed }: ClaimCosts) => `beside ${size.toLocaleString('en-US')} ${BACKLOG[backlog]} of a dead subscriber${analyzed ? ', after ANALYZE' : ''}`;
-  const pairs = measured.filter(({ size }) => size > 0).map((loaded) => ({ loaded, empty: measured.find(({ size, backlog, analyzed }) => size === 0 && backlog === loaded.backlog && analyzed === loaded.analyzed)! }));
-  const ratio = (what: string, { loaded, empty }: (typeof pairs)[number], of: (costs: ClaimCosts) => Cost): Ratio => ({
+  const nameOf = ({ size, backlog, analyzed }: ClaimCosts) =>
+    `beside ${size.toLocaleString('en-US')} ${BACKLOG[backlog]} of a dead subscriber${analyzed ? ', after ANALYZE' : ''}`;
+  const pairs = measured
+    .filter(({ size }) => size > 0)
+    .map((loaded) => ({
+      loaded,
+      empty: measured.find(
+        ({ size, backlog, analyzed }) =>
+          size === 0 && backlog === loaded.backlog && analyzed === loaded.analyzed,
+      )!,
+    }));
+  const ratio = (
+    what: string,
+    { loaded, empty }: (typeof pairs)[number],
+    of: (costs: ClaimCosts) => Cost,
+  ): Ratio => ({
     name: `Pages looked at to ${what} ${nameOf(loaded)}, to none`,
     values: [of(loaded).buffers / of(empty).buffers],
     // Beside due ones each claim takes one more job: the dead subscriber's.
@@ -112,9 +206,21 @@ async function claimsPart(server: BenchServer, _: Tls, effort: Effort): Promise<
     figures: pairs
       .filter(({ loaded }) => loaded.analyzed)
       .flatMap(({ loaded, empty }) => [
-        { name: `To end what was claimed ${nameOf(loaded)}, beside none`, ours: cost(loaded.end), beside: cost(empty.end) },
-        { name: `To ask how long until something is due ${nameOf(loaded)}, beside none`, ours: cost(loaded.msUntilDue), beside: cost(empty.msUntilDue) },
-        { name: `To count everything for /metrics, which is kept for a while when it took long, ${nameOf(loaded)}, beside none`, ours: cost(loaded.stats), beside: cost(empty.stats) },
+        {
+          name: `To end what was claimed ${nameOf(loaded)}, beside none`,
+          ours: cost(loaded.end),
+          beside: cost(empty.end),
+        },
+        {
+          name: `To ask how long until something is due ${nameOf(loaded)}, beside none`,
+          ours: cost(loaded.msUntilDue),
+          beside: cost(empty.msUntilDue),
+        },
+        {
+          name: `To count everything for /metrics, which is kept for a while when it took long, ${nameOf(loaded)}, beside none`,
+          ours: cost(loaded.stats),
+          beside: cost(empty.stats),
+        },
       ]),
     settings: [
       `Claims: the store's own claim of another subscription's due job, in one process, beside ${SIZES.map((size) => size.toLocaleString('en-US')).join(', ')} retries of a dead subscriber that wait (for 15 to 75 minutes) or are all due (its receiver was switched off while events came in; one of its jobs is then claimed with each). ` +
@@ -125,15 +231,36 @@ async function claimsPart(server: BenchServer, _: Tls, effort: Effort): Promise<
 
 async function latencyPart(server: BenchServer, tls: Tls, effort: Effort): Promise<PartResult> {
   const { embedded, postgres } = await runLatency(server, tls, effort);
-  const at = (runs: readonly (readonly number[])[], p: number) => runs.map((times) => quantile(times, p));
+  const at = (runs: readonly (readonly number[])[], p: number) =>
+    runs.map((times) => quantile(times, p));
   const text = (times: readonly number[]) => `${round(median(times))} ms`;
   const [ours, theirs] = [at(postgres, 0.5), at(embedded, 0.5)];
   return {
     ratios: [
-      { name: `Message to its event at the receiver, median, to ${AT_ONCE_MS} ms`, values: ours.map((ms) => ms / AT_ONCE_MS), goal: { atMost: 1 }, ours: text(ours), beside: text(theirs) },
-      { name: 'Message to its event at the receiver, median, to the embedded store', values: dividedBy(ours, theirs), goal: null, ours: text(ours), beside: text(theirs) },
+      {
+        name: `Message to its event at the receiver, median, to ${AT_ONCE_MS} ms`,
+        values: ours.map((ms) => ms / AT_ONCE_MS),
+        goal: { atMost: 1 },
+        ours: text(ours),
+        beside: text(theirs),
+      },
+      {
+        name: 'Message to its event at the receiver, median, to the embedded store',
+        values: dividedBy(ours, theirs),
+        goal: null,
+        ours: text(ours),
+        beside: text(theirs),
+      },
     ],
-    figures: [{ name: 'Message to its event at the receiver, p99, ms, beside the embedded store', ours: spread(at(postgres, 0.99)), beside: spread(at(embedded, 0.99)) }],
-    settings: [`Latency: ${MESSAGES_A_SECOND} messages a second to each side in turn, ${effort.rounds} rounds; one API process takes them, one worker delivers. Work is told of by NOTIFY: a worker that had to look for it would take up to two seconds.`],
+    figures: [
+      {
+        name: 'Message to its event at the receiver, p99, ms, beside the embedded store',
+        ours: spread(at(postgres, 0.99)),
+        beside: spread(at(embedded, 0.99)),
+      },
+    ],
+    settings: [
+      `Latency: ${MESSAGES_A_SECOND} messages a second to each side in turn, ${effort.rounds} rounds; one API process takes them, one worker delivers. Work is told of by NOTIFY: a worker that had to look for it would take up to two seconds.`,
+    ],
   };
 }

@@ -18,7 +18,9 @@ const LEASE_MS = 600_000;
 const SPREAD_MS = 3_600_000;
 const WAIT_AT_LEAST_MS = 900_000;
 
-/** `waiting`: each for its time. `due`: the receiver was switched off while events came in, and all their times have come. */
+/**
+ *  `waiting`: each for its time. `due`: the receiver was switched off while events came in, and all their times have come.
+ */
 type Backlog = 'waiting' | 'due';
 
 export interface Cost {
@@ -48,7 +50,13 @@ export async function measureClaims(server: BenchServer, { share }: Effort): Pro
   const measured: ClaimCosts[] = [];
   for (const backlog of ['waiting', 'due'] as const) {
     const schema = `claims_${backlog}`;
-    const store = await openPostgresStore(collections, { database: server.url, schema, migrations: serviceMigrations, queues: [QUEUE], connections: 2 });
+    const store = await openPostgresStore(collections, {
+      database: server.url,
+      schema,
+      migrations: serviceMigrations,
+      queues: [QUEUE],
+      connections: 2,
+    });
     try {
       await server.query(`ALTER TABLE ${schema}.jobs SET (autovacuum_enabled = false)`);
       let there = 0;
@@ -72,8 +80,18 @@ async function fill(store: BenchStore, backlog: Backlog, from: number, to: numbe
   for (let at = from; at < to; at += FILL_AT_ONCE) {
     await store.transaction(async (tx) => {
       for (let i = at; i < Math.min(to, at + FILL_AT_ONCE); i += 1) {
-        const runAt = backlog === 'due' ? Date.now() - 1000 : Date.now() + WAIT_AT_LEAST_MS + ((i * 7919) % SPREAD_MS);
-        await tx.jobs.enqueue({ id: `dead_${i}`, queue: QUEUE, group: DEAD, runAt, rank: 1, data: {} });
+        const runAt =
+          backlog === 'due'
+            ? Date.now() - 1000
+            : Date.now() + WAIT_AT_LEAST_MS + ((i * 7919) % SPREAD_MS);
+        await tx.jobs.enqueue({
+          id: `dead_${i}`,
+          queue: QUEUE,
+          group: DEAD,
+          runAt,
+          rank: 1,
+          data: {},
+        });
       }
     });
   }
@@ -83,32 +101,55 @@ async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs>
   await enqueueLiving(store, CLAIMS + 1);
   await giveBack(store, await claimTwo(store)); // fetches the lane
   let claimed: readonly Job[] = [];
-  const [claim, end] = await costsOf(server, CLAIMS, [async () => void (claimed = await claimTwo(store)), () => giveBack(store, claimed)]);
+  const [claim, end] = await costsOf(server, CLAIMS, [
+    async () => void (claimed = await claimTwo(store)),
+    () => giveBack(store, claimed),
+  ]);
   await store.msUntilDue(QUEUE);
-  const [msUntilDue, stats] = await costsOf(server, LOOKS, [() => store.msUntilDue(QUEUE), () => store.stats()]);
+  const [msUntilDue, stats] = await costsOf(server, LOOKS, [
+    () => store.msUntilDue(QUEUE),
+    () => store.stats(),
+  ]);
   return { claim: claim!, end: end!, msUntilDue: msUntilDue!, stats: stats! };
 }
 
 const enqueueLiving = (store: BenchStore, count: number) =>
   store.transaction(async (tx) => {
-    for (let i = 0; i < count; i += 1) await tx.jobs.enqueue({ id: `living_${i}`, queue: QUEUE, group: LIVING, runAt: Date.now() - 1, rank: 0, data: {} });
+    for (let i = 0; i < count; i += 1)
+      await tx.jobs.enqueue({
+        id: `living_${i}`,
+        queue: QUEUE,
+        group: LIVING,
+        runAt: Date.now() - 1,
+        rank: 0,
+        data: {},
+      });
   });
 
-/** One of the living subscriber's, and one of the dead one's where any is due: its limit has gone down to one. */
+/**
+ * One of the living subscriber's, and one of the dead one's where any is due: its limit has gone
+ * down to one.
+ */
 async function claimTwo(store: BenchStore): Promise<readonly Job[]> {
   const jobs = await store.claim({ queue: QUEUE, limit: 2, freeSlots: () => 1, leaseMs: LEASE_MS });
-  if (!jobs.some(({ group }) => group === LIVING)) throw new Error('nothing of the living subscriber was claimed');
+  if (!jobs.some(({ group }) => group === LIVING))
+    throw new Error('nothing of the living subscriber was claimed');
   return jobs;
 }
 
 /** As after an attempt: one is done, the other failed and is due again soon. */
 const giveBack = (store: BenchStore, claimed: readonly Job[]) =>
   store.transaction(async (tx) => {
-    for (const job of claimed) await (job.group === LIVING ? tx.jobs.complete(job.id) : tx.jobs.release(job.id, job));
+    for (const job of claimed)
+      await (job.group === LIVING ? tx.jobs.complete(job.id) : tx.jobs.release(job.id, job));
   });
 
 /** Medians of what calls cost that are made in turn. */
-async function costsOf(server: BenchServer, times: number, calls: readonly (() => Promise<unknown>)[]): Promise<Cost[]> {
+async function costsOf(
+  server: BenchServer,
+  times: number,
+  calls: readonly (() => Promise<unknown>)[],
+): Promise<Cost[]> {
   const costs = calls.map(() => ({ ms: [] as number[], buffers: [] as number[] }));
   for (let i = 0; i < times; i += 1) {
     for (const [at, call] of calls.entries()) {

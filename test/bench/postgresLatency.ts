@@ -1,4 +1,5 @@
-// From a customer's message to its event at the receiver, at a low rate: one API process and one worker on PostgreSQL, beside the embedded store.
+// From a customer's message to its event at the receiver, at a low rate: one API process and one
+// worker on PostgreSQL, beside the embedded store.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHelper, startService, type RunningService } from './children.ts';
@@ -29,12 +30,19 @@ interface Side {
   readonly customers: readonly string[];
 }
 
-export async function runLatency(server: BenchServer, tls: Tls, { rounds, share }: Effort): Promise<LatencyRuns> {
+export async function runLatency(
+  server: BenchServer,
+  tls: Tls,
+  { rounds, share }: Effort,
+): Promise<LatencyRuns> {
   const receivers = startHelper('receivers.ts');
   const origin = `https://localhost:${await receivers.ask<number>({ do: 'listen', certificate: tls.server } satisfies ReceiversQuestion)}`;
   const api = await startOnServer(server, SCHEMA, 'api', tls.caFile);
   const worker = await startOnServer(server, SCHEMA, 'worker', tls.caFile);
-  const sides = [await startSide('embedded', await startService(tls.caFile), origin), await startSide('postgres', api, origin)];
+  const sides = [
+    await startSide('embedded', await startService(tls.caFile), origin),
+    await startSide('postgres', api, origin),
+  ];
   const count = Math.max(10, Math.round(MESSAGES * share));
   const runs: Record<SideName, number[][]> = { embedded: [], postgres: [] };
   await measure(sides, receivers, 10); // opens connections
@@ -49,27 +57,45 @@ export async function runLatency(server: BenchServer, tls: Tls, { rounds, share 
 
 async function startSide(name: SideName, service: RunningService, origin: string): Promise<Side> {
   await subscribe(service, 'message.received', `${origin}/ok/${name}/0`);
-  return { name, service, customers: await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(service))) };
+  return {
+    name,
+    service,
+    customers: await Promise.all(Array.from({ length: CUSTOMERS }, () => newCustomer(service))),
+  };
 }
 
 /** The sides in turn, at an even pace. */
-async function measure(sides: readonly Side[], receivers: ReturnType<typeof startHelper>, count: number): Promise<Record<SideName, readonly number[]>> {
-  const report = async () => (await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion)).latenciesMs;
+async function measure(
+  sides: readonly Side[],
+  receivers: ReturnType<typeof startHelper>,
+  count: number,
+): Promise<Record<SideName, readonly number[]>> {
+  const report = async () =>
+    (await receivers.ask<ReceiversReport>({ do: 'report' } satisfies ReceiversQuestion))
+      .latenciesMs;
   const before = await report();
   const startedAt = nowMs();
   const written: Promise<unknown>[] = [];
   for (let i = 0; i < count; i += 1) {
     for (const [turn, { service, customers }] of sides.entries()) {
-      await sleep(Math.max(0, startedAt + ((i + turn / sides.length) * 1000) / MESSAGES_A_SECOND - nowMs()));
-      const message = { text: `Hello, this was sent at ${nowMs()} by the bench`, client_message_id: randomUUID() };
-      written.push(call(service, 'POST', '/api/chat/messages', message, customers[i % customers.length]!));
+      await sleep(
+        Math.max(0, startedAt + ((i + turn / sides.length) * 1000) / MESSAGES_A_SECOND - nowMs()),
+      );
+      const message = {
+        text: `Hello, this was sent at ${nowMs()} by the bench`,
+        client_message_id: randomUUID(),
+      };
+      written.push(
+        call(service, 'POST', '/api/chat/messages', message, customers[i % customers.length]!),
+      );
     }
   }
   await Promise.all(written);
   for (const giveUpAt = nowMs() + ARRIVED_WITHIN_MS; ; await sleep(50)) {
     const after = await report();
     const since = (name: SideName) => after[name]?.slice(before[name]?.length ?? 0) ?? [];
-    if (sides.every(({ name }) => since(name).length >= count)) return { embedded: since('embedded'), postgres: since('postgres') };
+    if (sides.every(({ name }) => since(name).length >= count))
+      return { embedded: since('embedded'), postgres: since('postgres') };
     if (nowMs() > giveUpAt) throw new Error('not every event arrived');
   }
 }

@@ -1,4 +1,5 @@
-// The PostgreSQL server that the bench measures on: its own, durable as everybody runs it, gone with the bench.
+// The PostgreSQL server that the bench measures on: its own, durable as everybody runs it, gone
+// with the bench.
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { startPostgres, type PostgresServer } from '../postgres/server.ts';
@@ -34,8 +35,13 @@ export async function startBenchServer(): Promise<BenchServer> {
   const admin = new pg.Client({ connectionString: server.adminUrl });
   await admin.connect();
   const query = async (text: string) => (await admin.query<Record<string, unknown>>(text)).rows;
-  const counts = await query('CREATE EXTENSION pg_stat_statements').then(() => true, () => false);
-  const [{ server_version: version }] = (await query('SHOW server_version')) as [{ server_version: string }];
+  const counts = await query('CREATE EXTENSION pg_stat_statements').then(
+    () => true,
+    () => false,
+  );
+  const [{ server_version: version }] = (await query('SHOW server_version')) as [
+    { server_version: string },
+  ];
   return {
     url: server.url,
     version: version.split(' ')[0]!,
@@ -59,7 +65,12 @@ export async function startBenchServer(): Promise<BenchServer> {
 /** With a count of statements where the server's package has it. */
 async function startCounting(): Promise<PostgresServer> {
   try {
-    return await startPostgres({ settings: { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.max': '10000' } });
+    return await startPostgres({
+      settings: {
+        shared_preload_libraries: 'pg_stat_statements',
+        'pg_stat_statements.max': '10000',
+      },
+    });
   } catch {
     return startPostgres();
   }
@@ -68,7 +79,8 @@ async function startCounting(): Promise<PostgresServer> {
 /** Of a server's processes, those that have ended included. */
 function cpuOfServer(pid: number): number {
   try {
-    const statOf = (id: string) => readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
+    const statOf = (id: string) =>
+      readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ');
     const own = statOf(String(pid));
     let ticks = [11, 12, 13, 14].reduce((sum, field) => sum + Number(own[field]), 0);
     for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -86,5 +98,20 @@ function cpuOfServer(pid: number): number {
 }
 
 /** A process of the service on a schema of the server, with the same key for all. */
-export const startOnServer = ({ url }: BenchServer, schema: string, role: 'all' | 'api' | 'worker', caFile: string, profiles?: string): Promise<RunningService> =>
-  startService(caFile, profiles, { startWithinMs: 60_000, env: { DATABASE_URL: url, DATABASE_SCHEMA: schema, ENCRYPTION_KEY, ROLE: role, PUBLIC_URL: 'http://localhost:3000' } });
+export const startOnServer = (
+  { url }: BenchServer,
+  schema: string,
+  role: 'all' | 'api' | 'worker',
+  caFile: string,
+  profiles?: string,
+): Promise<RunningService> =>
+  startService(caFile, profiles, {
+    startWithinMs: 60_000,
+    env: {
+      DATABASE_URL: url,
+      DATABASE_SCHEMA: schema,
+      ENCRYPTION_KEY,
+      ROLE: role,
+      PUBLIC_URL: 'http://localhost:3000',
+    },
+  });

@@ -1,5 +1,12 @@
-// Writes through the API of one and two processes on PostgreSQL, beside the embedded store and bare Express.
-import { cpuSeconds, startHelper, startService, type Helper, type RunningService } from './children.ts';
+// Writes through the API of one and two processes on PostgreSQL, beside the embedded store and bare
+// Express.
+import {
+  cpuSeconds,
+  startHelper,
+  startService,
+  type Helper,
+  type RunningService,
+} from './children.ts';
 import { CPU_EACH, scaled, type Effort, type Run } from './comparison.ts';
 import { MESSAGE_TEXT, newCustomer, write } from './customers.ts';
 import { FRESH_ID, type LoopQuestion, type LoopReport } from './loop.ts';
@@ -44,32 +51,80 @@ const headers = { 'content-type': 'application/json' };
 const REQUESTS: readonly Request[] = [
   {
     name: 'POST /api/conversations/{id}/messages',
-    of: ({ apiKey, conversations }) => ({ paths: conversations.map((id) => `/api/conversations/${id}/messages`), tokens: [apiKey], headers, body: JSON.stringify({ text: MESSAGE_TEXT }), expectedStatus: 201 }),
+    of: ({ apiKey, conversations }) => ({
+      paths: conversations.map((id) => `/api/conversations/${id}/messages`),
+      tokens: [apiKey],
+      headers,
+      body: JSON.stringify({ text: MESSAGE_TEXT }),
+      expectedStatus: 201,
+    }),
   },
   {
     name: 'POST /api/chat/messages',
-    of: ({ customers }) => ({ paths: ['/api/chat/messages'], tokens: customers, headers, body: JSON.stringify({ text: MESSAGE_TEXT, client_message_id: FRESH_ID }), expectedStatus: 202 }),
+    of: ({ customers }) => ({
+      paths: ['/api/chat/messages'],
+      tokens: customers,
+      headers,
+      body: JSON.stringify({ text: MESSAGE_TEXT, client_message_id: FRESH_ID }),
+      expectedStatus: 202,
+    }),
   },
 ];
 
-export async function runWrites(server: BenchServer, caFile: string, effort: Effort, profiles?: string): Promise<WriteReport> {
+export async function runWrites(
+  server: BenchServer,
+  caFile: string,
+  effort: Effort,
+  profiles?: string,
+): Promise<WriteReport> {
   const loops = [startHelper('loop.ts'), startHelper('loop.ts')];
   const embedded = await startService(caFile);
-  const processes = [await startOnServer(server, SCHEMA, 'api', caFile, profiles), await startOnServer(server, SCHEMA, 'api', caFile)];
+  const processes = [
+    await startOnServer(server, SCHEMA, 'api', caFile, profiles),
+    await startOnServer(server, SCHEMA, 'api', caFile),
+  ];
   const [alone, shared] = [await sideOf(embedded), await sideOf(processes[0]!)];
   const calls = scaled(CALLS, effort);
-  const runs = REQUESTS.map(({ name }) => ({ name, bare: [] as Run[], embedded: [] as Run[], processes: new Map<number, Run[]>(API_PROCESSES.map((n) => [n, []])) }));
+  const runs = REQUESTS.map(({ name }) => ({
+    name,
+    bare: [] as Run[],
+    embedded: [] as Run[],
+    processes: new Map<number, Run[]>(API_PROCESSES.map((n) => [n, []])),
+  }));
 
   /** The calls are shared out over the targets, each with a loop of its own. */
-  const load = async (request: Write, targets: readonly { readonly url: string; readonly pid: number }[], count: number): Promise<Run & { readonly answer: string }> => {
+  const load = async (
+    request: Write,
+    targets: readonly { readonly url: string; readonly pid: number }[],
+    count: number,
+  ): Promise<Run & { readonly answer: string }> => {
     const cpuOf = () => targets.reduce((sum, { pid }) => sum + cpuSeconds(pid), 0);
     const cpuBefore = cpuOf();
-    const question = { ...request, connections: WRITE_CONNECTIONS / targets.length, count: count / targets.length };
+    const question = {
+      ...request,
+      connections: WRITE_CONNECTIONS / targets.length,
+      count: count / targets.length,
+    };
     const startedAt = performance.now();
-    const reports = await Promise.all(targets.map(({ url }, i) => loops[i]!.ask<LoopReport>({ ...question, origin: url } satisfies LoopQuestion)));
-    const perSecond = targets.length === 1 ? reports[0]!.perSecond : count / ((performance.now() - startedAt) / 1000);
+    const reports = await Promise.all(
+      targets.map(({ url }, i) =>
+        loops[i]!.ask<LoopReport>({ ...question, origin: url } satisfies LoopQuestion),
+      ),
+    );
+    const perSecond =
+      targets.length === 1
+        ? reports[0]!.perSecond
+        : count / ((performance.now() - startedAt) / 1000);
     const most = (of: (report: LoopReport) => number) => Math.max(...reports.map(of));
-    return { perSecond, answer: reports[0]!.answer, details: { [CPU_EACH]: ((cpuOf() - cpuBefore) / count) * 1e6, 'p50 ms': most(({ p50Ms }) => p50Ms), 'p99 ms': most(({ p99Ms }) => p99Ms) } };
+    return {
+      perSecond,
+      answer: reports[0]!.answer,
+      details: {
+        [CPU_EACH]: ((cpuOf() - cpuBefore) / count) * 1e6,
+        'p50 ms': most(({ p50Ms }) => p50Ms),
+        'p99 ms': most(({ p99Ms }) => p99Ms),
+      },
+    };
   };
   const onServer = async (request: Write, n: number): Promise<Run> => {
     const before = await server.work();
@@ -79,8 +134,20 @@ export async function runWrites(server: BenchServer, caFile: string, effort: Eff
     const after = await server.work();
     const postgres = ((after.cpuSeconds - before.cpuSeconds) / calls) * 1e6;
     const api = run.details[CPU_EACH]!;
-    const each = { [STATEMENTS_EACH]: (after.statements - before.statements) / calls, [BUFFERS_EACH]: (after.buffers - before.buffers) / calls };
-    return { ...run, details: { ...run.details, [CPU_EACH]: api + postgres, [CPU_OF.api]: api, [CPU_OF.postgres]: postgres, ...each } };
+    const each = {
+      [STATEMENTS_EACH]: (after.statements - before.statements) / calls,
+      [BUFFERS_EACH]: (after.buffers - before.buffers) / calls,
+    };
+    return {
+      ...run,
+      details: {
+        ...run.details,
+        [CPU_EACH]: api + postgres,
+        [CPU_OF.api]: api,
+        [CPU_OF.postgres]: postgres,
+        ...each,
+      },
+    };
   };
 
   // Warm-up; and the answers that the bare routes give.
@@ -104,12 +171,27 @@ export async function runWrites(server: BenchServer, caFile: string, effort: Eff
   return { calls, runs };
 }
 
-async function startBare([teamAnswer, chatAnswer]: [string, string]): Promise<{ express: Helper; target: { url: string; pid: number } }> {
+async function startBare([teamAnswer, chatAnswer]: [string, string]): Promise<{
+  express: Helper;
+  target: { url: string; pid: number };
+}> {
   const express = startHelper('bareExpress.ts');
-  return { express, target: { url: `http://127.0.0.1:${await express.ask<number>({ teamAnswer, chatAnswer })}`, pid: express.pid } };
+  return {
+    express,
+    target: {
+      url: `http://127.0.0.1:${await express.ask<number>({ teamAnswer, chatAnswer })}`,
+      pid: express.pid,
+    },
+  };
 }
 
 async function sideOf(service: RunningService): Promise<Side> {
-  const customers = await Promise.all(Array.from({ length: CONVERSATIONS }, () => newCustomer(service)));
-  return { apiKey: service.apiKey, customers, conversations: await Promise.all(customers.map((customer) => write(service, customer))) };
+  const customers = await Promise.all(
+    Array.from({ length: CONVERSATIONS }, () => newCustomer(service)),
+  );
+  return {
+    apiKey: service.apiKey,
+    customers,
+    conversations: await Promise.all(customers.map((customer) => write(service, customer))),
+  };
 }

@@ -1,4 +1,5 @@
-// Receivers of three kinds behind one TLS server: prompt ones, one that breaks down, one that handles requests one after the other.
+// Receivers of three kinds behind one TLS server: prompt ones, one that breaks down, one that
+// handles requests one after the other.
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -9,12 +10,23 @@ import { answerQuestions } from './children.ts';
 
 export type ReceiversQuestion =
   | { readonly do: 'listen'; readonly certificate: KeyPair }
-  /** Forgets what has come so far. `/bad` answers so many requests and then does as told; `/slow` takes so long for each. */
-  | { readonly do: 'begin'; readonly goodFor?: number; readonly then?: 'hang' | 'fail'; readonly slowMs?: number }
+  /**
+   * Forgets what has come so far. `/bad` answers so many requests and then does as told; `/slow`
+   * takes so long for each.
+   */
+  | {
+      readonly do: 'begin';
+      readonly goodFor?: number;
+      readonly then?: 'hang' | 'fail';
+      readonly slowMs?: number;
+    }
   | { readonly do: 'report' };
 
 export interface ReceiversReport {
-  /** At `/ok/<side>/…`, by side: from when the customer's message was sent to the service until its event was here, in milliseconds. */
+  /**
+   * At `/ok/<side>/…`, by side: from when the customer's message was sent to the service until its
+   * event was here, in milliseconds.
+   */
   readonly latenciesMs: Readonly<Record<string, readonly number[]>>;
   readonly badRequests: number;
   /** Ids of the events that `/slow` has handled to the end. */
@@ -34,12 +46,15 @@ let bad: { goodFor: number; then: 'hang' | 'fail' } = { goodFor: 0, then: 'hang'
 let slowMs = 100;
 let line = Promise.resolve();
 
-const answer = (response: ServerResponse, status = 200) => response.writeHead(status, { 'content-length': 2 }).end('ok');
+const answer = (response: ServerResponse, status = 200) =>
+  response.writeHead(status, { 'content-length': 2 }).end('ok');
 
 function take({ url, headers }: IncomingMessage, response: ServerResponse, body: string): void {
   if (url!.startsWith('/ok/')) {
     const { message } = JSON.parse(body) as { message: { text: string } };
-    (latenciesMs[url!.split('/')[2]!] ??= []).push(nowMs() - Number(/sent at (\S+)/.exec(message.text)![1]));
+    (latenciesMs[url!.split('/')[2]!] ??= []).push(
+      nowMs() - Number(/sent at (\S+)/.exec(message.text)![1]),
+    );
     answer(response);
   } else if (url === '/good') answer(response);
   else if (url === '/bad') {

@@ -1,4 +1,5 @@
-// A Redis of the bench's own: on a random port of 127.0.0.1, in a temporary folder, gone with the bench.
+// A Redis of the bench's own: on a random port of 127.0.0.1, in a temporary folder, gone with the
+// bench.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,7 +9,10 @@ import { adopt, temporaryFolder } from './children.ts';
 
 const START_MS = 10_000;
 
-/** When Redis makes its append-only file durable. `always`: before it answers. `everysec`: up to a second later. */
+/**
+ * When Redis makes its append-only file durable. `always`: before it answers. `everysec`: up to a
+ * second later.
+ */
 export type Appendfsync = 'everysec' | 'always';
 
 export interface Redis {
@@ -23,26 +27,54 @@ export function redisVersion(): string | null {
   return status === 0 ? (/v=(\S+)/.exec(stdout)?.[1] ?? 'unknown') : null;
 }
 
-/** Installs redis-server from the system's packages where that is possible. @returns null, or why there is none */
+/**
+ * Installs redis-server from the system's packages where that is possible. @returns null, or why
+ * there is none
+ */
 export function ensureRedis(): string | null {
   if (redisVersion() !== null) return null;
-  if (process.getuid?.() !== 0) return 'redis-server is not installed, and only root can install it: apt-get install redis-server';
+  if (process.getuid?.() !== 0)
+    return 'redis-server is not installed, and only root can install it: apt-get install redis-server';
   console.log('  installing redis-server by apt-get');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const args of [['update', '-qq'], ['install', '-y', '-qq', 'redis-server']]) spawnSync('apt-get', args, { env, stdio: 'ignore' });
-  return redisVersion() === null ? 'redis-server is not installed, and apt-get could not install it' : null;
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', 'redis-server'],
+  ])
+    spawnSync('apt-get', args, { env, stdio: 'ignore' });
+  return redisVersion() === null
+    ? 'redis-server is not installed, and apt-get could not install it'
+    : null;
 }
 
 /** The settings that differ from Redis' defaults, as its command line has them. */
-export const redisSettings = (appendfsync: Appendfsync): string[] => ['--appendonly', 'yes', '--appendfsync', appendfsync, '--save', ''];
+export const redisSettings = (appendfsync: Appendfsync): string[] => [
+  '--appendonly',
+  'yes',
+  '--appendfsync',
+  appendfsync,
+  '--save',
+  '',
+];
 
 export async function startRedis(appendfsync: Appendfsync): Promise<Redis> {
   const port = await freePort();
   const folder = temporaryFolder();
-  const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, '--daemonize', 'no', ...redisSettings(appendfsync)];
+  const args = [
+    '--bind',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--dir',
+    folder,
+    '--daemonize',
+    'no',
+    ...redisSettings(appendfsync),
+  ];
   const child = adopt(spawn('redis-server', args, { cwd: folder, stdio: 'ignore' }));
   for (const giveUpAt = Date.now() + START_MS; !(await answers(port)); await sleep(20)) {
-    if (child.exitCode !== null || Date.now() > giveUpAt) throw new Error('redis-server did not start');
+    if (child.exitCode !== null || Date.now() > giveUpAt)
+      throw new Error('redis-server did not start');
   }
   return {
     port,

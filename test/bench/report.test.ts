@@ -1,19 +1,50 @@
 import { expect, it } from '@jest/globals';
 import { comparison, CPU_EACH, figuresOf, ratiosOf, scaled, type Run } from './comparison.ts';
-import { isReached, pageWith, postgresSection, reportPage, reportTable, round, spread, type PartResult } from './report.ts';
+import {
+  isReached,
+  pageWith,
+  postgresSection,
+  reportPage,
+  reportTable,
+  round,
+  spread,
+  type PartResult,
+} from './report.ts';
 
 const run = (perSecond: number, cpu: number): Run => ({ perSecond, details: { [CPU_EACH]: cpu } });
-const part = (more: Partial<PartResult>): PartResult => ({ ratios: [], figures: [], settings: [], ...more });
-const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim());
+const part = (more: Partial<PartResult>): PartResult => ({
+  ratios: [],
+  figures: [],
+  settings: [],
+  ...more,
+});
+const cellsOf = (line: string) =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
 
 it('compares neighbouring runs: what is done a second by ours, CPU time by theirs', () => {
   const measured = comparison('Deliveries', 'a loop', { atLeast: 0.7 });
   measured.theirs.push(run(1000, 50), run(2000, 100), run(4000, 100));
   measured.ours.push(run(500, 100), run(1500, 200), run(2400, 50));
   const [aSecond, cpu] = ratiosOf(measured);
-  expect(aSecond).toMatchObject({ values: [0.5, 0.75, 0.6], goal: { atLeast: 0.7 }, ours: '1,500 a second', beside: '2,000 a second' });
-  expect(cpu).toMatchObject({ values: [0.5, 0.5, 2], goal: null, ours: '100 µs each', beside: '100 µs each' });
-  expect(figuresOf(measured).map(({ ours }) => ours)).toEqual(['1,500 (500 to 2,400)', '100 (50.00 to 200)']);
+  expect(aSecond).toMatchObject({
+    values: [0.5, 0.75, 0.6],
+    goal: { atLeast: 0.7 },
+    ours: '1,500 a second',
+    beside: '2,000 a second',
+  });
+  expect(cpu).toMatchObject({
+    values: [0.5, 0.5, 2],
+    goal: null,
+    ours: '100 µs each',
+    beside: '100 µs each',
+  });
+  expect(figuresOf(measured).map(({ ours }) => ours)).toEqual([
+    '1,500 (500 to 2,400)',
+    '100 (50.00 to 200)',
+  ]);
 });
 
 it.each([
@@ -29,11 +60,18 @@ it.each([
 it('puts ratios first, then what could not be measured, then figures, in columns that stand under each other', () => {
   const table = reportTable([
     part({
-      ratios: [{ name: 'Deliveries', values: [0.5], goal: { atLeast: 0.7 }, ours: '5', beside: '10' }],
+      ratios: [
+        { name: 'Deliveries', values: [0.5], goal: { atLeast: 0.7 }, ours: '5', beside: '10' },
+      ],
       figures: [{ name: 'Deliveries: body', ours: '700', beside: '' }],
     }),
     part({ missing: [{ name: 'Redis', why: 'not there,\n  a | b' }] }),
-    part({ ratios: [{ name: 'CPU', values: [2, 1, 3], goal: null, ours: '', beside: '' }, { name: 'Size', values: [1], goal: { atMost: 1.2 }, ours: '', beside: '' }] }),
+    part({
+      ratios: [
+        { name: 'CPU', values: [2, 1, 3], goal: null, ours: '', beside: '' },
+        { name: 'Size', values: [1], goal: { atMost: 1.2 }, ours: '', beside: '' },
+      ],
+    }),
   ]);
   const lines = table.split('\n');
   expect(lines.map(cellsOf)).toEqual([
@@ -49,26 +87,44 @@ it('puts ratios first, then what could not be measured, then figures, in columns
 });
 
 it('names day, machine and settings on the page', () => {
-  const page = reportPage({ date: new Date('2026-11-21T23:00:00Z'), machine: ['A machine'], parts: [part({ settings: ['One.'] }), part({ settings: ['Two.'] })] });
+  const page = reportPage({
+    date: new Date('2026-11-21T23:00:00Z'),
+    machine: ['A machine'],
+    parts: [part({ settings: ['One.'] }), part({ settings: ['Two.'] })],
+  });
   expect(page).toMatch(/^# Benchmarks\n\nWritten by `npm run bench` on 2026-11-21\./);
   expect(page).toContain('\n- A machine\n');
   expect(page).toMatch(/## Settings\n\n- One\.\n- Two\.\n$/);
 });
 
 it('writes the section on PostgreSQL and leaves the rest alone, and the rest without the section', () => {
-  const report = (setting: string) => ({ date: new Date('2026-11-21T23:00:00Z'), machine: ['A machine'], parts: [part({ settings: [setting] })] });
+  const report = (setting: string) => ({
+    date: new Date('2026-11-21T23:00:00Z'),
+    machine: ['A machine'],
+    parts: [part({ settings: [setting] })],
+  });
   const main = (setting: string) => reportPage(report(setting));
   const section = (setting: string) => postgresSection(report(setting));
   const page = pageWith(pageWith(null, { main: main('One.') }), { section: section('Two.') });
   expect(page).toBe(main('One.') + section('Two.'));
-  expect(page).toMatch(/\n\n## On PostgreSQL\n\nWritten by `npm run bench -- --postgres` on 2026-11-21/);
+  expect(page).toMatch(
+    /\n\n## On PostgreSQL\n\nWritten by `npm run bench -- --postgres` on 2026-11-21/,
+  );
   expect(pageWith(page, { section: section('Three.') })).toBe(main('One.') + section('Three.'));
   expect(pageWith(page, { main: main('Four.') })).toBe(main('Four.') + section('Two.'));
   expect(pageWith(main('One.'), { main: main('Four.') })).toBe(main('Four.'));
 });
 
 it('writes figures with the digits that mean something', () => {
-  expect([0.456, 12.3, 123.4, 999.9, 1234.5, 1_234_567, Number.NaN].map(round)).toEqual(['0.46', '12.30', '123', '1,000', '1,235', '1,234,567', 'unknown']);
+  expect([0.456, 12.3, 123.4, 999.9, 1234.5, 1_234_567, Number.NaN].map(round)).toEqual([
+    '0.46',
+    '12.30',
+    '123',
+    '1,000',
+    '1,235',
+    '1,234,567',
+    'unknown',
+  ]);
   expect(spread([3, 1, 2])).toBe('2.00 (1.00 to 3.00)');
 });
 

@@ -1,4 +1,5 @@
-// What the bench found, as one Markdown table: ratios with their goals first, then absolute figures.
+// What the bench found, as one Markdown table: ratios with their goals first, then absolute
+// figures.
 import { median } from './statistics.ts';
 
 /** How a ratio should turn out. */
@@ -49,12 +50,15 @@ export const round = (value: number): string => {
 
 /** Median, least and most: `0.71 (0.69 to 0.74)`; a single value stands alone. */
 export const spread = (values: readonly number[]): string =>
-  values.length === 1 ? round(values[0]!) : `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`;
+  values.length === 1
+    ? round(values[0]!)
+    : `${round(median(values))} (${round(Math.min(...values))} to ${round(Math.max(...values))})`;
 
 export const isReached = (values: readonly number[], goal: Goal): boolean =>
   'atLeast' in goal ? median(values) >= goal.atLeast : median(values) <= goal.atMost;
 
-const goalText = (goal: Goal) => ('atLeast' in goal ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`);
+const goalText = (goal: Goal) =>
+  'atLeast' in goal ? `at least ${goal.atLeast}` : `at most ${goal.atMost}`;
 
 const HEADINGS = ['What', 'Ratio', 'Goal', 'Result', 'Ours', 'Beside it'] as const;
 
@@ -62,12 +66,21 @@ const HEADINGS = ['What', 'Ratio', 'Goal', 'Result', 'Ours', 'Beside it'] as con
 export function reportTable(parts: readonly PartResult[]): string {
   const rows = [
     ...parts.flatMap(({ ratios }) => ratios.map(ratioCells)),
-    ...parts.flatMap(({ missing = [] }) => missing.map(({ name, why }) => [name, '', '', '**not measured**', why, ''])),
-    ...parts.flatMap(({ figures }) => figures.map(({ name, ours, beside }) => [name, '', '', '', ours, beside])),
+    ...parts.flatMap(({ missing = [] }) =>
+      missing.map(({ name, why }) => [name, '', '', '**not measured**', why, '']),
+    ),
+    ...parts.flatMap(({ figures }) =>
+      figures.map(({ name, ours, beside }) => [name, '', '', '', ours, beside]),
+    ),
   ].map((cells) => cells.map(escaped));
-  const widths = HEADINGS.map((heading, column) => Math.max(heading.length, ...rows.map((cells) => cells[column]!.length)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
-  return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+  const widths = HEADINGS.map((heading, column) =>
+    Math.max(heading.length, ...rows.map((cells) => cells[column]!.length)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join(
+    '\n',
+  );
 }
 
 /** A row would end where its text holds a bar or a line break. */
@@ -84,10 +97,17 @@ const ratioCells = ({ name, values, goal, ours, beside }: Ratio): string[] => [
 
 const SECTION = '\n## On PostgreSQL\n';
 
-/** The page with its first part, or its section on PostgreSQL, written anew; the other one stays as it is. @param page as it stands; null: there is none yet */
-export function pageWith(page: string | null, written: { readonly main: string } | { readonly section: string }): string {
+/**
+ * The page with its first part, or its section on PostgreSQL, written anew; the other one stays as
+ * it is. @param page as it stands; null: there is none yet
+ */
+export function pageWith(
+  page: string | null,
+  written: { readonly main: string } | { readonly section: string },
+): string {
   const at = page?.indexOf(SECTION) ?? -1;
-  const [main, section] = at === -1 ? [page ?? '# Benchmarks\n', ''] : [page!.slice(0, at), page!.slice(at)];
+  const [main, section] =
+    at === -1 ? [page ?? '# Benchmarks\n', ''] : [page!.slice(0, at), page!.slice(at)];
   return 'main' in written ? written.main + section : main + written.section;
 }
 

@@ -1,9 +1,14 @@
-// How long the team's pages take with much stored, beside a small store: the built service, asked one page after the other.
+// How long the team's pages take with much stored, beside a small store: the built service, asked
+// one page after the other.
 import { join } from 'node:path';
 import { systemClock } from '../../service/src/domain/clock.ts';
 import { collections, type ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Contact } from '../../service/src/domain/contact.ts';
-import { CONVERSATION_STATUSES, openConversation, type Conversation } from '../../service/src/domain/conversation.ts';
+import {
+  CONVERSATION_STATUSES,
+  openConversation,
+  type Conversation,
+} from '../../service/src/domain/conversation.ts';
 import { newId } from '../../service/src/domain/ids.ts';
 import type { Message } from '../../service/src/domain/message.ts';
 import { createMember } from '../../service/src/domain/operations/createMember.ts';
@@ -33,7 +38,11 @@ export interface PageTimes {
 export async function measureScreens(caFile: string, sizes = SIZES): Promise<PageTimes[]> {
   const small = await timesWith(caFile, sizes.small);
   const large = await timesWith(caFile, sizes.large);
-  return [...small.keys()].map((page) => ({ page, small: small.get(page)!, large: large.get(page)! }));
+  return [...small.keys()].map((page) => ({
+    page,
+    small: small.get(page)!,
+    large: large.get(page)!,
+  }));
 }
 
 async function timesWith(caFile: string, size: number): Promise<Map<string, number[]>> {
@@ -84,17 +93,45 @@ const putConversation = (store: ServiceStore, workspaceId: string, i: number) =>
     const at = new Date(Date.now() - i * 60_000);
     const createdAt = at.toISOString().replace('Z', '+00:00');
     const phone = `54911${String(55_500_000 + i)}`;
-    const contact: Contact = { id: newId('ctc'), workspaceId, channel: 'web_chat', name: `Customer ${i}`, phone, email: `customer${i}@example.com`, verified: false, createdAt };
-    const opened = openConversation({ id: newId('conv'), workspaceId, contactId: contact.id, channel: 'web_chat', previousConversationId: null }, at);
+    const contact: Contact = {
+      id: newId('ctc'),
+      workspaceId,
+      channel: 'web_chat',
+      name: `Customer ${i}`,
+      phone,
+      email: `customer${i}@example.com`,
+      verified: false,
+      createdAt,
+    };
+    const opened = openConversation(
+      {
+        id: newId('conv'),
+        workspaceId,
+        contactId: contact.id,
+        channel: 'web_chat',
+        previousConversationId: null,
+      },
+      at,
+    );
     const status = CONVERSATION_STATUSES[i % CONVERSATION_STATUSES.length]!;
-    const conversation: Conversation = { ...opened, status, messageCount: MESSAGES, customerMessageCount: MESSAGES / 2 };
+    const conversation: Conversation = {
+      ...opened,
+      status,
+      messageCount: MESSAGES,
+      customerMessageCount: MESSAGES / 2,
+    };
     await tx.contacts.put(contact);
     await tx.conversations.put(conversation);
-    for (let number = 1; number <= MESSAGES; number += 1) await tx.messages.put(messageOf(conversation, number, createdAt));
+    for (let number = 1; number <= MESSAGES; number += 1)
+      await tx.messages.put(messageOf(conversation, number, createdAt));
     return conversation.id;
   });
 
-const messageOf = ({ workspaceId, id, contactId }: Conversation, number: number, createdAt: string): Message => {
+const messageOf = (
+  { workspaceId, id, contactId }: Conversation,
+  number: number,
+  createdAt: string,
+): Message => {
   const isInbound = number % 2 === 1;
   return {
     id: newId('msg'),
@@ -103,7 +140,9 @@ const messageOf = ({ workspaceId, id, contactId }: Conversation, number: number,
     contactId,
     number,
     direction: isInbound ? 'inbound' : 'outbound',
-    sender: isInbound ? { type: 'customer', name: 'Customer' } : { type: 'team_member', name: 'Ana' },
+    sender: isInbound
+      ? { type: 'customer', name: 'Customer' }
+      : { type: 'team_member', name: 'Ana' },
     text: MESSAGE_TEXT,
     channelMessageId: null,
     createdAt,

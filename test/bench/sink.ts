@@ -26,7 +26,11 @@ export interface SinkReport {
   readonly connections: number;
   readonly cpuSeconds: number;
   /** The last request as it came, to be sent again by the bare loop. */
-  readonly last: { readonly path: string; readonly rawHeaders: readonly string[]; readonly body: string } | null;
+  readonly last: {
+    readonly path: string;
+    readonly rawHeaders: readonly string[];
+    readonly body: string;
+  } | null;
 }
 
 const ANSWER_BODY = '{"ok":true}';
@@ -40,7 +44,9 @@ let last: SinkReport['last'] = null;
 let awaited: { count: number; arrived: () => void } | null = null;
 
 const answer = (response: ServerResponse) =>
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': ANSWER_BODY.length }).end(ANSWER_BODY);
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'content-length': ANSWER_BODY.length })
+    .end(ANSWER_BODY);
 
 function take(request: IncomingMessage, response: ServerResponse): void {
   let body = '';

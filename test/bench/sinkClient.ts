@@ -21,12 +21,23 @@ export async function startSink({ server }: Tls): Promise<Sink> {
   const helper = startHelper('sink.ts');
   const ask = <Answer = null>(question: SinkQuestion) => helper.ask<Answer>(question);
   const port = await ask<number>({ do: 'listen', certificate: server });
-  return { helper, origin: `https://localhost:${port}`, ask, report: () => ask<SinkReport>({ do: 'report' }) };
+  return {
+    helper,
+    origin: `https://localhost:${port}`,
+    ask,
+    report: () => ask<SinkReport>({ do: 'report' }),
+  };
 }
 
 /** What arrived between two reports, as a run of whoever sent it. */
-export function atSink(before: SinkReport, after: SinkReport, expected: number, senderCpuSeconds: number): Run {
-  if (after.received !== expected) throw new Error(`the sink received ${after.received} requests instead of ${expected}`);
+export function atSink(
+  before: SinkReport,
+  after: SinkReport,
+  expected: number,
+  senderCpuSeconds: number,
+): Run {
+  if (after.received !== expected)
+    throw new Error(`the sink received ${after.received} requests instead of ${expected}`);
   return {
     perSecond: after.counted / after.seconds,
     details: {
@@ -44,7 +55,8 @@ export function headersOf({ last }: SinkReport): Record<string, string> {
   const headers: Record<string, string> = {};
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    if (!['host', 'connection', 'content-length'].includes(name)) headers[name] = rawHeaders[i + 1]!;
+    if (!['host', 'connection', 'content-length'].includes(name))
+      headers[name] = rawHeaders[i + 1]!;
   }
   return headers;
 }

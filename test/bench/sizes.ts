@@ -1,7 +1,14 @@
 // What an event costs, and what a start takes, with little and with much stored.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { cpuSeconds, residentBytes, startHelper, startService, temporaryFolder, type RunningService } from './children.ts';
+import {
+  cpuSeconds,
+  residentBytes,
+  startHelper,
+  startService,
+  temporaryFolder,
+  type RunningService,
+} from './children.ts';
 import { scaled, type Effort } from './comparison.ts';
 import { newCustomer, nothingPending, subscribe, writeMany } from './customers.ts';
 import { DOCUMENTS_PER_CONVERSATION, type FillQuestion } from './fillStore.ts';
@@ -34,7 +41,10 @@ interface Sized {
   readonly wall: number[];
 }
 
-/** All sizes run at once and take turns, so that whatever else the machine does falls on all of them. */
+/**
+ * All sizes run at once and take turns, so that whatever else the machine does falls on all of
+ * them.
+ */
 export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult> {
   const sink = await startSink(tls);
   const sizes: Sized[] = [];
@@ -44,15 +54,20 @@ export async function measureSizes(tls: Tls, effort: Effort): Promise<PartResult
     try {
       sizes.push(await startSized(tls, sink, documents));
     } catch (error) {
-      missing.push({ name: `Cost of an event with ${number(documents)} stored`, why: (error as Error).message.slice(-300) });
+      missing.push({
+        name: `Cost of an event with ${number(documents)} stored`,
+        why: (error as Error).message.slice(-300),
+      });
     }
   }
   const events = scaled(EVENTS, effort);
-  for (const each of sizes) await run(sink, each, events / 2); // opens connections, lets limits rise
+  // opens connections, lets limits rise
+  for (const each of sizes) await run(sink, each, events / 2);
   for (const each of sizes) [each.cpu.length, each.wall.length] = [0, 0];
   for (let i = 0; i < effort.rounds; i += 1) {
     // Nobody is always first: each round begins with the next one.
-    for (let place = 0; place < sizes.length; place += 1) await run(sink, sizes[(i + place) % sizes.length]!, events);
+    for (let place = 0; place < sizes.length; place += 1)
+      await run(sink, sizes[(i + place) % sizes.length]!, events);
   }
   const afterwards = sizes.map(({ service }) => residentBytes(service.pid) / MIB);
   for (const { service } of sizes) await service.stop();
@@ -79,26 +94,60 @@ async function startSized(tls: Tls, sink: Sink, documents: number): Promise<Size
 
   const filler = startHelper('fillStore.ts', ['--max-old-space-size=8192']);
   const startedAt = performance.now();
-  const filled = await filler.ask<number>({ folder: join(folder, 'data'), documents, subscriptionId: hook } satisfies FillQuestion);
+  const filled = await filler.ask<number>({
+    folder: join(folder, 'data'),
+    documents,
+    subscriptionId: hook,
+  } satisfies FillQuestion);
   const fillSeconds = (performance.now() - startedAt) / 1000;
   await filler.stop();
 
   console.log(`  starting a service on ${number(filled)} documents`);
   const { snapshot, journal } = readAtStart(folder);
-  const service = await startService(tls.caFile, undefined, { folder, startWithinMs: START_WITHIN_MS });
-  return { documents: filled, service, hook, customers, fillSeconds, residentMib: residentBytes(service.pid) / MIB, snapshotMib: snapshot / MIB, journalMib: journal / MIB, cpu: [], wall: [] };
+  const service = await startService(tls.caFile, undefined, {
+    folder,
+    startWithinMs: START_WITHIN_MS,
+  });
+  return {
+    documents: filled,
+    service,
+    hook,
+    customers,
+    fillSeconds,
+    residentMib: residentBytes(service.pid) / MIB,
+    snapshotMib: snapshot / MIB,
+    journalMib: journal / MIB,
+    cpu: [],
+    wall: [],
+  };
 }
 
-/** Bytes that a start reads: the newest snapshot, and the journals since it. Their names carry generations. */
+/**
+ * Bytes that a start reads: the newest snapshot, and the journals since it. Their names carry
+ * generations.
+ */
 function readAtStart(folder: string): { snapshot: number; journal: number } {
   const data = join(folder, 'data');
-  const files = readdirSync(data).map((name) => ({ name, generation: Number(/\d+/.exec(name)?.[0] ?? 0) }));
-  const newest = Math.max(0, ...files.filter(({ name }) => SNAPSHOT.test(name)).map(({ generation }) => generation));
-  const bytes = (wanted: RegExp) => files.filter(({ name, generation }) => wanted.test(name) && generation >= newest).reduce((sum, { name }) => sum + statSync(join(data, name)).size, 0);
+  const files = readdirSync(data).map((name) => ({
+    name,
+    generation: Number(/\d+/.exec(name)?.[0] ?? 0),
+  }));
+  const newest = Math.max(
+    0,
+    ...files.filter(({ name }) => SNAPSHOT.test(name)).map(({ generation }) => generation),
+  );
+  const bytes = (wanted: RegExp) =>
+    files
+      .filter(({ name, generation }) => wanted.test(name) && generation >= newest)
+      .reduce((sum, { name }) => sum + statSync(join(data, name)).size, 0);
   return { snapshot: bytes(SNAPSHOT), journal: bytes(JOURNAL) };
 }
 
-async function run(sink: Sink, { service, hook, customers, cpu, wall }: Sized, events: number): Promise<void> {
+async function run(
+  sink: Sink,
+  { service, hook, customers, cpu, wall }: Sized,
+  events: number,
+): Promise<void> {
   await sink.ask({ do: 'begin', status: 200 });
   const cpuBefore = cpuSeconds(service.pid);
   const startedAt = performance.now();
@@ -111,7 +160,9 @@ async function run(sink: Sink, { service, hook, customers, cpu, wall }: Sized, e
 
 const number = (value: number) => value.toLocaleString('en-US');
 
-/** Of the larger stores to the smallest, by CPU and by wall time; neighbouring runs are compared. */
+/**
+ * Of the larger stores to the smallest, by CPU and by wall time; neighbouring runs are compared.
+ */
 function ratios([smallest, ...larger]: readonly Sized[]): Ratio[] {
   if (smallest === undefined) return [];
   const pair = (each: Sized, of: 'cpu' | 'wall', what: string): Ratio => ({
@@ -136,4 +187,8 @@ const figures = (each: Sized, residentAfterwards: number): Figure[] =>
       ['journal at the start, MiB', round(each.journalMib)],
       ['filling, seconds', round(each.fillSeconds)],
     ] as const
-  ).map(([name, ours]) => ({ name: `With ${number(each.documents)} stored: ${name}`, ours, beside: '' }));
+  ).map(([name, ours]) => ({
+    name: `With ${number(each.documents)} stored: ${name}`,
+    ours,
+    beside: '',
+  }));

@@ -1,4 +1,5 @@
-// The service in a process of its own, on a store filled before, that writes one snapshot in the middle of a load.
+// The service in a process of its own, on a store filled before, that writes one snapshot in the
+// middle of a load.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -10,7 +11,12 @@ import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 import { answerQuestions } from './children.ts';
 
 export type SnapshotQuestion =
-  | { readonly do: 'fill'; readonly folder: string; readonly documents: number; readonly documentBytes: number }
+  | {
+      readonly do: 'fill';
+      readonly folder: string;
+      readonly documents: number;
+      readonly documentBytes: number;
+    }
   /** @property afterBytes how much more the journal grows before the snapshot begins */
   | { readonly do: 'start'; readonly folder: string; readonly afterBytes: number }
   | { readonly do: 'takeDelays' }
@@ -21,7 +27,10 @@ export interface Delays {
   /** How late timers were, whatever for. */
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** The longest that it computed without a break: of this thread's CPU time, so that other processes do not show. */
+  /**
+   * The longest that it computed without a break: of this thread's CPU time, so that other
+   * processes do not show.
+   */
   readonly longestTurnMs: number;
 }
 
@@ -29,8 +38,19 @@ let service: Service | null = null;
 let delays: ReturnType<typeof monitorEventLoopDelay> | null = null;
 let longestTurnMs = 0;
 
-/** Documents in a snapshot, and each of them changed once behind it: as much journal as it takes for the next snapshot. */
-async function fill({ folder, documents, documentBytes }: { folder: string; documents: number; documentBytes: number }): Promise<null> {
+/**
+ * Documents in a snapshot, and each of them changed once behind it: as much journal as it takes for
+ * the next snapshot.
+ */
+async function fill({
+  folder,
+  documents,
+  documentBytes,
+}: {
+  folder: string;
+  documents: number;
+  documentBytes: number;
+}): Promise<null> {
   const store = await openLowdbStore(collections, { folder, snapshotAfterBytes: Infinity });
   const createdAt = new Date().toISOString();
   const ids = Array.from({ length: documents }, () => newId('evt'));
@@ -38,7 +58,15 @@ async function fill({ folder, documents, documentBytes }: { folder: string; docu
     const body = letter.repeat(documentBytes - 200);
     for (let n = 0; n < documents; n += 500) {
       await store.transaction(async (tx) => {
-        for (const id of ids.slice(n, n + 500)) await tx.events.put({ id, workspaceId: 'ws_filler', name: 'message.received', conversationId: null, body, createdAt });
+        for (const id of ids.slice(n, n + 500))
+          await tx.events.put({
+            id,
+            workspaceId: 'ws_filler',
+            name: 'message.received',
+            conversationId: null,
+            body,
+            createdAt,
+          });
       });
     }
     if (letter === 'x') await store.forgetHistory();
@@ -47,8 +75,24 @@ async function fill({ folder, documents, documentBytes }: { folder: string; docu
   return null;
 }
 
-async function start({ folder, afterBytes }: { folder: string; afterBytes: number }): Promise<string> {
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`, BOOTSTRAP_WORKSPACE: 'Bench', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', WORKSPACE_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', LOG_LEVEL: 'silent' });
+async function start({
+  folder,
+  afterBytes,
+}: {
+  folder: string;
+  afterBytes: number;
+}): Promise<string> {
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    BOOTSTRAP_API_KEY: `cs_live_${'B'.repeat(32)}`,
+    BOOTSTRAP_WORKSPACE: 'Bench',
+    API_RATE_LIMIT_PER_MINUTE: '0',
+    CHAT_RATE_LIMIT_PER_MINUTE: '0',
+    WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+    ADDRESS_BUDGET: '0',
+    LOG_LEVEL: 'silent',
+  });
   const journals = readdirSync(folder).filter((name) => name.startsWith('journal-'));
   const present = journals.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   service = await startService(config, { store: { snapshotAfterBytes: present + afterBytes } });

@@ -59,21 +59,42 @@ const GENERATION = 4;
 const latencies = (rounds: readonly Round[], of: 'without' | 'during'): Latencies => {
   const ms = rounds.flatMap((round) => round[of]);
   const middle = (delay: keyof Delays) => median(rounds.map(({ loop }) => loop[of][delay]));
-  return { writes: ms.length, p50Ms: quantile(ms, 0.5), p99Ms: quantile(ms, 0.99), loop: { p99Ms: middle('p99Ms'), maxMs: middle('maxMs'), longestTurnMs: middle('longestTurnMs') } };
+  return {
+    writes: ms.length,
+    p50Ms: quantile(ms, 0.5),
+    p99Ms: quantile(ms, 0.99),
+    loop: {
+      p99Ms: middle('p99Ms'),
+      maxMs: middle('maxMs'),
+      longestTurnMs: middle('longestTurnMs'),
+    },
+  };
 };
 
 /**
- * Sends messages at an even pace to a service that holds many documents, through a snapshot and on behind it,
- * again and again from the same store: what else the machine does then falls on both kinds of writes alike.
+ * Sends messages at an even pace to a service that holds many documents, through a snapshot and on
+ * behind it, again and again from the same store: what else the machine does then falls on both
+ * kinds of writes alike.
  */
-export async function measureSnapshots({ documents = 100_000, perSecond = 200, seconds = 5, writes = 2_000 }: SnapshotsOptions = {}): Promise<SnapshotsReport> {
+export async function measureSnapshots({
+  documents = 100_000,
+  perSecond = 200,
+  seconds = 5,
+  writes = 2_000,
+}: SnapshotsOptions = {}): Promise<SnapshotsReport> {
   const filled = join(temporaryFolder(), 'data');
   const filler = startHelper('snapshotService.ts');
-  await filler.ask<null>({ do: 'fill', folder: filled, documents, documentBytes: DOCUMENT_BYTES } satisfies SnapshotQuestion);
+  await filler.ask<null>({
+    do: 'fill',
+    folder: filled,
+    documents,
+    documentBytes: DOCUMENT_BYTES,
+  } satisfies SnapshotQuestion);
   await filler.stop();
   const rounds: Round[] = [];
   const count = () => rounds.reduce((sum, { during }) => sum + during.length, 0);
-  while (count() < writes && rounds.length < MOST_ROUNDS) rounds.push(await measureOne(filled, perSecond, seconds));
+  while (count() < writes && rounds.length < MOST_ROUNDS)
+    rounds.push(await measureOne(filled, perSecond, seconds));
   const report = { without: latencies(rounds, 'without'), during: latencies(rounds, 'during') };
   return {
     documents,
@@ -89,7 +110,11 @@ async function measureOne(filled: string, perSecond: number, seconds: number): P
   const folder = join(temporaryFolder(), 'data');
   cpSync(filled, folder, { recursive: true });
   const helper = startHelper('snapshotService.ts');
-  const url = await helper.ask<string>({ do: 'start', folder, afterBytes: seconds * perSecond * MESSAGE_BYTES } satisfies SnapshotQuestion);
+  const url = await helper.ask<string>({
+    do: 'start',
+    folder,
+    afterBytes: seconds * perSecond * MESSAGE_BYTES,
+  } satisfies SnapshotQuestion);
   const pool = new Pool(url, { connections: 64 });
   try {
     return await sendThroughSnapshot(folder, pool, helper, perSecond, seconds);
@@ -100,7 +125,13 @@ async function measureOne(filled: string, perSecond: number, seconds: number): P
   }
 }
 
-async function sendThroughSnapshot(folder: string, pool: Pool, helper: Helper, perSecond: number, seconds: number): Promise<Round> {
+async function sendThroughSnapshot(
+  folder: string,
+  pool: Pool,
+  helper: Helper,
+  perSecond: number,
+  seconds: number,
+): Promise<Round> {
   const takeDelays = () => helper.ask<Delays>({ do: 'takeDelays' } satisfies SnapshotQuestion);
   const token = await newCustomer(pool);
   await warmUp(pool, token);
@@ -111,7 +142,8 @@ async function sendThroughSnapshot(folder: string, pool: Pool, helper: Helper, p
   const running = new Set<Promise<void>>();
   const startedAt = performance.now();
   for (let n = 0; at.after === undefined || performance.now() < at.after + seconds * 1000; n += 1) {
-    if (n > 100 * perSecond * seconds) throw new Error('no snapshot was begun and finished in time');
+    if (n > 100 * perSecond * seconds)
+      throw new Error('no snapshot was begun and finished in time');
     const dueAt = startedAt + (n * 1000) / perSecond;
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueAt - performance.now())));
     const phase = phaseOf(folder);
@@ -119,25 +151,41 @@ async function sendThroughSnapshot(folder: string, pool: Pool, helper: Helper, p
       at[phase] = performance.now();
       if (phase !== 'before') loop[phase === 'during' ? 'before' : 'during'] = takeDelays();
     }
-    const one = write(pool, token, n, dueAt).then((ms) => void (phase === 'during' ? during : without).push(ms));
+    const one = write(pool, token, n, dueAt).then(
+      (ms) => void (phase === 'during' ? during : without).push(ms),
+    );
     running.add(one);
     void one.finally(() => running.delete(one));
   }
   await Promise.all(running);
   if (at.during === undefined) throw new Error('the snapshot was over before it was seen');
   const bytes = statSync(join(folder, `snapshot-${GENERATION}.ndjson`)).size;
-  return { without, during, bytes, seconds: (at.after! - at.during) / 1000, loop: { without: (await loop.before)!, during: (await loop.during)! } };
+  return {
+    without,
+    during,
+    bytes,
+    seconds: (at.after! - at.during) / 1000,
+    loop: { without: (await loop.before)!, during: (await loop.during)! },
+  };
 }
 
 /** A snapshot begins with the next journal and ends when the oldest files are removed. */
 const phaseOf = (folder: string): Phase => {
   const names = readdirSync(folder);
   if (!names.includes(`journal-${GENERATION}.log`)) return 'before';
-  return names.includes(`snapshot-${GENERATION}.ndjson`) && !names.includes(`snapshot-${GENERATION - 2}.ndjson`) ? 'after' : 'during';
+  return names.includes(`snapshot-${GENERATION}.ndjson`) &&
+    !names.includes(`snapshot-${GENERATION - 2}.ndjson`)
+    ? 'after'
+    : 'during';
 };
 
 async function newCustomer(pool: Pool): Promise<string> {
-  const { statusCode, body } = await pool.request({ method: 'POST', path: '/api/chat/sessions', headers: { 'content-type': 'application/json' }, body: '{}' });
+  const { statusCode, body } = await pool.request({
+    method: 'POST',
+    path: '/api/chat/sessions',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
   if (statusCode !== 201) throw new Error(`no chat session: ${await body.text()}`);
   return ((await body.json()) as { token: string }).token;
 }
@@ -149,9 +197,15 @@ async function warmUp(pool: Pool, token: string): Promise<void> {
 /** @returns how long after its time it was answered: a client that waits counts the waiting too */
 async function write(pool: Pool, token: string, n: number, dueAt: number): Promise<number> {
   const body = JSON.stringify({ text: `message ${n}`, client_message_id: `n${n}` });
-  const answer = await pool.request({ method: 'POST', path: '/api/chat/messages', headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body });
+  const answer = await pool.request({
+    method: 'POST',
+    path: '/api/chat/messages',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body,
+  });
   const text = await answer.body.text();
-  if (answer.statusCode !== 202) throw new Error(`a message was answered ${answer.statusCode}: ${text}`);
+  if (answer.statusCode !== 202)
+    throw new Error(`a message was answered ${answer.statusCode}: ${text}`);
   return performance.now() - dueAt;
 }
 

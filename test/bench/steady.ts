@@ -12,14 +12,20 @@ import type { SteadyQuestion, SteadyReport } from './steadyService.ts';
 
 const WRITERS = 8;
 const API_KEY = `cs_live_${'S'.repeat(32)}`;
-/** After so many conversations of a writer, the subscriptions are made anew, as n8n does with each publishing. */
+/**
+ * After so many conversations of a writer, the subscriptions are made anew, as n8n does with each
+ * publishing.
+ */
 const REPUBLISH_EVERY = 20;
 
 export interface SteadyOptions {
   readonly seconds?: number;
   /** How long events, deliveries and conversations are kept. */
   readonly keptForMs?: number;
-  /** How often is looked, an even number; each look collects all garbage and holds the service up for a tenth of a second. */
+  /**
+   * How often is looked, an even number; each look collects all garbage and holds the service up
+   * for a tenth of a second.
+   */
   readonly samples?: number;
   /** The heap of the service; it ends when that is not enough. */
   readonly heapMb?: number;
@@ -29,23 +35,38 @@ export interface Steady {
   readonly conversations: number;
   readonly requests: number;
   readonly snapshots: number;
-  /** The most in the second half of the time, divided by the most in the first half, both after things have begun to go. */
+  /**
+   * The most in the second half of the time, divided by the most in the first half, both after
+   * things have begun to go.
+   */
   readonly heapGrowth: number;
   readonly diskGrowth: number;
   readonly mostHeapMb: number;
   readonly mostDiskMb: number;
-  /** Of the heap, once nobody writes any more and everything has gone; and before the first write. */
+  /**
+   * Of the heap, once nobody writes any more and everything has gone; and before the first write.
+   */
   readonly heapAfterMb: number;
   readonly heapBeforeMb: number;
 }
 
 /** Writes steadily for some time, and samples what the service takes. */
-export async function measureSteady({ seconds = 120, keptForMs = 8000, samples: count = 24, heapMb = 128 }: SteadyOptions = {}): Promise<Steady> {
+export async function measureSteady({
+  seconds = 120,
+  keptForMs = 8000,
+  samples: count = 24,
+  heapMb = 128,
+}: SteadyOptions = {}): Promise<Steady> {
   const helper = startHelper('steadyService.ts', ['--expose-gc', `--max-old-space-size=${heapMb}`]);
   const receiver = await startReceiver();
   const ask = <Answer>(question: SteadyQuestion) => helper.ask<Answer>(question);
   try {
-    const url = await ask<string>({ do: 'start', folder: temporaryFolder(), apiKey: API_KEY, keptForMs });
+    const url = await ask<string>({
+      do: 'start',
+      folder: temporaryFolder(),
+      apiKey: API_KEY,
+      keptForMs,
+    });
     const load = new Load(url, receiver.url);
     await load.converse(); // what is made once is made
     const before = await ask<SteadyReport>({ do: 'report' });
@@ -66,9 +87,16 @@ export async function measureSteady({ seconds = 120, keptForMs = 8000, samples: 
   }
 }
 
-function figures({ conversations, requests }: Load, before: SteadyReport, samples: readonly SteadyReport[], after: SteadyReport): Steady {
-  const half = (part: 0 | 1) => samples.slice((part * samples.length) / 2, ((part + 1) * samples.length) / 2);
-  const most = (of: readonly SteadyReport[], name: 'heapBytes' | 'diskBytes') => of.reduce((a, each) => Math.max(a, each[name]), 0);
+function figures(
+  { conversations, requests }: Load,
+  before: SteadyReport,
+  samples: readonly SteadyReport[],
+  after: SteadyReport,
+): Steady {
+  const half = (part: 0 | 1) =>
+    samples.slice((part * samples.length) / 2, ((part + 1) * samples.length) / 2);
+  const most = (of: readonly SteadyReport[], name: 'heapBytes' | 'diskBytes') =>
+    of.reduce((a, each) => Math.max(a, each[name]), 0);
   const mb = (bytes: number) => bytes / 2 ** 20;
   return {
     conversations,
@@ -99,10 +127,16 @@ async function startReceiver(): Promise<{ url: string; close(): void }> {
     request.on('end', () => response.writeHead(request.url === '/bad' ? 500 : 200).end());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close().closeAllConnections() };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => void server.close().closeAllConnections(),
+  };
 }
 
-/** Customers who come, write, get answers and payment links, and go; n8n that publishes again and again; one receiver that is broken. */
+/**
+ * Customers who come, write, get answers and payment links, and go; n8n that publishes again and
+ * again; one receiver that is broken.
+ */
 class Load {
   conversations = 0;
   requests = 0;
@@ -133,41 +167,80 @@ class Load {
 
   async converse(): Promise<void> {
     if (this.#hooks === null) await this.#setUp();
-    const { token } = await this.#call<{ token: string }>('POST', '/api/chat/sessions', { name: 'Ana', email: `${randomUUID()}@example.com` });
-    const write = () => this.#call<{ conversation_id: string }>('POST', '/api/chat/messages', { text: `Hello, ${'I would like to know more. '.repeat(20)}`, client_message_id: randomUUID() }, token);
+    const { token } = await this.#call<{ token: string }>('POST', '/api/chat/sessions', {
+      name: 'Ana',
+      email: `${randomUUID()}@example.com`,
+    });
+    const write = () =>
+      this.#call<{ conversation_id: string }>(
+        'POST',
+        '/api/chat/messages',
+        {
+          text: `Hello, ${'I would like to know more. '.repeat(20)}`,
+          client_message_id: randomUUID(),
+        },
+        token,
+      );
     const { conversation_id: id } = await write();
     await write();
     await this.#call('POST', `/api/conversations/${id}/messages`, { text: 'An answer.' });
-    const { id: link } = await this.#call<{ id: string }>('POST', `/api/conversations/${id}/payment-links`, { amount: 100, currency: 'usd', description: 'A demo' });
+    const { id: link } = await this.#call<{ id: string }>(
+      'POST',
+      `/api/conversations/${id}/payment-links`,
+      { amount: 100, currency: 'usd', description: 'A demo' },
+    );
     await this.#call('POST', `/api/payment-links/${link}/cancel`, {});
-    await this.#call('POST', `/api/conversations/${id}/close`, { summary: 'Done.', verdict: 'goal_reached' });
+    await this.#call('POST', `/api/conversations/${id}/close`, {
+      summary: 'Done.',
+      verdict: 'goal_reached',
+    });
     this.conversations += 1;
   }
 
   async #setUp(): Promise<void> {
     this.#hooks = [];
-    await this.#call('PUT', '/api/payment-accounts/manual', { settings: { instructions: 'By bank.' } });
+    await this.#call('PUT', '/api/payment-accounts/manual', {
+      settings: { instructions: 'By bank.' },
+    });
     await this.#call('PATCH', '/api/agent', { enabled: true });
     await this.#publish();
   }
 
   async #publish(): Promise<void> {
-    const targets = [['message.received', '/ok'], ['message.sent', '/bad'], ['conversation.closed', '/ok']] as const;
+    const targets = [
+      ['message.received', '/ok'],
+      ['message.sent', '/bad'],
+      ['conversation.closed', '/ok'],
+    ] as const;
     for (const hook of this.#hooks ?? []) await this.#call('DELETE', `/api/hooks/${hook}`);
     this.#hooks = [];
     for (const [event, path] of targets) {
-      this.#hooks.push((await this.#call<{ id: string }>('POST', '/api/hooks', { event, target_url: this.#receiver + path, source: 'bench' })).id);
+      this.#hooks.push(
+        (
+          await this.#call<{ id: string }>('POST', '/api/hooks', {
+            event,
+            target_url: this.#receiver + path,
+            source: 'bench',
+          })
+        ).id,
+      );
     }
   }
 
-  async #call<Answer>(method: string, path: string, body?: unknown, token = API_KEY): Promise<Answer> {
+  async #call<Answer>(
+    method: string,
+    path: string,
+    body?: unknown,
+    token = API_KEY,
+  ): Promise<Answer> {
     const response = await fetch(this.#url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     this.requests += 1;
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+    if (!response.ok)
+      throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as Answer;
   }
 }

@@ -1,4 +1,5 @@
-// The built service in a process of its own, with a retention of seconds, that tells what it takes of memory and disk.
+// The built service in a process of its own, with a retention of seconds, that tells what it takes
+// of memory and disk.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as configModule from '../../service/src/config.ts';
@@ -6,7 +7,12 @@ import type * as serviceModule from '../../service/src/service.ts';
 import { answerQuestions } from './children.ts';
 
 export type SteadyQuestion =
-  | { readonly do: 'start'; readonly folder: string; readonly apiKey: string; readonly keptForMs: number }
+  | {
+      readonly do: 'start';
+      readonly folder: string;
+      readonly apiKey: string;
+      readonly keptForMs: number;
+    }
   | { readonly do: 'report' }
   | { readonly do: 'stop' };
 
@@ -21,14 +27,19 @@ export interface SteadyReport {
 
 const DAY_MS = 86_400_000;
 
-const built = (name: string): Promise<unknown> => import(new URL(`../../service/dist/${name}.js`, import.meta.url).href);
+const built = (name: string): Promise<unknown> =>
+  import(new URL(`../../service/dist/${name}.js`, import.meta.url).href);
 const { readConfig } = (await built('config')) as typeof configModule;
 const { startService } = (await built('service')) as typeof serviceModule;
 
 let service: serviceModule.Service | null = null;
 let folder = '';
 
-async function start(wanted: { folder: string; apiKey: string; keptForMs: number }): Promise<string> {
+async function start(wanted: {
+  folder: string;
+  apiKey: string;
+  keptForMs: number;
+}): Promise<string> {
   folder = wanted.folder;
   const config = readConfig({
     PORT: '0',
@@ -49,7 +60,8 @@ async function start(wanted: { folder: string; apiKey: string; keptForMs: number
   service = await startService(config, {
     retention: { days, conversationDays: days },
     housekeepingEveryMs: Math.max(100, wanted.keptForMs / 10),
-    // As small as what is stored in so short a time: with the usual sizes the first snapshot would come after minutes.
+    // As small as what is stored in so short a time: with the usual sizes the first snapshot would
+    // come after minutes.
     store: { snapshotAfterBytes: 1 << 20, keptChanges: 500 },
   });
   return service.url;
@@ -59,8 +71,14 @@ function report(): SteadyReport {
   globalThis.gc!();
   const names = readdirSync(folder);
   // A file may be removed between the listing and the look at it.
-  const diskBytes = names.reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0);
-  const generation = Math.max(0, ...names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0)));
+  const diskBytes = names.reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  const generation = Math.max(
+    0,
+    ...names.map((name) => Number(/^journal-(\d+)/.exec(name)?.[1] ?? 0)),
+  );
   return { heapBytes: process.memoryUsage().heapUsed, diskBytes, generation };
 }
 

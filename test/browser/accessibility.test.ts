@@ -15,13 +15,17 @@ describe('every screen in every state', () => {
 
   beforeAll(async () => {
     const clock = lateClock();
-    [team, newService] = await Promise.all([startTeam({ clock, env: SHOP_ENV }), startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } })]);
+    [team, newService] = await Promise.all([
+      startTeam({ clock, env: SHOP_ENV }),
+      startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } }),
+    ]);
     content = await fillWithSamples(team, clock);
     [member, stranger] = [await team.openSignedIn(), await team.open()];
     await takeOver(member.page);
   });
   afterEach(async () => {
-    for (const window of [member, stranger]) await window.page.emulateMedia({ colorScheme: 'light' });
+    for (const window of [member, stranger])
+      await window.page.emulateMedia({ colorScheme: 'light' });
   });
   afterAll(async () => {
     await team?.close();
@@ -34,7 +38,10 @@ describe('every screen in every state', () => {
     await page.getByText('ana took over').waitFor();
   }
 
-  /** Wide and narrow, light and dark, and with texts of twice the size: axe finds nothing, and nothing reaches beyond the edge. */
+  /**
+   * Wide and narrow, light and dark, and with texts of twice the size: axe finds nothing, and
+   * nothing reaches beyond the edge.
+   */
   async function expectFit({ page, axe, overflow }: BrowserWindow) {
     const faults: string[] = [];
     for (const width of [1440, 360]) {
@@ -53,15 +60,18 @@ describe('every screen in every state', () => {
     expect(faults).toEqual([]);
   }
 
-  it.each(SCREEN_STATES.map((state) => [state.name, state] as const))('%s', async (_, { path, prepare, isPublic = false, isRefusal = false }) => {
-    const window = isPublic ? stranger : member;
-    if (isRefusal) window.allowErrors(/40\d/);
-    await window.page.setViewportSize({ width: 1440, height: 900 });
-    await window.page.goto(team.service.url + path(content));
-    await prepare?.(window.page);
-    await expectFit(window);
-    expect(window.problems).toEqual([]);
-  });
+  it.each(SCREEN_STATES.map((state) => [state.name, state] as const))(
+    '%s',
+    async (_, { path, prepare, isPublic = false, isRefusal = false }) => {
+      const window = isPublic ? stranger : member;
+      if (isRefusal) window.allowErrors(/40\d/);
+      await window.page.setViewportSize({ width: 1440, height: 900 });
+      await window.page.goto(team.service.url + path(content));
+      await prepare?.(window.page);
+      await expectFit(window);
+      expect(window.problems).toEqual([]);
+    },
+  );
 
   it('set-up, its form and its key', async () => {
     const window = await team.open();

@@ -4,18 +4,36 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Frame, type Page } from 'playwright-core';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Frame,
+  type Page,
+} from 'playwright-core';
 import { smallPng } from './smallPng.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const axeSource = readFileSync(resolve('axe-core/axe.min.js'), 'utf8');
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** @throws Error that says how to get Chromium when there is none */
 export async function launchBrowser(): Promise<Browser> {
-  if (!existsSync(EXECUTABLE)) throw new Error(`There is no ${EXECUTABLE}: apt-get install -y chromium, or name another one in CHROMIUM.`);
+  if (!existsSync(EXECUTABLE))
+    throw new Error(
+      `There is no ${EXECUTABLE}: apt-get install -y chromium, or name another one in CHROMIUM.`,
+    );
   return chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 }
 
@@ -37,11 +55,17 @@ export interface BrowserWindow {
   readonly context: BrowserContext;
   /** Errors on the console that fit are what the test wants; all others fail `close`. */
   allowErrors(pattern: RegExp): void;
-  /** What the page did wrong so far: errors on the console, refusals of the content policy, exceptions. */
+  /**
+   * What the page did wrong so far: errors on the console, refusals of the content policy,
+   * exceptions.
+   */
   readonly problems: readonly string[];
   /** axe-core's findings in the page and its frames; empty when all is well. */
   axe(): Promise<readonly string[]>;
-  /** What reaches beyond the page's right edge, so that the page itself could be scrolled sideways; empty when nothing does. */
+  /**
+   * What reaches beyond the page's right edge, so that the page itself could be scrolled sideways;
+   * empty when nothing does.
+   */
   overflow(): Promise<readonly string[]>;
   /** Writes `<SCREENSHOTS>/<name>.png`; does nothing where the variable is not set. */
   screenshot(name: string): Promise<void>;
@@ -49,8 +73,16 @@ export interface BrowserWindow {
   close(): Promise<void>;
 }
 
-export async function openWindow(browser: Browser, { width = 1440, height = 900, dark = false, context: more = {} }: WindowOptions = {}): Promise<BrowserWindow> {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light', locale: 'en-GB', ...more });
+export async function openWindow(
+  browser: Browser,
+  { width = 1440, height = 900, dark = false, context: more = {} }: WindowOptions = {},
+): Promise<BrowserWindow> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? 'dark' : 'light',
+    locale: 'en-GB',
+    ...more,
+  });
   contexts.add(context);
   context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
@@ -60,7 +92,8 @@ export async function openWindow(browser: Browser, { width = 1440, height = 900,
     if (message.type() === 'error') seen.push(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => seen.push(String(error.error())));
-  const problems = () => seen.filter((problem) => !allowed.some((pattern) => pattern.test(problem)));
+  const problems = () =>
+    seen.filter((problem) => !allowed.some((pattern) => pattern.test(problem)));
   return {
     page,
     context,
@@ -74,7 +107,8 @@ export async function openWindow(browser: Browser, { width = 1440, height = 900,
     async close() {
       contexts.delete(context);
       await context.close();
-      if (problems().length > 0) throw new Error(`The page did something wrong:\n${problems().join('\n')}`);
+      if (problems().length > 0)
+        throw new Error(`The page did something wrong:\n${problems().join('\n')}`);
     },
   };
 }
@@ -88,7 +122,10 @@ async function keepPictures(name: string): Promise<void> {
   for (const [number, page] of pages.entries()) {
     const path = join(folder, `${number + 1}.png`);
     // A page that is gone or hangs has no picture.
-    const isKept = await page.screenshot({ path, timeout: 5000 }).then(() => true, () => false);
+    const isKept = await page.screenshot({ path, timeout: 5000 }).then(
+      () => true,
+      () => false,
+    );
     if (isKept) process.stderr.write(`“${name}” failed at ${page.url()}: ${path}\n`);
   }
 }
@@ -97,8 +134,13 @@ Object.assign(globalThis, { keepPictures });
 function beyondTheEdge(): readonly string[] {
   const edge = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= edge) return [];
-  const wide = [...document.body.querySelectorAll('*')].filter((element) => element.getBoundingClientRect().right > edge + 0.5);
-  return [`${document.documentElement.scrollWidth} px instead of ${edge}`, ...wide.slice(-5).map((element) => element.outerHTML.slice(0, 200))];
+  const wide = [...document.body.querySelectorAll('*')].filter(
+    (element) => element.getBoundingClientRect().right > edge + 0.5,
+  );
+  return [
+    `${document.documentElement.scrollWidth} px instead of ${edge}`,
+    ...wide.slice(-5).map((element) => element.outerHTML.slice(0, 200)),
+  ];
 }
 
 async function axeFindings(page: Page): Promise<readonly string[]> {
@@ -109,20 +151,31 @@ async function axeFindings(page: Page): Promise<readonly string[]> {
 /** What is on its way to its place, or fading, is looked at where and as it ends. */
 const finishAnimations = (frame: Frame): Promise<void> =>
   frame.evaluate(() => {
-    const isEndless = (animation: Animation) => animation.effect?.getComputedTiming().endTime === Infinity;
+    const isEndless = (animation: Animation) =>
+      animation.effect?.getComputedTiming().endTime === Infinity;
     for (const animation of document.getAnimations()) if (!isEndless(animation)) animation.finish();
   });
 
 interface AxeResult {
-  readonly violations: readonly { id: string; help: string; nodes: readonly { html: string; failureSummary?: string }[] }[];
+  readonly violations: readonly {
+    id: string;
+    help: string;
+    nodes: readonly { html: string; failureSummary?: string }[];
+  }[];
 }
 
 async function axeFindingsIn(frame: Frame): Promise<readonly string[]> {
   await finishAnimations(frame);
   // Told as text: the pages' content policy lets no script in by a tag.
   await frame.evaluate(axeSource);
-  const { violations } = (await frame.evaluate('axe.run(document, { resultTypes: ["violations"], iframes: false })')) as AxeResult;
-  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`));
+  const { violations } = (await frame.evaluate(
+    'axe.run(document, { resultTypes: ["violations"], iframes: false })',
+  )) as AxeResult;
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(
+      ({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 300)} ${failureSummary ?? ''}`,
+    ),
+  );
 }
 
 async function screenshot(page: Page, name: string): Promise<void> {

@@ -1,8 +1,15 @@
-// WhatsApp on the screens: an account is connected and tested, messages show how far they have come.
+// WhatsApp on the screens: an account is connected and tested, messages show how far they have
+// come.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { graphError, TEST_NUMBER, type WhatsAppStatus } from '../helpers/graphServer.ts';
-import { connectNumber, deliver, metaText, type ConnectedNumber, type FromCustomer } from '../helpers/meta.ts';
+import {
+  connectNumber,
+  deliver,
+  metaText,
+  type ConnectedNumber,
+  type FromCustomer,
+} from '../helpers/meta.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
@@ -22,20 +29,27 @@ describe('WhatsApp', () => {
   });
   afterEach(async () => {
     await team.closeWindows();
-    for (const { id } of (await team.service.api.get('/api/channels')).body.data) await team.service.api.delete(`/api/channels/${id}`);
+    for (const { id } of (await team.service.api.get('/api/channels')).body.data)
+      await team.service.api.delete(`/api/channels/${id}`);
   });
   afterAll(() => team?.close());
 
-  const button = (name: string | RegExp, where: Pick<Page, 'getByRole'> = page) => where.getByRole('button', { name });
-  const connect = () => connectNumber(team.service.api, { appSecret: APP_SECRET, accessToken: team.graph.accessToken });
+  const button = (name: string | RegExp, where: Pick<Page, 'getByRole'> = page) =>
+    where.getByRole('button', { name });
+  const connect = () =>
+    connectNumber(team.service.api, { appSecret: APP_SECRET, accessToken: team.graph.accessToken });
   /** A reload would forget this mark. */
   const mark = () => page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
-  const expectNoReload = async () => expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+  const expectNoReload = async () =>
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
   let customers = 0;
   async function write(number: ConnectedNumber, text: string, from: FromCustomer = {}) {
     const phone = from.phone ?? `1650555${2000 + (customers += 1)}`;
-    expect((await deliver(team.service.url, number, metaText(text, { name: 'Nadia', ...from, phone }))).status).toBe(200);
+    expect(
+      (await deliver(team.service.url, number, metaText(text, { name: 'Nadia', ...from, phone })))
+        .status,
+    ).toBe(200);
     const { body } = await team.service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
     return { phone, path: `/conversations/${body.id}` };
   }
@@ -60,14 +74,22 @@ describe('WhatsApp', () => {
     await page.getByText('never tested').waitFor();
     await button('Test connection').click();
     await page.getByText('connection OK').waitFor();
-    await page.getByText(`WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`).waitFor();
+    await page
+      .getByText(`WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`)
+      .waitFor();
     await page.getByText('Nothing has come from WhatsApp yet.').waitFor();
     await mark();
 
     const { body } = await team.service.api.get('/api/channels');
     const [{ id, settings, webhook_url: address }] = body.data;
     expect(await page.locator('#webhook-address').innerText()).toBe(address);
-    const number = { id, account: TEST_NUMBER.id, appSecret: APP_SECRET, verifyToken: settings.verify_token, path: new URL(address).pathname };
+    const number = {
+      id,
+      account: TEST_NUMBER.id,
+      appSecret: APP_SECRET,
+      verifyToken: settings.verify_token,
+      path: new URL(address).pathname,
+    };
     await write(number, 'Hello');
     await page.getByText(/WhatsApp last delivered something/).waitFor();
     await expectNoReload();
@@ -92,13 +114,18 @@ describe('WhatsApp', () => {
     await message.getByText('Sent to WhatsApp').waitFor();
     await mark();
     await page.getByLabel('Your reply').fill('And tomorrow');
-    for (const [status, words] of [['delivered', 'Delivered'], ['read', 'Read']] as const) {
+    for (const [status, words] of [
+      ['delivered', 'Delivered'],
+      ['read', 'Read'],
+    ] as const) {
       await report(number, status, 'Yes, until six');
       await message.getByText(words, { exact: true }).waitFor();
     }
     expect(await page.getByLabel('Your reply').inputValue()).toBe('And tomorrow');
     await expectNoReload();
-    team.graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
+    team.graph.answerWith(
+      graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }),
+    );
     await button('Send').click();
     const failed = page.getByRole('article').filter({ hasText: 'And tomorrow' });
     await failed.getByText('Not delivered.').waitFor();
@@ -107,7 +134,9 @@ describe('WhatsApp', () => {
 
   it('takes the Send button away while its window is closed, and gives it back when the customer writes', async () => {
     const number = await connect();
-    const { path, phone } = await write(number, 'Long ago', { timestamp: String(Math.floor(Date.now() / 1000) - 25 * 3600) });
+    const { path, phone } = await write(number, 'Long ago', {
+      timestamp: String(Math.floor(Date.now() / 1000) - 25 * 3600),
+    });
     await page.goto(team.service.url + path);
     await page.getByText('WhatsApp takes no messages until the customer writes again.').waitFor();
     expect(await button('Send').isVisible()).toBe(false);
@@ -119,11 +148,19 @@ describe('WhatsApp', () => {
     await expectNoReload();
     await page.getByLabel('Your reply').fill('Welcome');
     await button('Send').click();
-    await page.getByRole('article').filter({ hasText: 'Welcome' }).getByText('Sent to WhatsApp').waitFor();
+    await page
+      .getByRole('article')
+      .filter({ hasText: 'Welcome' })
+      .getByText('Sent to WhatsApp')
+      .waitFor();
   });
 
   it('is connected, changed and disconnected without JavaScript, on a phone', async () => {
-    const { page: plain, overflow } = await team.openSignedIn('/channels', { width: 360, height: 740, context: { javaScriptEnabled: false } });
+    const { page: plain, overflow } = await team.openSignedIn('/channels', {
+      width: 360,
+      height: 740,
+      context: { javaScriptEnabled: false },
+    });
     await button('Connect WhatsApp', plain).click();
     await fillIn(plain);
     expect(await overflow()).toEqual([]);

@@ -24,7 +24,9 @@ async function startShop(serviceUrl: string, port: number): Promise<TrackedServe
   const policy = `default-src 'none'; script-src ${serviceUrl}; frame-src ${serviceUrl}; img-src data:`;
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Security-Policy': policy });
-    response.end(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Shop</title><link rel="icon" href="data:,"><main><h1>Shop</h1><p><a href="/">Home</a></p></main>${snippet}${snippet}</html>`);
+    response.end(
+      `<!doctype html><html lang="en"><meta name="viewport" content="width=device-width"><title>Shop</title><link rel="icon" href="data:,"><main><h1>Shop</h1><p><a href="/">Home</a></p></main>${snippet}${snippet}</html>`,
+    );
   });
   return listenTracked(server, port, '127.0.0.1');
 }
@@ -40,9 +42,20 @@ describe('the chat page in a browser', () => {
     shopPort = await freePort();
     [browser, service] = await Promise.all([
       launchBrowser(),
-      startTestService({ env: { PORT: String(await freePort()), BOOTSTRAP_WORKSPACE: 'Acme', AGENT_QUIET_MS: '50', CHAT_FRAME_ORIGINS: `http://127.0.0.1:${shopPort},http://localhost:${shopPort}` } }),
+      startTestService({
+        env: {
+          PORT: String(await freePort()),
+          BOOTSTRAP_WORKSPACE: 'Acme',
+          AGENT_QUIET_MS: '50',
+          CHAT_FRAME_ORIGINS: `http://127.0.0.1:${shopPort},http://localhost:${shopPort}`,
+        },
+      }),
     ]);
-    await service.api.patch('/api/agent', { enabled: true, name: 'Ana', greeting: 'Hello from Acme!' });
+    await service.api.patch('/api/agent', {
+      enabled: true,
+      name: 'Ana',
+      greeting: 'Hello from Acme!',
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -60,7 +73,8 @@ describe('the chat page in a browser', () => {
     await open(options);
   };
 
-  const composer = (within: Page | FrameLocator = page) => within.getByRole('textbox', { name: 'Your message' });
+  const composer = (within: Page | FrameLocator = page) =>
+    within.getByRole('textbox', { name: 'Your message' });
   const messages = (within: Page | FrameLocator = page) => within.getByRole('article');
   const texts = () => page.locator('article .text').allTextContents();
   const arrive = async () => {
@@ -73,8 +87,12 @@ describe('the chat page in a browser', () => {
   };
   const conversations = async () => (await service.api.get('/api/conversations')).body.data;
   const newest = async () => (await conversations())[0];
-  const reply = async (text: string) => service.api.post(`/api/conversations/${(await newest()).id}/messages`, { text });
-  const stored = async () => (await service.api.get(`/api/conversations/${(await newest()).id}`)).body.messages.map(({ text }: { text: string }) => text);
+  const reply = async (text: string) =>
+    service.api.post(`/api/conversations/${(await newest()).id}/messages`, { text });
+  const stored = async () =>
+    (await service.api.get(`/api/conversations/${(await newest()).id}`)).body.messages.map(
+      ({ text }: { text: string }) => text,
+    );
 
   it('shows what the customer writes at once, and the agent’s answer as it comes', async () => {
     await arrive();
@@ -84,8 +102,14 @@ describe('the chat page in a browser', () => {
     await page.keyboard.type('Hello');
     await page.keyboard.press('Enter');
     await page.getByText('Hello from Acme!').waitFor();
-    expect(await messages().allInnerTexts()).toEqual([expect.stringMatching(/^You \d.*Hello$/s), expect.stringMatching(/^Ana Assistant .*Hello from Acme!/s)]);
-    expect((await newest()).contact).toMatchObject({ name: 'María', email_masked: 'm••••@e••••••.com' });
+    expect(await messages().allInnerTexts()).toEqual([
+      expect.stringMatching(/^You \d.*Hello$/s),
+      expect.stringMatching(/^Ana Assistant .*Hello from Acme!/s),
+    ]);
+    expect((await newest()).contact).toMatchObject({
+      name: 'María',
+      email_masked: 'm••••@e••••••.com',
+    });
     await window.screenshot('chat-light');
   });
 
@@ -129,7 +153,9 @@ describe('the chat page in a browser', () => {
   });
 
   it('connects again after the service was restarted; nothing is lost or doubled', async () => {
-    window.allowErrors(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/);
+    window.allowErrors(
+      /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/,
+    );
     await arrive();
     await write('before');
     await page.getByText('Hello from Acme!').waitFor();
@@ -143,7 +169,10 @@ describe('the chat page in a browser', () => {
     expect(Date.now() - begun).toBeLessThan(5000);
     await reply('two');
     await page.getByText('two', { exact: true }).waitFor();
-    await waitFor('everything, in the same order', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    await waitFor(
+      'everything, in the same order',
+      async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+    );
     expect((await stored()).filter((text: string) => text === 'meanwhile')).toHaveLength(1);
     await page.locator('#connection').waitFor({ state: 'hidden' });
   });
@@ -162,16 +191,24 @@ describe('the chat page in a browser', () => {
     await window.context.setOffline(false);
     await page.getByText('said meanwhile').waitFor();
     await waitFor('the message', async () => (await stored()).includes('written offline'));
-    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    await waitFor(
+      'the same on both sides',
+      async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+    );
     expect(await page.locator('.state', { hasText: 'Not sent yet' }).count()).toBe(0);
 
-    await window.context.route('**/api/chat/messages', (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+    await window.context.route('**/api/chat/messages', (route) =>
+      route.request().method() === 'POST' ? route.abort() : route.continue(),
+    );
     await write('kept over a reload');
     await page.locator('.state', { hasText: 'Not sent yet' }).waitFor();
     await window.context.unroute('**/api/chat/messages');
     await page.reload();
     await waitFor('the message', async () => (await stored()).includes('kept over a reload'));
-    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    await waitFor(
+      'the same on both sides',
+      async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+    );
   });
 
   it('makes one conversation of a first message that two tabs hold', async () => {
@@ -186,7 +223,10 @@ describe('the chat page in a browser', () => {
     await tab.locator('.state', { hasText: 'Not sent yet' }).waitFor();
     await window.context.unroute('**/api/chat/sessions');
     for (const each of [page, tab]) await each.getByText('Hello from Acme!').waitFor();
-    for (const each of [page, tab]) expect(await each.locator('article.customer .text').allTextContents()).toEqual(['held by both']);
+    for (const each of [page, tab])
+      expect(await each.locator('article.customer .text').allTextContents()).toEqual([
+        'held by both',
+      ]);
     expect((await conversations()).length).toBe(before + 1);
   });
 
@@ -203,13 +243,17 @@ describe('the chat page in a browser', () => {
     });
     await write('answer lost');
     await waitFor('the second try', () => lost > 1);
-    await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+    await waitFor(
+      'the same on both sides',
+      async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+    );
     expect((await texts()).filter((text) => text === 'answer lost')).toHaveLength(1);
   });
 
   it('sends and shows each message once, in order, over connections that break again and again', async () => {
     window.allowErrors(/ERR_/);
-    // Silent connections take the page its 20 to 40 seconds each: that it notices them is proven below.
+    // Silent connections take the page its 20 to 40 seconds each: that it notices them is proven
+    // below.
     const proxy = await startFlakyProxy(service.url, { seed: 7, share: 0.8, stalls: false });
     try {
       proxy.setFaulty(false);
@@ -226,10 +270,23 @@ describe('the chat page in a browser', () => {
         await reply(theirs[n]!);
       }
       const isAllStored = async () => (await stored()).length === 2 + mine.length + theirs.length;
-      await waitFor('the last message, sent by itself', isAllStored, { timeoutMs: 90_000, everyMs: 200 });
-      expect(Object.keys(proxy.struck)).toEqual(expect.arrayContaining(['cut before the request', 'cut before the answer', 'cut within the answer']));
+      await waitFor('the last message, sent by itself', isAllStored, {
+        timeoutMs: 90_000,
+        everyMs: 200,
+      });
+      expect(Object.keys(proxy.struck)).toEqual(
+        expect.arrayContaining([
+          'cut before the request',
+          'cut before the answer',
+          'cut within the answer',
+        ]),
+      );
       proxy.setFaulty(false);
-      await waitFor('the same on both sides', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()), { timeoutMs: 60_000 });
+      await waitFor(
+        'the same on both sides',
+        async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+        { timeoutMs: 60_000 },
+      );
       expect((await stored()).filter((text: string) => text.startsWith('mine'))).toEqual(mine);
       expect((await stored()).filter((text: string) => text.startsWith('theirs'))).toEqual(theirs);
       expect(await page.locator('.pending').count()).toBe(0);
@@ -245,12 +302,16 @@ describe('the chat page in a browser', () => {
     await page.getByText('Hello from Acme!').waitFor();
     let streams = 0;
     await page.route('**/api/chat/stream', (route) => ((streams += 1), route.continue()));
-    const token = await page.evaluate(() => Object.entries(localStorage).find(([key]) => key.endsWith(':token'))![1] as string);
+    const token = await page.evaluate(
+      () => Object.entries(localStorage).find(([key]) => key.endsWith(':token'))![1] as string,
+    );
     const others = [];
     for (let n = 0; n < 3; n++) others.push(await readChatStream(service.url, token));
-    // The page's stream was the oldest. The others stay, and the page has its messages all the same.
+    // The page's stream was the oldest. The others stay, and the page has its messages all the
+    // same.
     await reply('without a stream');
-    for (const each of others) await waitFor('the reply', () => each.seen.some(({ text }) => text === 'without a stream'));
+    for (const each of others)
+      await waitFor('the reply', () => each.seen.some(({ text }) => text === 'without a stream'));
     await page.getByText('without a stream').waitFor();
     expect(streams).toBe(0);
     // Who comes back to the page has its stream again.
@@ -270,10 +331,15 @@ describe('the chat page in a browser', () => {
     try {
       while (streams.length < 100) {
         const { token } = await chatCustomer(service.url);
-        for (let n = 0; n < 3 && streams.length < 100; n++) streams.push(await readChatStream(service.url, token));
+        for (let n = 0; n < 3 && streams.length < 100; n++)
+          streams.push(await readChatStream(service.url, token));
       }
       const statuses: number[] = [];
-      page.on('response', (response) => response.url().endsWith('/api/chat/stream') && statuses.push(response.status()));
+      page.on(
+        'response',
+        (response) =>
+          response.url().endsWith('/api/chat/stream') && statuses.push(response.status()),
+      );
       await arrive();
       await write('Hello');
       await page.getByText('Hello from Acme!').waitFor();
@@ -285,7 +351,10 @@ describe('the chat page in a browser', () => {
         await waitFor('it to be stored', async () => (await stored()).includes(`after ${text}`));
         expect(await page.locator('#connection').isHidden()).toBe(true);
       }
-      await waitFor('everything, in the same order, once', async () => JSON.stringify(await texts()) === JSON.stringify(await stored()));
+      await waitFor(
+        'everything, in the same order, once',
+        async () => JSON.stringify(await texts()) === JSON.stringify(await stored()),
+      );
       expect(statuses).toEqual([429]);
       for (const each of streams.splice(0)) each.close();
       await waitFor('the stream', async () => {
@@ -308,7 +377,11 @@ describe('the chat page in a browser', () => {
     let refused = 0;
     await page.route('**/api/chat/messages', (route) =>
       route.request().method() === 'POST' && refused++ === 0
-        ? route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, json: { error: { code: 'rate_limited', message: 'too many' } } })
+        ? route.fulfill({
+            status: 429,
+            headers: { 'Retry-After': '1' },
+            json: { error: { code: 'rate_limited', message: 'too many' } },
+          })
         : route.continue(),
     );
     await write('Hello');
@@ -322,7 +395,8 @@ describe('the chat page in a browser', () => {
     await write('Hello');
     await page.getByText('Hello from Acme!').waitFor();
     await page.evaluate(() => {
-      for (const key of Object.keys(localStorage)) if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
+      for (const key of Object.keys(localStorage))
+        if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
     });
     await page.reload();
     await page.getByText('Your earlier conversation is no longer kept here').waitFor();
@@ -330,11 +404,14 @@ describe('the chat page in a browser', () => {
     await page.getByText('Hello from Acme!').waitFor();
     expect((await texts())[0]).toBe('Hello again');
     await page.evaluate(() => {
-      for (const key of Object.keys(localStorage)) if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
+      for (const key of Object.keys(localStorage))
+        if (key.endsWith(':token')) localStorage.setItem(key, 'cst_unknown');
     });
     await write('and once more');
     await page.getByText('The conversation so far has ended').waitFor();
-    await waitFor('the message', async () => JSON.stringify(await stored()).includes('and once more'));
+    await waitFor('the message', async () =>
+      JSON.stringify(await stored()).includes('and once more'),
+    );
   });
 
   it('opens a new conversation after one was closed', async () => {
@@ -342,7 +419,10 @@ describe('the chat page in a browser', () => {
     await write('Hello');
     await page.getByText('Hello from Acme!').waitFor();
     const closed = await newest();
-    await service.api.post(`/api/conversations/${closed.id}/close`, { summary: 'done', verdict: 'goal_reached' });
+    await service.api.post(`/api/conversations/${closed.id}/close`, {
+      summary: 'done',
+      verdict: 'goal_reached',
+    });
     await write('One more thing');
     await page.getByText('A new conversation begins').waitFor();
     expect(await newest()).toMatchObject({ previous_conversation_id: closed.id });
@@ -353,18 +433,33 @@ describe('the chat page in a browser', () => {
     await page.getByLabel('Name').fill('<b onclick=alert(1)>Ana</b>');
     for (const text of HOSTILE) {
       await write(text);
-      await waitFor('it to be stored', async () => (await newest())?.contact.name !== undefined && (await stored()).includes(text));
+      await waitFor(
+        'it to be stored',
+        async () => (await newest())?.contact.name !== undefined && (await stored()).includes(text),
+      );
       await reply(text);
     }
-    await reply('see https://shop.example.com/a?b=c&d=%3Cscript%3E. <a href="javascript:alert(1)">or this</a>');
+    await reply(
+      'see https://shop.example.com/a?b=c&d=%3Cscript%3E. <a href="javascript:alert(1)">or this</a>',
+    );
     await page.getByText('or this').waitFor();
     expect(await texts()).toEqual(await stored());
-    const links = await page.locator('article a').evaluateAll((all) => all.map((a) => [a.getAttribute('href'), a.getAttribute('rel'), a.getAttribute('target')]));
-    expect(links).toEqual([['https://shop.example.com/a?b=c&d=%3Cscript%3E', 'noopener noreferrer nofollow', '_blank']]);
+    const links = await page
+      .locator('article a')
+      .evaluateAll((all) =>
+        all.map((a) => [a.getAttribute('href'), a.getAttribute('rel'), a.getAttribute('target')]),
+      );
+    expect(links).toEqual([
+      ['https://shop.example.com/a?b=c&d=%3Cscript%3E', 'noopener noreferrer nofollow', '_blank'],
+    ]);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(
+      true,
+    );
     await page.setViewportSize({ width: 360, height: 740 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(
+      true,
+    );
   });
 
   it('counts the characters near the limit and sends nothing beyond it', async () => {
@@ -409,9 +504,15 @@ describe('the chat page in a browser', () => {
     const reached: string[] = [];
     for (let n = 0; n < 8; n++) {
       await page.keyboard.press('Tab');
-      reached.push(await page.evaluate(() => document.activeElement!.id || document.activeElement!.textContent!));
+      reached.push(
+        await page.evaluate(
+          () => document.activeElement!.id || document.activeElement!.textContent!,
+        ),
+      );
     }
-    expect(reached).toEqual(expect.arrayContaining(['name', 'email', 'Continue', 'skip', 'text', 'Send']));
+    expect(reached).toEqual(
+      expect.arrayContaining(['name', 'email', 'Continue', 'skip', 'text', 'Send']),
+    );
     await page.locator('#skip').focus();
     await page.keyboard.press('Enter');
     await page.keyboard.type('one');
@@ -435,7 +536,11 @@ describe('the chat page in a browser', () => {
     await page.waitForTimeout(100);
     await reply('the newest');
     await page.getByRole('button', { name: 'New messages' }).click();
-    await waitFor('the end', () => page.locator('#scroll').evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5));
+    await waitFor('the end', () =>
+      page
+        .locator('#scroll')
+        .evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 5),
+    );
   });
 
   it.each([
@@ -455,7 +560,9 @@ describe('the chat page in a browser', () => {
     await page.getByText('More at').waitFor();
     expect(await window.axe()).toEqual([]);
     await window.screenshot(name);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(
+      true,
+    );
   });
 
   describe('in a shop’s page', () => {
@@ -472,7 +579,12 @@ describe('the chat page in a browser', () => {
 
     const frame = () => page.frameLocator('iframe');
     const opener = () => page.getByRole('button', { name: /^Chat with us/ });
-    const isFrameFocused = () => page.evaluate(() => document.querySelector('[data-conversation-service-chat]')!.shadowRoot!.activeElement?.tagName === 'IFRAME');
+    const isFrameFocused = () =>
+      page.evaluate(
+        () =>
+          document.querySelector('[data-conversation-service-chat]')!.shadowRoot!.activeElement
+            ?.tagName === 'IFRAME',
+      );
 
     it('opens in a frame, answers there, closes by Escape, and tells of news', async () => {
       await page.goto(`http://127.0.0.1:${shop.port}/`);
@@ -482,7 +594,9 @@ describe('the chat page in a browser', () => {
       await page.keyboard.press('Enter');
       await composer(frame()).waitFor();
       await waitFor('the focus in the frame', isFrameFocused);
-      await waitFor('the focus on the text', () => composer(frame()).evaluate((element) => element === document.activeElement));
+      await waitFor('the focus on the text', () =>
+        composer(frame()).evaluate((element) => element === document.activeElement),
+      );
       await page.keyboard.type('Hello');
       await page.keyboard.press('Enter');
       await frame().getByText('Hello from Acme!').waitFor();
@@ -490,7 +604,11 @@ describe('the chat page in a browser', () => {
       await window.screenshot('chat-in-a-shop');
       await page.keyboard.press('Escape');
       await page.locator('iframe').waitFor({ state: 'hidden' });
-      expect(await opener().evaluate((element) => (element.getRootNode() as ShadowRoot).activeElement === element)).toBe(true);
+      expect(
+        await opener().evaluate(
+          (element) => (element.getRootNode() as ShadowRoot).activeElement === element,
+        ),
+      ).toBe(true);
       await reply('are you there?');
       await page.getByRole('button', { name: 'Chat with us: new messages' }).click();
       await frame().getByText('are you there?').waitFor();
@@ -519,7 +637,12 @@ describe('the chat page in a browser', () => {
       await page.goto(`http://127.0.0.1:${shop.port}/`);
       await opener().tap();
       await composer(frame()).waitFor();
-      expect(await page.locator('iframe').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 640 });
+      expect(await page.locator('iframe').boundingBox()).toEqual({
+        x: 0,
+        y: 0,
+        width: 360,
+        height: 640,
+      });
       await window.screenshot('chat-in-a-shop-360');
       await page.getByRole('button', { name: 'Close the chat' }).tap();
       await opener().waitFor();
@@ -530,7 +653,15 @@ describe('the chat page in a browser', () => {
       await opener().click();
       await composer(frame()).waitFor();
       const inFrame = page.frames().at(-1)!;
-      expect(await inFrame.evaluate(() => { try { return localStorage.length; } catch (error) { return (error as Error).name; } })).toBe('SecurityError');
+      expect(
+        await inFrame.evaluate(() => {
+          try {
+            return localStorage.length;
+          } catch (error) {
+            return (error as Error).name;
+          }
+        }),
+      ).toBe('SecurityError');
       await composer(frame()).fill('Hello');
       await composer(frame()).press('Enter');
       await frame().getByText('Hello from Acme!').waitFor();
@@ -540,13 +671,23 @@ describe('the chat page in a browser', () => {
       window.allowErrors(/frame-ancestors|X-Frame-Options|ERR_BLOCKED_BY_RESPONSE|chrome-error/i);
       await page.goto(`http://127.0.0.1:${stranger.port}/`);
       await opener().click();
-      await waitFor('the refusal', () => window.context.pages()[0]!.frames().some((each) => each.url().startsWith('chrome-error:')));
+      await waitFor('the refusal', () =>
+        window.context
+          .pages()[0]!
+          .frames()
+          .some((each) => each.url().startsWith('chrome-error:')),
+      );
       await page.getByRole('button', { name: 'Close the chat' }).click();
 
       await page.goto(`http://127.0.0.1:${shop.port}/`);
       for (const path of ['/sign-in', '/conversations', '/api/docs']) {
-        await page.evaluate((src) => document.body.append(Object.assign(document.createElement('iframe'), { src })), service.url + path);
-        await waitFor(`${path} to be refused`, () => page.frames().at(-1)!.url().startsWith('chrome-error:'));
+        await page.evaluate(
+          (src) => document.body.append(Object.assign(document.createElement('iframe'), { src })),
+          service.url + path,
+        );
+        await waitFor(`${path} to be refused`, () =>
+          page.frames().at(-1)!.url().startsWith('chrome-error:'),
+        );
       }
     });
   });

@@ -6,9 +6,11 @@ import { waitFor } from '../helpers/waitFor.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-const MARKUP = '<script>window.__pwned = 1; alert(1)</script><img src=x onerror="window.__pwned = 1"><svg onload=alert(1)>';
+const MARKUP =
+  '<script>window.__pwned = 1; alert(1)</script><img src=x onerror="window.__pwned = 1"><svg onload=alert(1)>';
 const BREAKER = `"><b onmouseover='window.__pwned = 1'>' autofocus onfocus=alert(1) x="</textarea></title></style><script>window.__pwned = 1</script>`;
-const ATTRIBUTES = '" hx-get="/account" hx-trigger="load" hx-on::load="window.__pwned = 1" {{constructor}} ${7*7} &lt;b&gt;';
+const ATTRIBUTES =
+  '" hx-get="/account" hx-trigger="load" hx-on::load="window.__pwned = 1" {{constructor}} ${7*7} &lt;b&gt;';
 const TURNED = '\u202egnp.exe \u2066تجربة\u2069 👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓a̴l̵g̶o̷';
 const ENDLESS = 'W'.repeat(10_000);
 const SHORT = `${MARKUP.slice(0, 60)}"'>`;
@@ -31,22 +33,64 @@ describe('hostile texts', () => {
 
   /** Each text that a customer, a tool, a receiver or a holder of a key can write. */
   async function fill() {
-    const { service: { api }, endpoint } = team;
+    const {
+      service: { api },
+      endpoint,
+    } = team;
     await api.patch('/api/agent', { name: SHORT, greeting: ALL.slice(0, 1000), instructions: ALL });
-    const parameters = { type: 'object', properties: { order: { type: 'string', title: MARKUP, description: BREAKER }, more: { type: 'string', description: 'W'.repeat(2000), enum: [MARKUP, BREAKER, ENDLESS] } } };
-    const asking = await endpoint.define(api, { name: 'cancel_order', description: ALL, parameters, ask_before_running: true });
-    const plain = await endpoint.define(api, { name: `a${'w'.repeat(63)}`, description: 'W'.repeat(1024), parameters: { type: 'object', properties: {} } }, '/plain');
-    const hostileResult = { [MARKUP]: BREAKER, message: ALL, nested: { [BREAKER]: [MARKUP, { [ATTRIBUTES]: TURNED }], long: ENDLESS }, ['W'.repeat(300)]: 1 };
+    const parameters = {
+      type: 'object',
+      properties: {
+        order: { type: 'string', title: MARKUP, description: BREAKER },
+        more: { type: 'string', description: 'W'.repeat(2000), enum: [MARKUP, BREAKER, ENDLESS] },
+      },
+    };
+    const asking = await endpoint.define(api, {
+      name: 'cancel_order',
+      description: ALL,
+      parameters,
+      ask_before_running: true,
+    });
+    const plain = await endpoint.define(
+      api,
+      {
+        name: `a${'w'.repeat(63)}`,
+        description: 'W'.repeat(1024),
+        parameters: { type: 'object', properties: {} },
+      },
+      '/plain',
+    );
+    const hostileResult = {
+      [MARKUP]: BREAKER,
+      message: ALL,
+      nested: { [BREAKER]: [MARKUP, { [ATTRIBUTES]: TURNED }], long: ENDLESS },
+      ['W'.repeat(300)]: 1,
+    };
     endpoint.answerAlways('/cancel_order', { json: hostileResult });
     endpoint.answerAlways('/plain', { json: hostileResult });
     await makeLive(api, asking, { order: MARKUP });
     await makeLive(api, plain);
-    const http = await api.post('/api/tools', { name: 'http_tool', description: BREAKER, kind: 'HTTP', parameters: { type: 'object', properties: { x: { type: 'string' } } }, request_template: { method: 'POST', url: `${endpoint.url}/h?q={{args.x}}&${'w'.repeat(1000)}`, headers: { 'x-h': '</textarea><script>window.__pwned=1</script>' }, body: { [MARKUP]: BREAKER, x: '{{args.x}}' }, response_fields: [] } });
+    const http = await api.post('/api/tools', {
+      name: 'http_tool',
+      description: BREAKER,
+      kind: 'HTTP',
+      parameters: { type: 'object', properties: { x: { type: 'string' } } },
+      request_template: {
+        method: 'POST',
+        url: `${endpoint.url}/h?q={{args.x}}&${'w'.repeat(1000)}`,
+        headers: { 'x-h': '</textarea><script>window.__pwned=1</script>' },
+        body: { [MARKUP]: BREAKER, x: '{{args.x}}' },
+        response_fields: [],
+      },
+    });
     expect([http.status, http.body]).toEqual([201, expect.anything()]);
     endpoint.answerAlways('/h', body(ALL + ENDLESS, { 'content-type': 'text/html' }, 500));
     await api.post(`/api/tools/${http.body.id}/test`, { arguments: { x: `${MARKUP}../..` } });
 
-    const customer = await chatCustomer(url, { name: `${BREAKER}${'W'.repeat(200 - BREAKER.length)}`, email: `${'w'.repeat(60)}@example.com` });
+    const customer = await chatCustomer(url, {
+      name: `${BREAKER}${'W'.repeat(200 - BREAKER.length)}`,
+      email: `${'w'.repeat(60)}@example.com`,
+    });
     const { conversation_id: id } = await customer.write(ALL);
     await customer.write(ENDLESS.slice(0, 4096));
     await api.post(`/api/conversations/${id}/messages`, { text: ALL });
@@ -59,22 +103,52 @@ describe('hostile texts', () => {
     await callIn(api, `conversation_id=${done.conversationId}`, 'succeeded');
     const closed = await chatCustomer(url, { name: 'W'.repeat(200) });
     const { conversation_id: closedId } = await closed.write(BREAKER);
-    await api.post(`/api/conversations/${closedId}/close`, { summary: `${ALL}\n${ENDLESS.slice(0, 3000)}`, verdict: 'unknown' });
+    await api.post(`/api/conversations/${closedId}/close`, {
+      summary: `${ALL}\n${ENDLESS.slice(0, 3000)}`,
+      verdict: 'unknown',
+    });
 
-    endpoint.answerAlways('/events', body(`${ALL}${ENDLESS}`, { 'content-type': 'text/html' }, 500));
-    const hook = await api.post('/api/hooks', { event: 'message.received', target_url: `${endpoint.url}/events?${'w'.repeat(1000)}=%3Cscript%3E'onmouseover=alert(1)`, source: SHORT });
+    endpoint.answerAlways(
+      '/events',
+      body(`${ALL}${ENDLESS}`, { 'content-type': 'text/html' }, 500),
+    );
+    const hook = await api.post('/api/hooks', {
+      event: 'message.received',
+      target_url: `${endpoint.url}/events?${'w'.repeat(1000)}=%3Cscript%3E'onmouseover=alert(1)`,
+      source: SHORT,
+    });
     failing = hook.body;
     await api.post(`/api/hooks/${failing.id}/test`, {});
-    await waitFor('a failed delivery', async () => (await api.get(`/api/hooks/${failing.id}/deliveries`)).body.data[0]?.status === 'failed');
+    await waitFor(
+      'a failed delivery',
+      async () =>
+        (await api.get(`/api/hooks/${failing.id}/deliveries`)).body.data[0]?.status === 'failed',
+    );
     Object.assign(pages, {
-      list: '/conversations', search: `/conversations?q=${encodeURIComponent(BREAKER)}`, conversation: `/conversations/${id}`, approval: `/conversations/${asked}`, decided: `/conversations/${done.conversationId}`, closed: `/conversations/${closedId}`,
-      tools: '/tools', tool: `/tools/${asking.id}`, plain: `/tools/${plain.id}`, 'HTTP tool': `/tools/${http.body.id}`, edit: `/tools/${asking.id}/edit`, 'edit HTTP': `/tools/${http.body.id}/edit`,
-      agent: '/agent', keys: '/keys', subscription: `/keys/subscriptions/${failing.id}`, team: '/team', account: '/account',
+      list: '/conversations',
+      search: `/conversations?q=${encodeURIComponent(BREAKER)}`,
+      conversation: `/conversations/${id}`,
+      approval: `/conversations/${asked}`,
+      decided: `/conversations/${done.conversationId}`,
+      closed: `/conversations/${closedId}`,
+      tools: '/tools',
+      tool: `/tools/${asking.id}`,
+      plain: `/tools/${plain.id}`,
+      'HTTP tool': `/tools/${http.body.id}`,
+      edit: `/tools/${asking.id}/edit`,
+      'edit HTTP': `/tools/${http.body.id}/edit`,
+      agent: '/agent',
+      keys: '/keys',
+      subscription: `/keys/subscriptions/${failing.id}`,
+      team: '/team',
+      account: '/account',
     });
   }
 
   /** A window that tells of every dialog. */
-  async function watched(options?: { width: number }): Promise<{ window: BrowserWindow; page: Page; dialogs: string[] }> {
+  async function watched(options?: {
+    width: number;
+  }): Promise<{ window: BrowserWindow; page: Page; dialogs: string[] }> {
     const window = await team.openSignedIn('/account', options);
     const dialogs: string[] = [];
     window.page.on('dialog', (dialog) => {
@@ -84,31 +158,56 @@ describe('hostile texts', () => {
     return { window, page: window.page, dialogs };
   }
 
-  const openAll = (page: Page) => page.evaluate(() => document.querySelectorAll('details').forEach((each) => (each.open = true)));
+  const openAll = (page: Page) =>
+    page.evaluate(() => document.querySelectorAll('details').forEach((each) => (each.open = true)));
   /** Elements and attributes that only a hostile text could have made. */
-  const madeByTexts = (page: Page) => page.evaluate(() => document.querySelectorAll('script:not([src]), img, svg, style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]').length);
+  const madeByTexts = (page: Page) =>
+    page.evaluate(
+      () =>
+        document.querySelectorAll(
+          'script:not([src]), img, svg, style, [onerror], [onload], [onmouseover], [onfocus], [hx-on\\:\\:load], b[onmouseover]',
+        ).length,
+    );
 
-  async function expectHarmless({ window, page }: { window: BrowserWindow; page: Page }, name: string) {
-    expect([name, await page.evaluate('window.__pwned'), await madeByTexts(page), await window.overflow()]).toEqual([name, undefined, 0, []]);
+  async function expectHarmless(
+    { window, page }: { window: BrowserWindow; page: Page },
+    name: string,
+  ) {
+    expect([
+      name,
+      await page.evaluate('window.__pwned'),
+      await madeByTexts(page),
+      await window.overflow(),
+    ]).toEqual([name, undefined, 0, []]);
   }
 
-  it.each([360, 1440])('are shown as text on every screen, and stay inside of it, at %i px', async (width) => {
-    const watching = await watched({ width });
-    const { page, dialogs, window } = watching;
-    for (const [name, path] of Object.entries(pages)) {
-      await page.goto(url + path);
-      await openAll(page);
-      await expectHarmless(watching, name);
-    }
-    expect(dialogs).toEqual([]);
-    expect(window.problems).toEqual([]);
-  });
+  it.each([360, 1440])(
+    'are shown as text on every screen, and stay inside of it, at %i px',
+    async (width) => {
+      const watching = await watched({ width });
+      const { page, dialogs, window } = watching;
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(url + path);
+        await openAll(page);
+        await expectHarmless(watching, name);
+      }
+      expect(dialogs).toEqual([]);
+      expect(window.problems).toEqual([]);
+    },
+  );
 
   it('stand in the page as they were written', async () => {
     const { page } = await watched();
     const has = async (path: string, ...texts: string[]) => {
       await page.goto(url + path);
-      const shown = await page.evaluate(() => [document.body.textContent, ...[...document.querySelectorAll<HTMLInputElement>('input, textarea')].map(({ value }) => value)].join('\n'));
+      const shown = await page.evaluate(() =>
+        [
+          document.body.textContent,
+          ...[...document.querySelectorAll<HTMLInputElement>('input, textarea')].map(
+            ({ value }) => value,
+          ),
+        ].join('\n'),
+      );
       for (const text of texts) expect(shown).toContain(text);
     };
     await has(pages.conversation!, ALL, ENDLESS.slice(0, 4096), BREAKER);
@@ -212,11 +311,23 @@ describe('hostile texts', () => {
     window.allowErrors(/400/);
     await page.goto(`${url}/keys`);
     await page.getByText('Create an API key').click();
-    await page.getByLabel('Name').first().evaluate((field: HTMLInputElement) => (field.value = 'a\0b'));
+    await page
+      .getByLabel('Name')
+      .first()
+      .evaluate((field: HTMLInputElement) => (field.value = 'a\0b'));
     await page.getByRole('button', { name: 'Create the key' }).click();
     await page.getByText('Must be well-formed Unicode without NUL.').waitFor();
     await expectHarmless({ window, page }, 'NUL');
-    for (const path of ['/conversations?q=%00%3Cscript%3E', '/conversations/%00', '/tools/%3Cscript%3E', '/keys?notice=%3Cscript%3E', '/sign-in?next=%22%3E%3Cscript%3E', '/join?token=%22%3E%3Cscript%3E', '/setup?token=%3Cscript%3E', '/chat?workspace=%3Cscript%3E']) {
+    for (const path of [
+      '/conversations?q=%00%3Cscript%3E',
+      '/conversations/%00',
+      '/tools/%3Cscript%3E',
+      '/keys?notice=%3Cscript%3E',
+      '/sign-in?next=%22%3E%3Cscript%3E',
+      '/join?token=%22%3E%3Cscript%3E',
+      '/setup?token=%3Cscript%3E',
+      '/chat?workspace=%3Cscript%3E',
+    ]) {
       window.allowErrors(/404/);
       await page.goto(url + path);
       await expectHarmless({ window, page }, path);

@@ -17,7 +17,11 @@ describe('by keyboard alone', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    tool = await team.endpoint.define(team.service.api, {
+      name: 'cancel_order',
+      parameters: { type: 'object', properties: { order: { type: 'string' } } },
+      ask_before_running: true,
+    });
     await makeLive(team.service.api, tool);
   });
   beforeEach(async () => {
@@ -43,7 +47,9 @@ describe('by keyboard alone', () => {
       const element = document.activeElement as HTMLElement;
       if (element === document.body) return 'nothing';
       const label = (element as HTMLInputElement).labels?.[0]?.textContent;
-      return (element.getAttribute('aria-label') ?? label ?? element.textContent ?? '').replace(/\s+/g, ' ').trim();
+      return (element.getAttribute('aria-label') ?? label ?? element.textContent ?? '')
+        .replace(/\s+/g, ' ')
+        .trim();
     });
 
   /** To the next stop; each must be seen to have the focus. */
@@ -54,11 +60,15 @@ describe('by keyboard alone', () => {
       if (element === document.body) return 'the page as a whole';
       const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
       const { width, height, right, bottom } = element.getBoundingClientRect();
-      const isMarked = (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
+      const isMarked =
+        (outlineStyle !== 'none' && parseFloat(outlineWidth) >= 1) || boxShadow !== 'none';
       const isInView = width > 0 && height > 0 && right > 0 && bottom > 0;
-      return isMarked && isInView ? null : `${element.outerHTML.slice(0, 200)} ${JSON.stringify({ outlineStyle, outlineWidth, boxShadow, width, height, right, bottom })}`;
+      return isMarked && isInView
+        ? null
+        : `${element.outerHTML.slice(0, 200)} ${JSON.stringify({ outlineStyle, outlineWidth, boxShadow, width, height, right, bottom })}`;
     });
-    if (seen !== null && seen !== 'the page as a whole') throw new Error(`The focus cannot be seen on ${seen}`);
+    if (seen !== null && seen !== 'the page as a whole')
+      throw new Error(`The focus cannot be seen on ${seen}`);
   }
 
   /** Goes on by Tab until what is named has the focus. */
@@ -73,7 +83,10 @@ describe('by keyboard alone', () => {
     throw new Error(`${String(name)} is not reached; passed: ${passed.join(' | ')}`);
   }
 
-  const isFocused = (name: string | RegExp) => waitFor(`the focus on ${String(name)}`, async () => (typeof name === 'string' ? (await focused()) === name : name.test(await focused())));
+  const isFocused = (name: string | RegExp) =>
+    waitFor(`the focus on ${String(name)}`, async () =>
+      typeof name === 'string' ? (await focused()) === name : name.test(await focused()),
+    );
 
   it('a conversation is opened, taken over, answered with Ctrl+Enter and closed', async () => {
     const customer = await chatCustomer(team.service.url, { name: 'Clara' });
@@ -106,7 +119,9 @@ describe('by keyboard alone', () => {
   });
 
   it('an approval is decided', async () => {
-    const { customer, conversationId } = await ask(team.service.url, tool, '20481', { name: 'Tom' });
+    const { customer, conversationId } = await ask(team.service.url, tool, '20481', {
+      name: 'Tom',
+    });
     await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
     await agentSays(customer);
     await page.getByRole('link', { name: '1 approval waits for your decision' }).waitFor();
@@ -178,7 +193,11 @@ describe('by keyboard alone', () => {
     await page.goto(`${team.service.url}/keys`);
     await tabTo(/^Revoke the key/);
     const before = await focused();
-    await team.service.api.post('/api/hooks', { event: 'message.sent', target_url: `${team.endpoint.url}/live`, source: 'n8n' });
+    await team.service.api.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: `${team.endpoint.url}/live`,
+      source: 'n8n',
+    });
     await page.getByText('1 of 25').waitFor();
     expect(await focused()).toBe(before);
     await page.goto(`${team.service.url}/tools`);

@@ -11,11 +11,17 @@ describe('without JavaScript', () => {
 
   beforeAll(async () => {
     team = await startTeam();
-    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    tool = await team.endpoint.define(team.service.api, {
+      name: 'cancel_order',
+      parameters: { type: 'object', properties: { order: { type: 'string' } } },
+      ask_before_running: true,
+    });
     await makeLive(team.service.api, tool);
   });
   beforeEach(async () => {
-    ({ page } = await team.openSignedIn('/conversations', { context: { javaScriptEnabled: false } }));
+    ({ page } = await team.openSignedIn('/conversations', {
+      context: { javaScriptEnabled: false },
+    }));
   });
   afterEach(() => team.closeWindows());
   afterAll(() => team?.close());
@@ -53,7 +59,11 @@ describe('without JavaScript', () => {
   });
 
   it.each([
-    ['approves', async () => void (await button('Approve Cancel order').click()), 'Approved by ana'],
+    [
+      'approves',
+      async () => void (await button('Approve Cancel order').click()),
+      'Approved by ana',
+    ],
     [
       'rejects',
       async () => {
@@ -64,7 +74,9 @@ describe('without JavaScript', () => {
       'Rejected by ana',
     ],
   ])('a member %s a tool call', async (_, decide, wanted) => {
-    const { customer, conversationId } = await ask(team.service.url, tool, '20481', { name: 'Tom' });
+    const { customer, conversationId } = await ask(team.service.url, tool, '20481', {
+      name: 'Tom',
+    });
     await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
     await agentSays(customer);
     await reload();
@@ -80,7 +92,10 @@ describe('without JavaScript', () => {
     await page.getByLabel('Name').first().fill('Website');
     await button('Create the key').click();
     const key = await page.getByText(/^cs_live_\w{32}$/).innerText();
-    const call = () => fetch(`${team.service.url}/api/conversations`, { headers: { Authorization: `Bearer ${key}` } });
+    const call = () =>
+      fetch(`${team.service.url}/api/conversations`, {
+        headers: { Authorization: `Bearer ${key}` },
+      });
     expect((await call()).status).toBe(200);
     await button(/^Revoke the key Website/).click();
     await page.getByText('The key is revoked').waitFor();

@@ -6,7 +6,12 @@ import { linkIn, makeLink, newConversation } from '../service/payments/support.t
 import { waitFor } from '../helpers/waitFor.ts';
 import { launchBrowser, openWindow, type BrowserWindow, type WindowOptions } from './browser.ts';
 
-const INSTRUCTIONS = ['Transfer the amount to:', 'Acme Ltd · IBAN DE00 0000 0000 0000 0000 00', '', 'Write the reference with it. https://example.com/' + 'long'.repeat(40)].join('\n');
+const INSTRUCTIONS = [
+  'Transfer the amount to:',
+  'Acme Ltd · IBAN DE00 0000 0000 0000 0000 00',
+  '',
+  'Write the reference with it. https://example.com/' + 'long'.repeat(40),
+].join('\n');
 
 describe('a customer who pays', () => {
   let service: TestService;
@@ -15,9 +20,15 @@ describe('a customer who pays', () => {
   let window: BrowserWindow;
   beforeAll(async () => {
     stripe = await startStripeServer();
-    service = await startTestService({ env: { STRIPE_API_URL: stripe.url, BOOTSTRAP_WORKSPACE: 'Acme Outdoor' } });
-    await service.api.call('PUT', '/api/payment-accounts/stripe', { settings: { secret_key: stripe.secretKey } });
-    await service.api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions: INSTRUCTIONS } });
+    service = await startTestService({
+      env: { STRIPE_API_URL: stripe.url, BOOTSTRAP_WORKSPACE: 'Acme Outdoor' },
+    });
+    await service.api.call('PUT', '/api/payment-accounts/stripe', {
+      settings: { secret_key: stripe.secretKey },
+    });
+    await service.api.call('PUT', '/api/payment-accounts/manual', {
+      settings: { instructions: INSTRUCTIONS },
+    });
     browser = await launchBrowser();
   });
   afterEach(() => window.close());
@@ -28,47 +39,72 @@ describe('a customer who pays', () => {
   });
 
   const open = async (url: string, options: WindowOptions = {}) => {
-    window = await openWindow(browser, { width: 360, height: 740, ...options, context: { javaScriptEnabled: false, ...options.context } });
+    window = await openWindow(browser, {
+      width: 360,
+      height: 740,
+      ...options,
+      context: { javaScriptEnabled: false, ...options.context },
+    });
     window.allowErrors(/favicon/); // of the provider's page
     await window.page.goto(url);
     return window.page;
   };
-  const newLink = async (wanted: Record<string, unknown>) => makeLink(service, await newConversation(service), wanted);
+  const newLink = async (wanted: Record<string, unknown>) =>
+    makeLink(service, await newConversation(service), wanted);
 
-  it.each([true, false])('is led to Stripe, pays, comes back and sees it without loading anything again; no webhook comes (scripts: %s)', async (javaScriptEnabled) => {
-    const link = await newLink({});
-    const page = await open(link.url, { context: { javaScriptEnabled } });
-    expect(page.url()).toBe(stripe.sessionOf(link.id).url);
-    let checks = 0;
-    stripe.answerAll((response, _request, proceed) => {
-      checks++; // the first answer is late: the customer is back before it
-      setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(proceed().body)), checks === 1 ? 1000 : 0);
-    });
-    await page.getByRole('button', { name: 'Pay' }).click();
-    await page.getByRole('heading', { name: 'Not paid yet' }).waitFor();
-    await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
-    stripe.answerAll(null);
-    await linkIn(service, link.id, 'paid');
-    expect(new URL(page.url()).searchParams.has('reload')).toBe(!javaScriptEnabled);
-  });
+  it.each([true, false])(
+    'is led to Stripe, pays, comes back and sees it without loading anything again; no webhook comes (scripts: %s)',
+    async (javaScriptEnabled) => {
+      const link = await newLink({});
+      const page = await open(link.url, { context: { javaScriptEnabled } });
+      expect(page.url()).toBe(stripe.sessionOf(link.id).url);
+      let checks = 0;
+      stripe.answerAll((response, _request, proceed) => {
+        checks++; // the first answer is late: the customer is back before it
+        setTimeout(
+          () =>
+            response
+              .writeHead(200, { 'content-type': 'application/json' })
+              .end(JSON.stringify(proceed().body)),
+          checks === 1 ? 1000 : 0,
+        );
+      });
+      await page.getByRole('button', { name: 'Pay' }).click();
+      await page.getByRole('heading', { name: 'Not paid yet' }).waitFor();
+      await page.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
+      stripe.answerAll(null);
+      await linkIn(service, link.id, 'paid');
+      expect(new URL(page.url()).searchParams.has('reload')).toBe(!javaScriptEnabled);
+    },
+  );
 
-  it.each([true, false])('waits while the page is being prepared, and is led to Stripe by itself (scripts: %s)', async (javaScriptEnabled) => {
-    const conversationId = await newConversation(service);
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => (letGo = resolve));
-    stripe.answerWith(async (response, _request, proceed) => {
-      await held;
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(proceed().body));
-    });
-    const answer = makeLink(service, conversationId);
-    const link = await waitFor('the link', async () => (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data[0]);
-    const page = await open(link.url, { context: { javaScriptEnabled } });
-    await page.getByRole('heading', { name: 'Being prepared' }).waitFor();
-    if (javaScriptEnabled) expect(await window.axe()).toEqual([]);
-    letGo();
-    await page.waitForURL(/\/c\/pay\//);
-    expect(page.url()).toBe(stripe.sessionOf((await answer).id).url);
-  });
+  it.each([true, false])(
+    'waits while the page is being prepared, and is led to Stripe by itself (scripts: %s)',
+    async (javaScriptEnabled) => {
+      const conversationId = await newConversation(service);
+      let letGo = () => {};
+      const held = new Promise<void>((resolve) => (letGo = resolve));
+      stripe.answerWith(async (response, _request, proceed) => {
+        await held;
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify(proceed().body));
+      });
+      const answer = makeLink(service, conversationId);
+      const link = await waitFor(
+        'the link',
+        async () =>
+          (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body
+            .data[0],
+      );
+      const page = await open(link.url, { context: { javaScriptEnabled } });
+      await page.getByRole('heading', { name: 'Being prepared' }).waitFor();
+      if (javaScriptEnabled) expect(await window.axe()).toEqual([]);
+      letGo();
+      await page.waitForURL(/\/c\/pay\//);
+      expect(page.url()).toBe(stripe.sessionOf((await answer).id).url);
+    },
+  );
 
   it('comes back without paying, and can pay after all', async () => {
     const link = await newLink({});
@@ -83,8 +119,17 @@ describe('a customer who pays', () => {
     ['dark', 360],
     ['light', 1440],
   ] as const)('reads amount, instructions and reference (%s, %i px)', async (scheme, width) => {
-    const link = await newLink({ provider: 'manual', amount: 1_234_567_890, currency: 'kwd', description: 'Two tents, '.repeat(15) });
-    const page = await open(link.url, { width, dark: scheme === 'dark', context: { javaScriptEnabled: true } });
+    const link = await newLink({
+      provider: 'manual',
+      amount: 1_234_567_890,
+      currency: 'kwd',
+      description: 'Two tents, '.repeat(15),
+    });
+    const page = await open(link.url, {
+      width,
+      dark: scheme === 'dark',
+      context: { javaScriptEnabled: true },
+    });
     await page.getByRole('heading', { name: 'KWD 1,234,567.890' }).waitFor();
     await page.getByText(link.id).waitFor();
     expect(await page.getByText('Transfer the amount to:').innerText()).toBe(INSTRUCTIONS);
@@ -98,20 +143,26 @@ describe('a customer who pays', () => {
     await window.screenshot(`pay-paid-${scheme}-${width}`);
   });
 
-  it.each(['light', 'dark'] as const)('reads what is not to be paid any more, and that an address is wrong (%s)', async (scheme) => {
-    const link = await newLink({});
-    const page = await open(`${link.url}?from=provider`, { dark: scheme === 'dark', context: { javaScriptEnabled: true } });
-    expect(await window.axe()).toEqual([]);
-    await window.screenshot(`pay-back-${scheme}`);
-    await service.api.post(`/api/payment-links/${link.id}/cancel`);
-    await page.goto(link.url);
-    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
-    expect(await window.axe()).toEqual([]);
-    window.allowErrors(/404/);
-    await page.goto(`${link.url}x`);
-    await page.getByRole('heading', { name: 'There is nothing to pay here' }).waitFor();
-    expect(await window.axe()).toEqual([]);
-    expect(await window.overflow()).toEqual([]);
-    await window.screenshot(`pay-none-${scheme}`);
-  });
+  it.each(['light', 'dark'] as const)(
+    'reads what is not to be paid any more, and that an address is wrong (%s)',
+    async (scheme) => {
+      const link = await newLink({});
+      const page = await open(`${link.url}?from=provider`, {
+        dark: scheme === 'dark',
+        context: { javaScriptEnabled: true },
+      });
+      expect(await window.axe()).toEqual([]);
+      await window.screenshot(`pay-back-${scheme}`);
+      await service.api.post(`/api/payment-links/${link.id}/cancel`);
+      await page.goto(link.url);
+      await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+      expect(await window.axe()).toEqual([]);
+      window.allowErrors(/404/);
+      await page.goto(`${link.url}x`);
+      await page.getByRole('heading', { name: 'There is nothing to pay here' }).waitFor();
+      expect(await window.axe()).toEqual([]);
+      expect(await window.overflow()).toEqual([]);
+      await window.screenshot(`pay-none-${scheme}`);
+    },
+  );
 });

@@ -18,9 +18,14 @@ describe('payment links', () => {
     await team.service.api.patch('/api/agent', { enabled: false });
   });
   beforeEach(async () => {
-    await team.service.api.put('/api/payment-accounts/manual', { settings: { instructions: INSTRUCTIONS } });
+    await team.service.api.put('/api/payment-accounts/manual', {
+      settings: { instructions: INSTRUCTIONS },
+    });
     [ana, ben] = [(await team.open()).page, (await team.open()).page];
-    await Promise.all([signIn(ana, team.service.url), signIn(ben, team.service.url, '/conversations', BEN)]);
+    await Promise.all([
+      signIn(ana, team.service.url),
+      signIn(ben, team.service.url, '/conversations', BEN),
+    ]);
     for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });
   afterEach(async () => {
@@ -30,11 +35,15 @@ describe('payment links', () => {
   afterAll(() => team?.close());
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  const card = (page: Page, amount = 'US$49.00') => page.getByRole('article', { name: `Payment link for ${amount}` });
+  const card = (page: Page, amount = 'US$49.00') =>
+    page.getByRole('article', { name: `Payment link for ${amount}` });
   /** A reload would forget this mark. */
-  const mark = (page: Page) => page.evaluate(() => void Object.assign(window, { isSamePage: true }));
-  const expectNoReload = async (page: Page) => expect(await page.evaluate('window.isSamePage')).toBe(true);
-  const linksOf = async (id: string) => (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  const mark = (page: Page) =>
+    page.evaluate(() => void Object.assign(window, { isSamePage: true }));
+  const expectNoReload = async (page: Page) =>
+    expect(await page.evaluate('window.isSamePage')).toBe(true);
+  const linksOf = async (id: string) =>
+    (await team.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
 
   async function conversation(name: string) {
     const customer = await chatCustomer(team.service.url, { name });
@@ -42,7 +51,10 @@ describe('payment links', () => {
     return { customer, id, url: `${team.service.url}/conversations/${id}` };
   }
 
-  async function fillIn(page: Page, { amount = '49', currency = 'usd', description = 'Demo, one hour' } = {}) {
+  async function fillIn(
+    page: Page,
+    { amount = '49', currency = 'usd', description = 'Demo, one hour' } = {},
+  ) {
     await page.getByRole('button', { name: 'Payment link…' }).click();
     await page.getByLabel('Amount').fill(amount);
     await page.getByLabel('Currency').selectOption(currency);
@@ -89,7 +101,9 @@ describe('payment links', () => {
     await expectNoReload(ben);
     await theirs.reload();
     await theirs.getByRole('heading', { name: 'Paid', exact: true }).waitFor();
-    expect(await linksOf(id)).toMatchObject([{ status: 'paid', provider_reference: 'Transfer 1182' }]);
+    expect(await linksOf(id)).toMatchObject([
+      { status: 'paid', provider_reference: 'Transfer 1182' },
+    ]);
   });
 
   it('clicked twice, one link is made and one message sent', async () => {
@@ -104,7 +118,16 @@ describe('payment links', () => {
 
   it('both act at once: what came first stays, and the other one is told in words', async () => {
     const { id, url } = await conversation('Ewa');
-    const [link] = [(await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' })).body];
+    const [link] = [
+      (
+        await team.service.api.post(`/api/conversations/${id}/payment-links`, {
+          amount: 4900,
+          currency: 'usd',
+          description: 'Demo',
+          provider: 'manual',
+        })
+      ).body,
+    ];
     // Ben's window has not heard of what ana does.
     await ben.route('**/live?**', () => {});
     await Promise.all([ana.goto(url), ben.goto(url)]);
@@ -114,12 +137,19 @@ describe('payment links', () => {
     await ben.getByRole('button', { name: 'Mark as paid: US$49.00', exact: true }).click();
     await ben.getByText('Nothing was changed.').waitFor();
     await card(ben).getByText('cancelled', { exact: true }).waitFor();
-    expect((await team.service.api.get(`/api/payment-links/${link.id}`)).body.status).toBe('cancelled');
+    expect((await team.service.api.get(`/api/payment-links/${link.id}`)).body.status).toBe(
+      'cancelled',
+    );
   });
 
   it('what is half typed into a card stays while the thread changes; its link can be copied', async () => {
     const { id, url, customer } = await conversation('Femi');
-    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' });
+    const { body: link } = await team.service.api.post(`/api/conversations/${id}/payment-links`, {
+      amount: 4900,
+      currency: 'usd',
+      description: 'Demo',
+      provider: 'manual',
+    });
     await ana.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await ana.goto(url);
     await button(ana, 'Copy the link for US$49.00').click();
@@ -137,9 +167,16 @@ describe('payment links', () => {
     await ben.goto(`${team.service.url}/payments?status=open`);
     await mark(ben);
     const { id } = await conversation('Gita');
-    await team.service.api.post(`/api/conversations/${id}/payment-links`, { amount: 777, currency: 'eur', description: 'A map', provider: 'manual' });
+    await team.service.api.post(`/api/conversations/${id}/payment-links`, {
+      amount: 777,
+      currency: 'eur',
+      description: 'A map',
+      provider: 'manual',
+    });
     await card(ben, '€7.77').waitFor();
-    await team.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    await team.service.api.put('/api/payment-accounts/stripe', {
+      settings: { secret_key: 'sk_test_0123456789' },
+    });
     await ben.getByText('never tested').waitFor();
     await expectNoReload(ben);
     await button(ben, 'Mark as paid…: €7.77').click();
@@ -151,7 +188,9 @@ describe('payment links', () => {
   });
 
   it('the form of a phone: with two providers each has its own time, and all can be reached', async () => {
-    await team.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    await team.service.api.put('/api/payment-accounts/stripe', {
+      settings: { secret_key: 'sk_test_0123456789' },
+    });
     const { id, url } = await conversation('Hana');
     await ana.setViewportSize({ width: 360, height: 640 });
     await ana.goto(url);
@@ -164,7 +203,9 @@ describe('payment links', () => {
     await ana.getByLabel('Send it to the customer now').uncheck();
     await button(ana, 'Make the link').click();
     await ana.getByText('The payment link is made.').waitFor();
-    expect(await linksOf(id)).toMatchObject([{ amount: 1250, currency: 'eur', provider: 'manual' }]);
+    expect(await linksOf(id)).toMatchObject([
+      { amount: 1250, currency: 'eur', provider: 'manual' },
+    ]);
     await button(ana, 'Send to the customer: €12.50').click();
     await ana.getByText('The payment link is sent to the customer.').waitFor();
   });
@@ -172,7 +213,9 @@ describe('payment links', () => {
   it('without JavaScript: set up, made, sent, cancelled, marked as paid', async () => {
     await team.service.api.delete('/api/payment-accounts/manual');
     const { id, url, customer } = await conversation('Ines');
-    const { page } = await team.openSignedIn('/payments/providers/manual', { context: { javaScriptEnabled: false } });
+    const { page } = await team.openSignedIn('/payments/providers/manual', {
+      context: { javaScriptEnabled: false },
+    });
     await page.getByLabel('Payment instructions').fill(INSTRUCTIONS);
     await button(page, 'Set up').click();
     await page.getByText('Saved.').waitFor();
@@ -188,6 +231,9 @@ describe('payment links', () => {
     await button(page, 'Mark as paid…: US$20.00').click();
     await page.getByRole('button', { name: 'Mark as paid: US$20.00', exact: true }).click();
     await card(page, 'US$20.00').getByText('paid', { exact: true }).waitFor();
-    expect((await linksOf(id)).map(({ status }: { status: string }) => status)).toEqual(['paid', 'cancelled']);
+    expect((await linksOf(id)).map(({ status }: { status: string }) => status)).toEqual([
+      'paid',
+      'cancelled',
+    ]);
   });
 });

@@ -3,7 +3,13 @@ import type { Clock } from '../../service/src/domain/clock.ts';
 import { chatCustomer, type ApiClient, type ChatCustomer } from '../helpers/apiClient.ts';
 import { graphError, type GraphServer } from '../helpers/graphServer.ts';
 import { connectNumber, deliver, metaText, type ConnectedNumber } from '../helpers/meta.ts';
-import { agentSays, callIn, makeLive, type DefinedTool, type ToolEndpoint } from '../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  callIn,
+  makeLive,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../helpers/toolEndpoint.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { Team } from './team.ts';
 
@@ -47,8 +53,14 @@ export interface SampleContent {
   readonly customer: ChatCustomer;
 }
 
-/** Fills a new service, as ana's team would have used it for two days. The clock is right afterwards. */
-export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, 'service' | 'endpoint' | 'graph'>, clock: LateClock): Promise<SampleContent> {
+/**
+ * Fills a new service, as ana's team would have used it for two days. The clock is right
+ * afterwards.
+ */
+export async function fillWithSamples(
+  { service, endpoint, graph }: Pick<Team, 'service' | 'endpoint' | 'graph'>,
+  clock: LateClock,
+): Promise<SampleContent> {
   const { api, url } = service;
   const arrive = async (claims: Record<string, string>, text: string) => {
     const customer = await chatCustomer(url, claims);
@@ -64,7 +76,8 @@ export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, '
   await api.patch('/api/agent', {
     name: 'Skipper',
     greeting: 'Welcome to Harbour Outfitters!',
-    instructions: 'You help customers of Harbour Outfitters, a shop for sailing clothes and camping gear in Bristol.\nBe brief and kind. Open on weekdays from 9 to 18, on Saturdays from 10 to 16.\nNever promise a date of delivery that no tool has given you.',
+    instructions:
+      'You help customers of Harbour Outfitters, a shop for sailing clothes and camping gear in Bristol.\nBe brief and kind. Open on weekdays from 9 to 18, on Saturdays from 10 to 16.\nNever promise a date of delivery that no tool has given you.',
     languages: ['en', 'es'],
     payment_links: 'off',
   });
@@ -72,69 +85,185 @@ export async function fillWithSamples({ service, endpoint, graph }: Pick<Team, '
   const tools = await defineTools(api, endpoint);
   const failing = await subscribe(api, endpoint);
 
-  const sofia = await answered({ name: 'Sofia Rossi', email: 'sofia.rossi@example.com' }, 'Where is my order A-1042?');
+  const sofia = await answered(
+    { name: 'Sofia Rossi', email: 'sofia.rossi@example.com' },
+    'Where is my order A-1042?',
+  );
   clock.behindMs = 49 * HOUR;
-  await api.post(`/api/conversations/${sofia.id}/close`, { summary: 'Order A-1042 had been sent; told her the day of delivery.', verdict: 'goal_reached' });
+  await api.post(`/api/conversations/${sofia.id}/close`, {
+    summary: 'Order A-1042 had been sent; told her the day of delivery.',
+    verdict: 'goal_reached',
+  });
   clock.behindMs = 28 * HOUR;
   const number = await connectShop(api, graph);
-  const ravi = await writesOnWhatsApp(service, graph, number, clock, { phone: '447700900145', name: 'Ravi Patel', text: 'Do you ship to Ireland?' });
+  const ravi = await writesOnWhatsApp(service, graph, number, clock, {
+    phone: '447700900145',
+    name: 'Ravi Patel',
+    text: 'Do you ship to Ireland?',
+  });
   clock.behindMs = 26 * HOUR;
-  const kenji = await arrive({ phone: '+44 20 7946 0018' }, 'Do you have the Fastnet jacket in size L?');
+  const kenji = await arrive(
+    { phone: '+44 20 7946 0018' },
+    'Do you have the Fastnet jacket in size L?',
+  );
   await agentSays(kenji.customer);
   await makePaymentLinks(api, kenji.id);
   clock.behindMs = 22 * HOUR;
-  const elena = await writesOnWhatsApp(service, graph, number, clock, { phone: '34600000112', name: 'Elena Vidal', text: 'Is the Fastnet jacket waterproof?' });
+  const elena = await writesOnWhatsApp(service, graph, number, clock, {
+    phone: '34600000112',
+    name: 'Elena Vidal',
+    text: 'Is the Fastnet jacket waterproof?',
+  });
   await deliver(url, number, graph.statusWebhook(graph.taken.at(-1)!, 'read'));
   await failsToReply(api, graph, elena);
   clock.behindMs = 3 * HOUR;
-  const maria = await answered({ name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' }, 'Hi, where is my order A-1077?');
+  const maria = await answered(
+    { name: 'María López', email: 'maria.lopez@example.com', phone: '+34 612 345 678' },
+    'Hi, where is my order A-1077?',
+  );
   await maria.customer.write('Great, thank you!');
-  await waitFor('the second answer', async () => (await maria.customer.read()).filter(({ from }: { from: string }) => from === 'agent').length >= 2);
+  await waitFor(
+    'the second answer',
+    async () =>
+      (await maria.customer.read()).filter(({ from }: { from: string }) => from === 'agent')
+        .length >= 2,
+  );
   clock.behindMs = 55 * MINUTE;
-  const jonas = await answered({ name: 'Jonas Lind', email: 'jonas.lind@example.com' }, 'My two-man tent leaks at the seam after one season. Can I talk to a person?');
+  const jonas = await answered(
+    { name: 'Jonas Lind', email: 'jonas.lind@example.com' },
+    'My two-man tent leaks at the seam after one season. Can I talk to a person?',
+  );
   clock.behindMs = 20 * MINUTE;
-  const aisha = await answered({ name: 'Aisha Khan', email: 'aisha@example.com' }, 'Can I talk to a person, please? It is about an invoice.');
+  const aisha = await answered(
+    { name: 'Aisha Khan', email: 'aisha@example.com' },
+    'Can I talk to a person, please? It is about an invoice.',
+  );
   await aisha.customer.write('The VAT number is missing on it.');
   clock.behindMs = 6 * MINUTE;
-  const tom = await answered({ name: 'Tom Becker', email: 'tom.becker@example.com' }, 'Hello, I need to cancel order A-1093, I chose the wrong size.');
+  const tom = await answered(
+    { name: 'Tom Becker', email: 'tom.becker@example.com' },
+    'Hello, I need to cancel order A-1093, I chose the wrong size.',
+  );
   await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
   clock.behindMs = 0;
   await api.patch('/api/agent', { payment_links: 'ask' });
-  return { answered: maria.id, approval: tom.id, waiting: aisha.id, mine: jonas.id, closed: sofia.id, liveTool: tools.find.id, failedTool: tools.stock.id, httpTool: tools.cancel.id, failing, channel: number.id, onWhatsApp: elena, outsideWindow: ravi, paying: kenji.id, customer: maria.customer };
+  return {
+    answered: maria.id,
+    approval: tom.id,
+    waiting: aisha.id,
+    mine: jonas.id,
+    closed: sofia.id,
+    liveTool: tools.find.id,
+    failedTool: tools.stock.id,
+    httpTool: tools.cancel.id,
+    failing,
+    channel: number.id,
+    onWhatsApp: elena,
+    outsideWindow: ravi,
+    paying: kenji.id,
+    customer: maria.customer,
+  };
 }
 
 async function setUpPayments(api: ApiClient): Promise<void> {
-  await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer to Harbour Outfitters Ltd, GB33 BUKB 2020 1555 5555 55,\nwith the reference of this page.' } });
-  await api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_51HarbourOutfitters', webhook_secret: 'whsec_0123456789abcdefABCDEF' } });
+  await api.put('/api/payment-accounts/manual', {
+    settings: {
+      instructions:
+        'Transfer to Harbour Outfitters Ltd, GB33 BUKB 2020 1555 5555 55,\nwith the reference of this page.',
+    },
+  });
+  await api.put('/api/payment-accounts/stripe', {
+    settings: {
+      secret_key: 'sk_test_51HarbourOutfitters',
+      webhook_secret: 'whsec_0123456789abcdefABCDEF',
+    },
+  });
 }
 
 async function makePaymentLinks(api: ApiClient, conversationId: string): Promise<void> {
   const make = async (amount: number, description: string): Promise<string> =>
-    (await api.post(`/api/conversations/${conversationId}/payment-links`, { amount, currency: 'gbp', description, provider: 'manual' })).body.id;
+    (
+      await api.post(`/api/conversations/${conversationId}/payment-links`, {
+        amount,
+        currency: 'gbp',
+        description,
+        provider: 'manual',
+      })
+    ).body.id;
   await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size M')}/cancel`, {});
-  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size L')}/mark-paid`, { reference: 'Transfer 2026-1182' });
+  await api.post(`/api/payment-links/${await make(24_900, 'Fastnet jacket, size L')}/mark-paid`, {
+    reference: 'Transfer 2026-1182',
+  });
   await make(1250, 'Delivery on Saturday');
 }
 
 const orderNumber = { type: 'string', description: 'Order number' };
 
-async function defineTools(api: ApiClient, endpoint: ToolEndpoint): Promise<Record<'find' | 'cancel' | 'stock', DefinedTool>> {
-  endpoint.answerAlways('/find_order', { json: { message: 'It left our warehouse yesterday and arrives on Tuesday.', status: 'shipped', carrier: 'Royal Mail' } });
-  endpoint.answerAlways('/cancel_order', { json: { message: 'Order A-1093 is cancelled. The money is back within three days.', refund: { amount: 89, currency: 'GBP' } } });
-  endpoint.answerAlways('/check_stock', { status: 500, json: { error: 'the stock system is being updated' } });
-  const find = await endpoint.define(api, { name: 'find_order', description: 'Finds an order by its number and says where it is.', parameters: { type: 'object', properties: { order_number: orderNumber }, required: ['order_number'] } });
+async function defineTools(
+  api: ApiClient,
+  endpoint: ToolEndpoint,
+): Promise<Record<'find' | 'cancel' | 'stock', DefinedTool>> {
+  endpoint.answerAlways('/find_order', {
+    json: {
+      message: 'It left our warehouse yesterday and arrives on Tuesday.',
+      status: 'shipped',
+      carrier: 'Royal Mail',
+    },
+  });
+  endpoint.answerAlways('/cancel_order', {
+    json: {
+      message: 'Order A-1093 is cancelled. The money is back within three days.',
+      refund: { amount: 89, currency: 'GBP' },
+    },
+  });
+  endpoint.answerAlways('/check_stock', {
+    status: 500,
+    json: { error: 'the stock system is being updated' },
+  });
+  const find = await endpoint.define(api, {
+    name: 'find_order',
+    description: 'Finds an order by its number and says where it is.',
+    parameters: {
+      type: 'object',
+      properties: { order_number: orderNumber },
+      required: ['order_number'],
+    },
+  });
   await makeLive(api, find, { order_number: 'A-1042' });
   const cancel = await endpoint.defineHttp(api, {
     name: 'cancel_order',
     description: 'Cancels an order that was not sent yet, and pays it back.',
-    parameters: { type: 'object', properties: { order_number: orderNumber }, required: ['order_number'] },
+    parameters: {
+      type: 'object',
+      properties: { order_number: orderNumber },
+      required: ['order_number'],
+    },
     ask_before_running: true,
     secrets: { SHOP_TOKEN: 'shop-token' },
-    request_template: { method: 'POST', url: `${endpoint.url}/cancel_order`, headers: { Authorization: 'Bearer {{secrets.SHOP_TOKEN}}', 'Idempotency-Key': '{{call.id}}' }, body: { order: '{{args.order_number}}', reason: 'customer' }, response_fields: ['message', 'refund.amount'] },
+    request_template: {
+      method: 'POST',
+      url: `${endpoint.url}/cancel_order`,
+      headers: { Authorization: 'Bearer {{secrets.SHOP_TOKEN}}', 'Idempotency-Key': '{{call.id}}' },
+      body: { order: '{{args.order_number}}', reason: 'customer' },
+      response_fields: ['message', 'refund.amount'],
+    },
   });
   await makeLive(api, cancel, { order_number: 'A-1000' });
-  const stock = await endpoint.define(api, { name: 'check_stock', description: 'Says whether an article is there in a size.', parameters: { type: 'object', properties: { article: { type: 'string', description: 'Name of the article' }, size: { type: 'string', enum: ['S', 'M', 'L', 'XL'] } }, required: ['article'] } });
-  await api.post(`/api/tools/${stock.id}/test`, { arguments: { article: 'Fastnet jacket', size: 'L' } });
+  const stock = await endpoint.define(api, {
+    name: 'check_stock',
+    description: 'Says whether an article is there in a size.',
+    parameters: {
+      type: 'object',
+      properties: {
+        article: { type: 'string', description: 'Name of the article' },
+        size: { type: 'string', enum: ['S', 'M', 'L', 'XL'] },
+      },
+      required: ['article'],
+    },
+  });
+  await api.post(`/api/tools/${stock.id}/test`, {
+    arguments: { article: 'Fastnet jacket', size: 'L' },
+  });
   return { find, cancel, stock };
 }
 
@@ -146,32 +275,61 @@ async function connectShop(api: ApiClient, graph: GraphServer): Promise<Connecte
 }
 
 /** A customer writes, and the agent answers. @returns the conversation */
-async function writesOnWhatsApp({ url, api }: Team['service'], graph: GraphServer, number: ConnectedNumber, clock: Clock, { phone, name, text }: { phone: string; name: string; text: string }): Promise<string> {
+async function writesOnWhatsApp(
+  { url, api }: Team['service'],
+  graph: GraphServer,
+  number: ConnectedNumber,
+  clock: Clock,
+  { phone, name, text }: { phone: string; name: string; text: string },
+): Promise<string> {
   const before = graph.taken.length;
-  await deliver(url, number, metaText(text, { phone, name, timestamp: String(Math.floor(clock.now().getTime() / 1000)) }));
+  await deliver(
+    url,
+    number,
+    metaText(text, { phone, name, timestamp: String(Math.floor(clock.now().getTime() / 1000)) }),
+  );
   await waitFor(`the agent's answer to ${name}`, () => graph.taken.length > before);
   const { body } = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
-  await waitFor('its delivery on record', async () => (await messagesOf(api, body.id)).at(-1).delivery?.state === 'sent');
+  await waitFor(
+    'its delivery on record',
+    async () => (await messagesOf(api, body.id)).at(-1).delivery?.state === 'sent',
+  );
   return body.id;
 }
 
 async function failsToReply(api: ApiClient, graph: GraphServer, id: string): Promise<void> {
   graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
   await api.post(`/api/conversations/${id}/messages`, { text: 'It is: the seams are taped.' });
-  await waitFor('the failure', async () => (await messagesOf(api, id)).at(-1).delivery.state === 'failed');
+  await waitFor(
+    'the failure',
+    async () => (await messagesOf(api, id)).at(-1).delivery.state === 'failed',
+  );
 }
 
-const messagesOf = async (api: ApiClient, id: string) => (await api.get(`/api/conversations/${id}`)).body.messages;
+const messagesOf = async (api: ApiClient, id: string) =>
+  (await api.get(`/api/conversations/${id}`)).body.messages;
 
 /** @returns the one that fails */
 async function subscribe(api: ApiClient, endpoint: ToolEndpoint): Promise<string> {
-  endpoint.answerAlways('/webhook/closed', (_request, response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":404,"message":"The requested webhook is not registered."}'));
-  const create = async (event: string, path: string, source = 'n8n') => (await api.post('/api/hooks', { event, target_url: `${endpoint.url}${path}`, source })).body.id as string;
+  endpoint.answerAlways(
+    '/webhook/closed',
+    (_request, response) =>
+      void response
+        .writeHead(404, { 'content-type': 'application/json' })
+        .end('{"code":404,"message":"The requested webhook is not registered."}'),
+  );
+  const create = async (event: string, path: string, source = 'n8n') =>
+    (await api.post('/api/hooks', { event, target_url: `${endpoint.url}${path}`, source })).body
+      .id as string;
   await create('message.received', '/webhook/incoming');
   await create('conversation.handed_over', '/webhook/notify-team');
   await create('conversation.qualified', '/crm/leads', 'CRM');
   const failing = await create('conversation.closed', '/webhook/closed');
   for (let n = 1; n <= 5; n++) await api.post(`/api/hooks/${failing}/test`, {});
-  await waitFor('five failures', async () => (await api.get('/api/hooks')).body.data.some(({ status }: { status: string }) => status === 'failing'));
+  await waitFor('five failures', async () =>
+    (await api.get('/api/hooks')).body.data.some(
+      ({ status }: { status: string }) => status === 'failing',
+    ),
+  );
   return failing;
 }

@@ -18,42 +18,90 @@ const button = (page: Page, name: string | RegExp) => page.getByRole('button', {
 
 export const SCREEN_STATES: readonly ScreenState[] = [
   { name: 'sign-in', path: () => '/sign-in', isPublic: true },
-  { name: 'sign-in, refused', path: () => '/sign-in', isPublic: true, isRefusal: true, prepare: refuseSignIn },
+  {
+    name: 'sign-in, refused',
+    path: () => '/sign-in',
+    isPublic: true,
+    isRefusal: true,
+    prepare: refuseSignIn,
+  },
   { name: 'useless link', path: () => '/join?token=unknown', isPublic: true, isRefusal: true },
   { name: 'conversations', path: () => '/conversations' },
   { name: 'conversations, none', path: () => '/conversations?tab=mine' },
   { name: 'conversations, nothing found', path: () => '/conversations?q=nobody' },
   { name: 'conversations, approvals', path: () => '/conversations?tab=approvals' },
-  { name: 'conversation with the agent', path: ({ answered }) => `/conversations/${answered}`, prepare: unfold },
+  {
+    name: 'conversation with the agent',
+    path: ({ answered }) => `/conversations/${answered}`,
+    prepare: unfold,
+  },
   { name: 'conversation with an approval', path: ({ approval }) => `/conversations/${approval}` },
-  { name: 'approval, rejecting', path: ({ approval }) => `/conversations/${approval}`, prepare: (page) => button(page, /^Reject .*with a reason/).click() },
+  {
+    name: 'approval, rejecting',
+    path: ({ approval }) => `/conversations/${approval}`,
+    prepare: (page) => button(page, /^Reject .*with a reason/).click(),
+  },
   { name: 'conversation that waits', path: ({ waiting }) => `/conversations/${waiting}` },
   { name: 'conversation of mine', path: ({ mine }) => `/conversations/${mine}` },
   { name: 'conversation, closing', path: ({ mine }) => `/conversations/${mine}/close` },
   { name: 'conversation, closed', path: ({ closed }) => `/conversations/${closed}` },
   { name: 'conversation on WhatsApp', path: ({ onWhatsApp }) => `/conversations/${onWhatsApp}` },
-  { name: 'conversation outside its window', path: ({ outsideWindow }) => `/conversations/${outsideWindow}` },
+  {
+    name: 'conversation outside its window',
+    path: ({ outsideWindow }) => `/conversations/${outsideWindow}`,
+  },
   { name: 'channels', path: () => '/channels' },
   { name: 'channel', path: ({ channel }) => `/channels/${channel}`, prepare: unfold },
   { name: 'channel, new', path: () => '/channels/new?type=whatsapp_cloud' },
-  { name: 'channel, refused', path: () => '/channels/new?type=whatsapp_cloud', isRefusal: true, prepare: refuseChannel },
-  { name: 'conversation with payment links', path: ({ paying }) => `/conversations/${paying}`, prepare: unfold },
+  {
+    name: 'channel, refused',
+    path: () => '/channels/new?type=whatsapp_cloud',
+    isRefusal: true,
+    prepare: refuseChannel,
+  },
+  {
+    name: 'conversation with payment links',
+    path: ({ paying }) => `/conversations/${paying}`,
+    prepare: unfold,
+  },
   { name: 'payment link, new', path: ({ paying }) => `/conversations/${paying}/payment-link` },
-  { name: 'payment link, refused', path: ({ paying }) => `/conversations/${paying}/payment-link`, isRefusal: true, prepare: refusePaymentLink },
+  {
+    name: 'payment link, refused',
+    path: ({ paying }) => `/conversations/${paying}/payment-link`,
+    isRefusal: true,
+    prepare: refusePaymentLink,
+  },
   { name: 'payments', path: () => '/payments', prepare: unfold },
   { name: 'payments, none of a status', path: () => '/payments?status=failed' },
   { name: 'payment provider with keys', path: () => '/payments/providers/stripe', prepare: unfold },
-  { name: 'payment provider, refused', path: () => '/payments/providers/manual', isRefusal: true, prepare: refuseProvider },
+  {
+    name: 'payment provider, refused',
+    path: () => '/payments/providers/manual',
+    isRefusal: true,
+    prepare: refuseProvider,
+  },
   { name: 'keys', path: () => '/keys' },
   { name: 'keys, forms open', path: () => '/keys', prepare: unfold },
-  { name: 'subscription that fails', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: unfold },
+  {
+    name: 'subscription that fails',
+    path: ({ failing }) => `/keys/subscriptions/${failing}`,
+    prepare: unfold,
+  },
   { name: 'tools', path: () => '/tools' },
   { name: 'tool, new', path: () => '/tools/new' },
-  { name: 'tool, new of kind HTTP', path: () => '/tools/new', prepare: (page) => page.getByRole('radio', { name: 'HTTP' }).check() },
+  {
+    name: 'tool, new of kind HTTP',
+    path: () => '/tools/new',
+    prepare: (page) => page.getByRole('radio', { name: 'HTTP' }).check(),
+  },
   { name: 'tool, refused', path: () => '/tools/new', isRefusal: true, prepare: refuseTool },
   { name: 'tool, edited', path: ({ httpTool }) => `/tools/${httpTool}/edit` },
   { name: 'tool with a result', path: ({ liveTool }) => `/tools/${liveTool}`, prepare: testTool },
-  { name: 'tool with a failure', path: ({ failedTool }) => `/tools/${failedTool}`, prepare: unfold },
+  {
+    name: 'tool with a failure',
+    path: ({ failedTool }) => `/tools/${failedTool}`,
+    prepare: unfold,
+  },
   { name: 'agent', path: () => '/agent', prepare: tryAgent },
   { name: 'team', path: () => '/team', prepare: invite },
   { name: 'account', path: () => '/account' },
@@ -99,7 +147,11 @@ async function refuseProvider(page: Page) {
 
 /** Opens all that is folded. */
 async function unfold(page: Page) {
-  await page.evaluate(() => document.querySelectorAll('main details').forEach((each) => ((each as HTMLDetailsElement).open = true)));
+  await page.evaluate(() =>
+    document
+      .querySelectorAll('main details')
+      .forEach((each) => ((each as HTMLDetailsElement).open = true)),
+  );
 }
 
 export async function testTool(page: Page) {

@@ -1,4 +1,5 @@
-// Pictures of the screens for the README: SCREENSHOTS=docs/screenshots npm run test:browser -- screenshots
+// Pictures of the screens for the README: SCREENSHOTS=docs/screenshots npm run test:browser --
+// screenshots
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { signedInBrowser } from '../helpers/browserless.ts';
@@ -28,7 +29,12 @@ const PICTURES: readonly Picture[] = [
   { name: 'payment-link', path: ({ paying }) => `/conversations/${paying}/payment-link` },
   { name: 'payments', path: () => '/payments' },
   { name: 'keys', path: () => '/keys' },
-  { name: 'subscription', path: ({ failing }) => `/keys/subscriptions/${failing}`, prepare: (page) => page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click() },
+  {
+    name: 'subscription',
+    path: ({ failing }) => `/keys/subscriptions/${failing}`,
+    prepare: (page) =>
+      page.getByRole('region', { name: 'Deliveries' }).locator('summary').first().click(),
+  },
   { name: 'team', path: () => '/team', prepare: inviteOnce },
   { name: 'chat', path: () => '/chat', isPublic: true, isNarrow: true, prepare: comeBack },
 ];
@@ -66,18 +72,34 @@ describeWhenWanted('the pictures of the screens', () => {
 
   async function takeOver() {
     const { page } = await team.openSignedIn(`/conversations/${content.mine}`);
-    await page.getByLabel('Your reply').fill('Hello Jonas, sorry to hear that. The seam is covered for two years: could you send me a photo of it?');
+    await page
+      .getByLabel('Your reply')
+      .fill(
+        'Hello Jonas, sorry to hear that. The seam is covered for two years: could you send me a photo of it?',
+      );
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('ana took over').waitFor();
     await team.closeWindows();
   }
 
   it.each(['light', 'dark'] as const)('in %s', async (scheme) => {
-    const [wide, narrow] = [{ width: 1440, height: 900 }, { width: 360, height: 740 }];
-    const sizes = PICTURES.flatMap((picture) => [{ picture, size: wide, suffix: '' }, ...(picture.isNarrow ? [{ picture, size: narrow, suffix: '-phone' }] : [])]);
+    const [wide, narrow] = [
+      { width: 1440, height: 900 },
+      { width: 360, height: 740 },
+    ];
+    const sizes = PICTURES.flatMap((picture) => [
+      { picture, size: wide, suffix: '' },
+      ...(picture.isNarrow ? [{ picture, size: narrow, suffix: '-phone' }] : []),
+    ]);
     const member = await team.openSignedIn('/conversations', { dark: scheme === 'dark' });
-    for (const { picture: { name, path, prepare, isPublic }, size, suffix } of sizes) {
-      const window = isPublic ? await openWindow(team.browser, { dark: scheme === 'dark' }) : member;
+    for (const {
+      picture: { name, path, prepare, isPublic },
+      size,
+      suffix,
+    } of sizes) {
+      const window = isPublic
+        ? await openWindow(team.browser, { dark: scheme === 'dark' })
+        : member;
       await window.page.setViewportSize(size);
       await window.page.goto(team.service.url + path(content));
       await prepare?.(window.page, content);

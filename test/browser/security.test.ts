@@ -18,7 +18,11 @@ describe('the screens’ defences in a browser', () => {
   beforeAll(async () => {
     team = await startTeam();
     url = team.service.url;
-    const server = createServer((_request, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html><title>Trap</title><link rel="icon" href="data:,">${trap}`));
+    const server = createServer((_request, response) =>
+      response
+        .writeHead(200, { 'Content-Type': 'text/html' })
+        .end(`<!doctype html><title>Trap</title><link rel="icon" href="data:,">${trap}`),
+    );
     stranger = await listenTracked(server, 0, '127.0.0.1');
   });
   afterEach(() => team.closeWindows());
@@ -40,9 +44,22 @@ describe('the screens’ defences in a browser', () => {
       const answer = await reader.request.get(url + path, { maxRedirects: 0 });
       const policy = answer.headers()['content-security-policy']!.split('; ');
       expect([path, answer.status()]).toEqual([path, 200]);
-      expect(policy).toEqual(expect.arrayContaining(["default-src 'none'", "script-src 'self'", "style-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"]));
+      expect(policy).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "form-action 'self'",
+          "base-uri 'none'",
+          "frame-ancestors 'none'",
+        ]),
+      );
       expect(policy.join()).not.toMatch(/unsafe|\*|http/);
-      expect(answer.headers()).toMatchObject({ 'x-frame-options': 'DENY', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
+      expect(answer.headers()).toMatchObject({
+        'x-frame-options': 'DENY',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
     }
   });
 
@@ -51,19 +68,37 @@ describe('the screens’ defences in a browser', () => {
     window.allowErrors(/Content Security Policy/);
     const { page } = window;
     await page.evaluate(() => {
-      const script = Object.assign(document.createElement('script'), { textContent: 'window.__pwned = "script"' });
+      const script = Object.assign(document.createElement('script'), {
+        textContent: 'window.__pwned = "script"',
+      });
       document.body.append(script);
       document.querySelector('h1')!.setAttribute('onclick', 'window.__pwned = "handler"');
-      document.querySelector('h1')!.insertAdjacentHTML('beforeend', '<img src="data:,x" onerror="window.__pwned = 1"><style>h1 { position: fixed }</style>');
+      document
+        .querySelector('h1')!
+        .insertAdjacentHTML(
+          'beforeend',
+          '<img src="data:,x" onerror="window.__pwned = 1"><style>h1 { position: fixed }</style>',
+        );
     });
     await page.getByRole('heading', { level: 1 }).click();
-    const evalEnd = await page.evaluate(() => new Promise((resolve) => {
-      addEventListener('securitypolicyviolation', ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI), { once: false });
-      setTimeout('window.__pwned = "eval"');
-    }));
+    const evalEnd = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          addEventListener(
+            'securitypolicyviolation',
+            ({ blockedURI }) => blockedURI === 'eval' && resolve(blockedURI),
+            { once: false },
+          );
+          setTimeout('window.__pwned = "eval"');
+        }),
+    );
     expect(evalEnd).toBe('eval');
     expect(await page.evaluate('window.__pwned')).toBeUndefined();
-    expect(await page.getByRole('heading', { level: 1 }).evaluate((heading) => getComputedStyle(heading).position)).toBe('static');
+    expect(
+      await page
+        .getByRole('heading', { level: 1 })
+        .evaluate((heading) => getComputedStyle(heading).position),
+    ).toBe('static');
     expect(window.problems).toEqual([]);
   });
 
@@ -73,7 +108,12 @@ describe('the screens’ defences in a browser', () => {
     for (const path of PAGES) {
       trap = `<iframe src="${url}${path}"></iframe>`;
       await window.page.goto(`http://127.0.0.1:${stranger.port}/`);
-      expect(window.page.frames().map((frame) => frame.url()).filter((each) => each.startsWith(url))).toEqual([]);
+      expect(
+        window.page
+          .frames()
+          .map((frame) => frame.url())
+          .filter((each) => each.startsWith(url)),
+      ).toEqual([]);
     }
   });
 
@@ -81,10 +121,18 @@ describe('the screens’ defences in a browser', () => {
     const { context, page } = await team.openSignedIn();
     const [cookie, ...others] = await context.cookies();
     expect(others).toEqual([]);
-    expect(cookie).toMatchObject({ name: 'cs_session', httpOnly: true, sameSite: 'Lax', path: '/', domain: '127.0.0.1' });
+    expect(cookie).toMatchObject({
+      name: 'cs_session',
+      httpOnly: true,
+      sameSite: 'Lax',
+      path: '/',
+      domain: '127.0.0.1',
+    });
     expect(await page.evaluate(() => document.cookie)).toBe('');
     // Nothing but the path that htmx came from.
-    expect(await page.evaluate(() => [...Object.keys(localStorage), ...Object.values(sessionStorage)])).toEqual(['/conversations']);
+    expect(
+      await page.evaluate(() => [...Object.keys(localStorage), ...Object.values(sessionStorage)]),
+    ).toEqual(['/conversations']);
   });
 
   it('gives every session a new token, so that one from before the sign-in is worth nothing', async () => {
@@ -105,7 +153,9 @@ describe('the screens’ defences in a browser', () => {
     const csrf = await page.locator('input[name=csrf]').first().inputValue();
     // Even one that knows the token.
     trap = `<form method="post" action="${url}/keys"><input name="name" value="Trap"><input name="csrf" value="${csrf}"><button>Win a prize</button></form>`;
-    const server = host.includes('localhost') ? `http://localhost:${stranger.port}/` : `${host}:${stranger.port}/`;
+    const server = host.includes('localhost')
+      ? `http://localhost:${stranger.port}/`
+      : `${host}:${stranger.port}/`;
     await page.goto(server);
     await page.getByRole('button', { name: 'Win a prize' }).click();
     await page.getByRole('heading', { name: /That did not work|Sign in/ }).waitFor();
@@ -120,12 +170,15 @@ describe('the screens’ defences in a browser', () => {
     await page.evaluate((value) => {
       document.body.removeAttribute('hx-headers');
       document.body.removeAttribute('hx-boost');
-      for (const field of document.querySelectorAll<HTMLInputElement>('input[name=csrf]')) field.value = value;
+      for (const field of document.querySelectorAll<HTMLInputElement>('input[name=csrf]'))
+        field.value = value;
     }, token);
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill('No');
     // Without htmx: its boosted forms send the page's header.
-    await page.locator('form[action="/keys"]').evaluate((form: HTMLFormElement) => HTMLFormElement.prototype.submit.call(form));
+    await page
+      .locator('form[action="/keys"]')
+      .evaluate((form: HTMLFormElement) => HTMLFormElement.prototype.submit.call(form));
     await page.getByText('This form is too old or was not made here.').waitFor();
     expect(await keyNames(page)).toBe(before);
   });
@@ -148,7 +201,11 @@ describe('the screens’ defences in a browser', () => {
   });
 
   it('ends at once what is done after a sign-out, and in every browser after a sign-out everywhere', async () => {
-    const [one, two, three] = [await team.openSignedIn('/account'), await team.openSignedIn('/keys'), await team.openSignedIn('/conversations')];
+    const [one, two, three] = [
+      await team.openSignedIn('/account'),
+      await team.openSignedIn('/keys'),
+      await team.openSignedIn('/conversations'),
+    ];
     for (const window of [one, two, three]) window.allowErrors(/401/);
     const [cookie] = await one.context.cookies();
     await one.page.getByRole('button', { name: 'Sign out', exact: true }).click();
@@ -186,7 +243,18 @@ describe('the screens’ defences in a browser', () => {
   });
 
   it.each([
-    'https://evil.example/', '//evil.example/', '/\\evil.example/', '\\\\evil.example', 'javascript:alert(1)', 'data:text/html,x', '/%09/evil.example', '/\t/evil.example', 'https:evil.example', '/sign-in', ' //evil.example', '/@evil.example',
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example/',
+    '\\\\evil.example',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '/%09/evil.example',
+    '/\t/evil.example',
+    'https:evil.example',
+    '/sign-in',
+    ' //evil.example',
+    '/@evil.example',
   ])('leads to nobody else’s page after the sign-in: %s', async (next) => {
     const window = await team.open();
     // Some are paths of ours, at which there is nothing.

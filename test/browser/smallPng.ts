@@ -11,7 +11,10 @@ interface Pixels {
   readonly rgb: Buffer;
 }
 
-/** The same picture in its 256 most frequent colours; others become the nearest of them. @param png 8 bits a channel, not interlaced, as Chromium writes it */
+/**
+ * The same picture in its 256 most frequent colours; others become the nearest of them. @param png
+ * 8 bits a channel, not interlaced, as Chromium writes it
+ */
 export function smallPng(png: Buffer): Buffer {
   const pixels = decode(png);
   const palette = mostFrequent(pixels.rgb);
@@ -21,19 +24,29 @@ export function smallPng(png: Buffer): Buffer {
 function decode(png: Buffer): Pixels {
   const chunks = [...chunksOf(png)];
   const header = chunks.find(({ type }) => type === 'IHDR')!.data;
-  const [width, height, channels] = [header.readUInt32BE(0), header.readUInt32BE(4), header[9] === 6 ? 4 : 3];
-  const lines = inflateSync(Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)));
+  const [width, height, channels] = [
+    header.readUInt32BE(0),
+    header.readUInt32BE(4),
+    header[9] === 6 ? 4 : 3,
+  ];
+  const lines = inflateSync(
+    Buffer.concat(chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)),
+  );
   const bytes = unfiltered(lines, width * channels, height, channels);
   if (channels === 3) return { width, height, rgb: bytes };
   const rgb = Buffer.alloc(width * height * 3);
-  for (let pixel = 0; pixel < width * height; pixel++) bytes.copy(rgb, pixel * 3, pixel * 4, pixel * 4 + 3);
+  for (let pixel = 0; pixel < width * height; pixel++)
+    bytes.copy(rgb, pixel * 3, pixel * 4, pixel * 4 + 3);
   return { width, height, rgb };
 }
 
 function* chunksOf(png: Buffer): Generator<{ type: string; data: Buffer }> {
   for (let at = SIGNATURE_BYTES; at < png.length; ) {
     const length = png.readUInt32BE(at);
-    yield { type: png.toString('latin1', at + 4, at + 8), data: png.subarray(at + 8, at + 8 + length) };
+    yield {
+      type: png.toString('latin1', at + 4, at + 8),
+      data: png.subarray(at + 8, at + 8 + length),
+    };
     at += length + 12;
   }
 }
@@ -58,7 +71,11 @@ function predicted(filter: number, left: number, up: number, corner: number): nu
   if (filter < 3) return [0, left, up][filter]!;
   if (filter === 3) return (left + up) >> 1;
   const guess = left + up - corner;
-  const [toLeft, toUp, toCorner] = [left, up, corner].map((each) => Math.abs(guess - each)) as [number, number, number];
+  const [toLeft, toUp, toCorner] = [left, up, corner].map((each) => Math.abs(guess - each)) as [
+    number,
+    number,
+    number,
+  ];
   return toLeft <= toUp && toLeft <= toCorner ? left : toUp <= toCorner ? up : corner;
 }
 
@@ -66,8 +83,12 @@ const colourAt = (rgb: Buffer, pixel: number) => rgb.readUIntBE(pixel * 3, 3);
 
 function mostFrequent(rgb: Buffer): readonly number[] {
   const counts = new Map<number, number>();
-  for (let pixel = 0; pixel < rgb.length / 3; pixel++) counts.set(colourAt(rgb, pixel), (counts.get(colourAt(rgb, pixel)) ?? 0) + 1);
-  return [...counts].sort(([, a], [, b]) => b - a).slice(0, COLOURS).map(([colour]) => colour);
+  for (let pixel = 0; pixel < rgb.length / 3; pixel++)
+    counts.set(colourAt(rgb, pixel), (counts.get(colourAt(rgb, pixel)) ?? 0) + 1);
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, COLOURS)
+    .map(([colour]) => colour);
 }
 
 function indexed(rgb: Buffer, palette: readonly number[]): Buffer {
@@ -76,7 +97,9 @@ function indexed(rgb: Buffer, palette: readonly number[]): Buffer {
     if (!known.has(colour)) known.set(colour, nearest(colour, palette));
     return known.get(colour)!;
   };
-  return Buffer.from(Array.from({ length: rgb.length / 3 }, (_, pixel) => indexOf(colourAt(rgb, pixel))));
+  return Buffer.from(
+    Array.from({ length: rgb.length / 3 }, (_, pixel) => indexOf(colourAt(rgb, pixel))),
+  );
 }
 
 const channels = (colour: number) => [colour >> 16, (colour >> 8) & 255, colour & 255] as const;
@@ -96,9 +119,15 @@ function encode({ width, height }: Pixels, palette: readonly number[], indices: 
   header.writeUInt32BE(height, 4);
   header.set([8, 3], 8); // 8 bits a pixel, of a palette
   const lines = Buffer.alloc((width + 1) * height);
-  for (let y = 0; y < height; y++) indices.copy(lines, y * (width + 1) + 1, y * width, (y + 1) * width);
+  for (let y = 0; y < height; y++)
+    indices.copy(lines, y * (width + 1) + 1, y * width, (y + 1) * width);
   const colours = Buffer.from(palette.flatMap(channels));
-  const chunks = [chunk('IHDR', header), chunk('PLTE', colours), chunk('IDAT', deflateSync(lines, { level: 9 })), chunk('IEND', Buffer.alloc(0))];
+  const chunks = [
+    chunk('IHDR', header),
+    chunk('PLTE', colours),
+    chunk('IDAT', deflateSync(lines, { level: 9 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ];
   return Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ...chunks]);
 }
 

@@ -14,12 +14,30 @@ import { launchBrowser, openWindow, type BrowserWindow } from './browser.ts';
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 /** The built service as somebody starts it who has just installed it: nothing is set up. */
-async function startNew({ folder, env: place }: Storage, caFile: string): Promise<{ program: Program; setupLink: string }> {
+async function startNew(
+  { folder, env: place }: Storage,
+  caFile: string,
+): Promise<{ program: Program; setupLink: string }> {
   const [port, logFile] = [await freePort(), join(folder, 'service.log')];
-  const env = { PORT: String(port), ...place, ALLOWED_NETWORKS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: caFile, AGENT_QUIET_MS: '50' };
-  const program = await startProgram({ name: 'The service', script: mainFile, cwd: folder, env, logFile });
+  const env = {
+    PORT: String(port),
+    ...place,
+    ALLOWED_NETWORKS: '127.0.0.0/8',
+    NODE_EXTRA_CA_CERTS: caFile,
+    AGENT_QUIET_MS: '50',
+  };
+  const program = await startProgram({
+    name: 'The service',
+    script: mainFile,
+    cwd: folder,
+    env,
+    logFile,
+  });
   await program.ready(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
-  const setupLink = await waitFor('the printed link', async () => /http\S+\/setup\?token=\S+/.exec(await readFile(logFile, 'utf8'))?.[0]);
+  const setupLink = await waitFor(
+    'the printed link',
+    async () => /http\S+\/setup\?token=\S+/.exec(await readFile(logFile, 'utf8'))?.[0],
+  );
   return { program, setupLink };
 }
 
@@ -36,7 +54,11 @@ describe('the whole story, as people see it', () => {
   beforeAll(async () => {
     storage = await freshStorage('data');
     files = await writeTlsFiles(await sharedTestCa());
-    [browser, endpoint, { program, setupLink }] = await Promise.all([launchBrowser(), startToolEndpoint(), startNew(storage, files.caFile)]);
+    [browser, endpoint, { program, setupLink }] = await Promise.all([
+      launchBrowser(),
+      startToolEndpoint(),
+      startNew(storage, files.caFile),
+    ]);
     url = new URL(setupLink).origin;
   });
   afterAll(async () => {
@@ -55,7 +77,8 @@ describe('the whole story, as people see it', () => {
   };
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
   const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name });
-  const mainLink = (page: Page, name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name });
+  const mainLink = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name });
   const writeInChat = async (customer: Page, text: string) => {
     await customer.getByRole('textbox', { name: 'Your message' }).fill(text);
     await button(customer, 'Send').click();
@@ -124,10 +147,16 @@ describe('the whole story, as people see it', () => {
 
   async function makeItLive(member: Page) {
     expect(await button(member, 'Go live').isDisabled()).toBe(true);
-    endpoint.answerAlways('/orders', { json: { message: 'Order 20481 is cancelled, and the money is on its way back.' } });
+    endpoint.answerAlways('/orders', {
+      json: { message: 'Order 20481 is cancelled, and the money is on its way back.' },
+    });
     await member.getByLabel('order_number').fill('20481');
     await button(member, 'Run a test call').click();
-    await member.getByRole('group', { name: 'Result' }).first().getByText('Order 20481 is cancelled').waitFor();
+    await member
+      .getByRole('group', { name: 'Result' })
+      .first()
+      .getByText('Order 20481 is cancelled')
+      .waitFor();
     await button(member, 'Go live').click();
     await member.getByText('The tool is live').waitFor();
     await mainLink(member, 'Agent').click();

@@ -1,4 +1,5 @@
-// A service with its first member, an endpoint for tools and events, and browsers for whoever comes.
+// A service with its first member, an endpoint for tools and events, and browsers for whoever
+// comes.
 import type { Browser, Page } from 'playwright-core';
 import type { Clock } from '../../service/src/domain/clock.ts';
 import { MEMBER, MEMBER_ENV } from '../helpers/browserless.ts';
@@ -24,9 +25,21 @@ export interface Team {
   close(): Promise<void>;
 }
 
-export async function startTeam({ env = {}, clock }: { env?: Record<string, string>; clock?: Clock } = {}): Promise<Team> {
-  const [browser, endpoint, graph, port] = await Promise.all([launchBrowser(), startToolEndpoint(), startGraphServer(), freePort()]);
-  const service = await startTestService({ clock, ca: endpoint.ca, env: { PORT: String(port), ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: graph.url, ...env } });
+export async function startTeam({
+  env = {},
+  clock,
+}: { env?: Record<string, string>; clock?: Clock } = {}): Promise<Team> {
+  const [browser, endpoint, graph, port] = await Promise.all([
+    launchBrowser(),
+    startToolEndpoint(),
+    startGraphServer(),
+    freePort(),
+  ]);
+  const service = await startTestService({
+    clock,
+    ca: endpoint.ca,
+    env: { PORT: String(port), ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: graph.url, ...env },
+  });
   const windows = new Set<BrowserWindow>();
   const open = async (options?: WindowOptions) => {
     const window = await openWindow(browser, options);
@@ -65,7 +78,12 @@ export interface Credentials {
 }
 
 /** Signs a member in by the form, on the way to a page. */
-export async function signIn(page: Page, url: string, path = '/conversations', member: Credentials = MEMBER): Promise<void> {
+export async function signIn(
+  page: Page,
+  url: string,
+  path = '/conversations',
+  member: Credentials = MEMBER,
+): Promise<void> {
   await page.goto(url + path);
   await fillSignIn(page, member);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -81,7 +99,12 @@ export async function fillSignIn(page: Page, { email, password }: Credentials): 
 export const BEN = { name: 'Ben', email: 'ben@example.com', password: 'a second good password' };
 
 /** Joins the team by a link that a member makes on the team's screen. */
-export async function join(member: Page, newcomer: Page, url: string, { name, email, password } = BEN): Promise<void> {
+export async function join(
+  member: Page,
+  newcomer: Page,
+  url: string,
+  { name, email, password } = BEN,
+): Promise<void> {
   await member.goto(`${url}/team`);
   await member.getByLabel('Who is it for?').fill(name);
   await member.getByRole('button', { name: 'Make a link' }).click();

@@ -15,12 +15,19 @@ describe('two members in two browsers', () => {
     const { page } = await team.openSignedIn();
     await join(page, (await team.open()).page, team.service.url);
     await team.closeWindows();
-    tool = await team.endpoint.define(team.service.api, { name: 'cancel_order', parameters: { type: 'object', properties: { order: { type: 'string' } } }, ask_before_running: true });
+    tool = await team.endpoint.define(team.service.api, {
+      name: 'cancel_order',
+      parameters: { type: 'object', properties: { order: { type: 'string' } } },
+      ask_before_running: true,
+    });
     await makeLive(team.service.api, tool);
   });
   beforeEach(async () => {
     [ana, ben] = [(await team.open()).page, (await team.open()).page];
-    await Promise.all([signIn(ana, team.service.url), signIn(ben, team.service.url, '/conversations', BEN)]);
+    await Promise.all([
+      signIn(ana, team.service.url),
+      signIn(ben, team.service.url, '/conversations', BEN),
+    ]);
     for (const page of [ana, ben]) page.on('dialog', (dialog) => void dialog.accept());
   });
   afterEach(() => team.closeWindows());
@@ -30,7 +37,8 @@ describe('two members in two browsers', () => {
   const item = (page: Page, name: RegExp) => page.getByRole('link', { name });
   const both = (act: (page: Page) => Promise<unknown>) => Promise.all([ana, ben].map(act));
   /** A reload would forget this mark. */
-  const mark = () => both((page) => page.evaluate(() => Object.assign(window, { isSamePage: true })));
+  const mark = () =>
+    both((page) => page.evaluate(() => Object.assign(window, { isSamePage: true })));
   const expectNoReload = async (...pages: Page[]) => {
     for (const page of pages) expect(await page.evaluate('window.isSamePage')).toBe(true);
   };
@@ -53,7 +61,10 @@ describe('two members in two browsers', () => {
     await expectNoReload(ana, ben);
     await item(ana, /Aisha/).click();
     await ana.getByRole('article').getByText('Which maps').waitFor();
-    await ana.getByRole('link', { name: /Aisha/ }).and(ana.locator(':not(:has-text("unread"))')).waitFor();
+    await ana
+      .getByRole('link', { name: /Aisha/ })
+      .and(ana.locator(':not(:has-text("unread"))'))
+      .waitFor();
     // Read by Ana is not read by Ben.
     await item(ben, /Aisha.*unread/).waitFor();
     await customer.write('Still there?');
@@ -107,7 +118,9 @@ describe('two members in two browsers', () => {
   });
 
   it('see at once how the other one has decided an approval', async () => {
-    const { customer, conversationId: id } = await ask(team.service.url, tool, '20481', { name: 'Ewa' });
+    const { customer, conversationId: id } = await ask(team.service.url, tool, '20481', {
+      name: 'Ewa',
+    });
     await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
     await agentSays(customer);
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
@@ -124,7 +137,9 @@ describe('two members in two browsers', () => {
   });
 
   it('decide at once: one counts, the other one is told in words', async () => {
-    const { customer, conversationId: id } = await ask(team.service.url, tool, '20482', { name: 'Femi' });
+    const { customer, conversationId: id } = await ask(team.service.url, tool, '20482', {
+      name: 'Femi',
+    });
     await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
     await agentSays(customer);
     // The decision of whoever is second is on its way already when the first one's arrives.
@@ -133,10 +148,16 @@ describe('two members in two browsers', () => {
     await both((page) => button(page, 'Approve Cancel order').waitFor());
     await both((page) => button(page, 'Approve Cancel order').click());
     await both((page) => page.getByText('Approved by').waitFor());
-    const told = await Promise.all([ana, ben].map((page) => page.getByText('Your decision was not used.').count()));
+    const told = await Promise.all(
+      [ana, ben].map((page) => page.getByText('Your decision was not used.').count()),
+    );
     expect(told.toSorted()).toEqual([0, 1]);
     await callIn(team.service.api, `conversation_id=${id}`, 'succeeded');
-    expect(team.endpoint.envelopes('/cancel_order').filter(({ conversation_id }) => conversation_id === id)).toHaveLength(1);
+    expect(
+      team.endpoint
+        .envelopes('/cancel_order')
+        .filter(({ conversation_id }) => conversation_id === id),
+    ).toHaveLength(1);
   });
 
   it('see new and revoked keys, and tools that go live and pause', async () => {
@@ -161,14 +182,24 @@ describe('two members in two browsers', () => {
   it('see deliveries arrive, and a subscription’s flag rise and go', async () => {
     const { endpoint, service } = team;
     endpoint.answerAlways('/events', 404);
-    const { body: subscription } = await service.api.post('/api/hooks', { event: 'conversation.closed', target_url: `${endpoint.url}/events`, source: 'n8n' });
+    const { body: subscription } = await service.api.post('/api/hooks', {
+      event: 'conversation.closed',
+      target_url: `${endpoint.url}/events`,
+      source: 'n8n',
+    });
     await ana.goto(`${service.url}/keys/subscriptions/${subscription.id}`);
     await ben.goto(`${service.url}/keys`);
     await mark();
-    const failed = () => ana.getByRole('group').filter({ hasText: 'Failed' }).filter({ has: ana.locator('summary') });
+    const failed = () =>
+      ana
+        .getByRole('group')
+        .filter({ hasText: 'Failed' })
+        .filter({ has: ana.locator('summary') });
     for (let number = 1; number <= 5; number++) {
       await service.api.post(`/api/hooks/${subscription.id}/test`, {});
-      await failed().nth(number - 1).waitFor();
+      await failed()
+        .nth(number - 1)
+        .waitFor();
     }
     await both((page) => page.getByText('Failing', { exact: true }).waitFor());
     await both((page) => page.getByText('The last five deliveries failed').waitFor());

@@ -10,8 +10,8 @@ export interface TargetLedger {
 }
 
 /**
- * The receivers' side of the account: which message arrived where, under which event id, and whether
- * every repeat was the same bytes under the same id.
+ * The receivers' side of the account: which message arrived where, under which event id, and
+ * whether every repeat was the same bytes under the same id.
  */
 export class DeliveryLedger {
   readonly #secrets = new Map<string, string[]>();
@@ -26,15 +26,23 @@ export class DeliveryLedger {
 
   /** Whether some `v1` fits some secret that the target knows. */
   verifies({ path, headers, rawBody }: ReceivedRequest): boolean {
-    const parts = String(headers['x-service-signature']).split(',').map((part) => part.split('=', 2) as [string, string]);
+    const parts = String(headers['x-service-signature'])
+      .split(',')
+      .map((part) => part.split('=', 2) as [string, string]);
     const t = parts.find(([name]) => name === 't')?.[1] ?? '';
     return (this.#secrets.get(path) ?? []).some((secret) => {
       const expected = createHmac('sha256', secret).update(`${t}.`).update(rawBody).digest();
-      return parts.some(([name, hex]) => name === 'v1' && hex.length === 64 && timingSafeEqual(Buffer.from(hex, 'hex'), expected));
+      return parts.some(
+        ([name, hex]) =>
+          name === 'v1' && hex.length === 64 && timingSafeEqual(Buffer.from(hex, 'hex'), expected),
+      );
     });
   }
 
-  /** Every request counts here, also one that is then refused: its bytes must be those of the event's other attempts. */
+  /**
+   * Every request counts here, also one that is then refused: its bytes must be those of the
+   * event's other attempts.
+   */
   note({ headers, rawBody }: ReceivedRequest): void {
     const eventId = String(headers['x-service-delivery']);
     const body = rawBody.toString();
@@ -47,8 +55,12 @@ export class DeliveryLedger {
   accept({ path, headers, rawBody }: ReceivedRequest): void {
     const target = this.#of(path);
     target.accepted += 1;
-    const { id, message } = JSON.parse(rawBody.toString()) as { id: string; message: { id: string } };
-    if (id !== headers['x-service-delivery']) this.faults.push(`${id} came under another X-Service-Delivery`);
+    const { id, message } = JSON.parse(rawBody.toString()) as {
+      id: string;
+      message: { id: string };
+    };
+    if (id !== headers['x-service-delivery'])
+      this.faults.push(`${id} came under another X-Service-Delivery`);
     const events = target.eventsOf.get(message.id);
     if (events) events.add(id);
     else target.eventsOf.set(message.id, new Set([id]));

@@ -12,7 +12,14 @@ import { apiClient, type ApiClient } from '../helpers/apiClient.ts';
 import { randomFrom } from '../helpers/flakyProxy.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { freePort, startProgram, type Program } from '../helpers/program.ts';
-import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsFiles, type TlsReceiver } from '../helpers/tls.ts';
+import {
+  sharedTestCa,
+  startTlsReceiver,
+  writeTlsFiles,
+  type ReceivedRequest,
+  type TlsFiles,
+  type TlsReceiver,
+} from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { DeliveryLedger } from './deliveryLedger.ts';
 import { startWriters, type Writers } from './writers.ts';
@@ -21,7 +28,13 @@ const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 200);
 const SEED = Number(process.env.CHAOS_SEED ?? randomInt(1_000_000));
 
 /** When a round's kill comes. */
-const MOMENTS = ['at any time', 'in the middle of a POST', 'right after a 2xx', 'while a snapshot is written', 'while starting'] as const;
+const MOMENTS = [
+  'at any time',
+  'in the middle of a POST',
+  'right after a 2xx',
+  'while a snapshot is written',
+  'while starting',
+] as const;
 type Moment = (typeof MOMENTS)[number];
 
 const LONGEST_ROUND_MS = 1200;
@@ -49,7 +62,10 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   let program: Program;
   let writers: Writers;
   let recovered = 0;
-  /** Kills the service at the next request (`before` its answer or `after`), when a round asks for it. */
+  /**
+   * Kills the service at the next request (`before` its answer or `after`), when a round asks for
+   * it.
+   */
   let killAt: { side: 'before' | 'after'; kill: () => void } | null = null;
 
   const start = () =>
@@ -74,7 +90,8 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         LOG_LEVEL: 'warn',
       },
     });
-  const ready = (one: Program) => one.ready(() => fetch(`${url}/readyz`).then((answer) => answer.ok));
+  const ready = (one: Program) =>
+    one.ready(() => fetch(`${url}/readyz`).then((answer) => answer.ok));
   const startAndWait = async () => {
     const begunAt = performance.now();
     program = await start();
@@ -82,7 +99,10 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     startTimesMs.push(performance.now() - begunAt);
   };
 
-  /** As receivers are: one that is well, one that fails now and then, one whose workflow is published again and again. */
+  /**
+   * As receivers are: one that is well, one that fails now and then, one whose workflow is
+   * published again and again.
+   */
   const answer = (request: ReceivedRequest, response: ServerResponse) => {
     ledger.note(request);
     if (killAt?.side === 'before') return void killAt.kill();
@@ -99,25 +119,32 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     if (killAt?.side === 'after') response.once('finish', killAt.kill);
   };
 
-  beforeAll(async () => {
-    receiver = await startTlsReceiver(answer);
-    tls = await writeTlsFiles(await sharedTestCa());
-    folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
-    await mkdir(join(folder, 'data'));
-    url = `http://127.0.0.1:${await freePort()}`;
-    api = apiClient(url, API_KEY);
-    await startAndWait();
-    for (const path of [STEADY, FLAKY, REPUBLISHED]) for (const event of ['message.received', 'message.sent']) await subscribe(path, event);
-    writers = await startWriters(url, API_KEY);
+  beforeAll(
+    async () => {
+      receiver = await startTlsReceiver(answer);
+      tls = await writeTlsFiles(await sharedTestCa());
+      folder = await mkdtemp(join(tmpdir(), 'conversation-service-chaos-'));
+      await mkdir(join(folder, 'data'));
+      url = `http://127.0.0.1:${await freePort()}`;
+      api = apiClient(url, API_KEY);
+      await startAndWait();
+      for (const path of [STEADY, FLAKY, REPUBLISHED])
+        for (const event of ['message.received', 'message.sent']) await subscribe(path, event);
+      writers = await startWriters(url, API_KEY);
 
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      await playRound(round);
-      if (round % 20 === 0) print(`round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`);
-    }
-    await writers.stop();
-    await settle();
-    tell();
-  }, 600_000 + ROUNDS * 10_000);
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        await playRound(round);
+        if (round % 20 === 0)
+          print(
+            `round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`,
+          );
+      }
+      await writers.stop();
+      await settle();
+      tell();
+    },
+    600_000 + ROUNDS * 10_000,
+  );
 
   afterAll(async () => {
     await program?.kill();
@@ -129,7 +156,11 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
   async function playRound(round: number): Promise<void> {
     const wanted = MOMENTS[Math.floor(random() * MOMENTS.length)]!;
     // Beside the load and unaware of the crash to come, as n8n would.
-    const errand = [round % REPUBLISH_EVERY === 0 && republish(), round % ROTATE_EVERY === 0 && rotate(), recover(0.2)];
+    const errand = [
+      round % REPUBLISH_EVERY === 0 && republish(),
+      round % ROTATE_EVERY === 0 && rotate(),
+      recover(0.2),
+    ];
     const moment = await killWhen(wanted);
     killed.set(moment, (killed.get(moment) ?? 0) + 1);
     await startAndWait();
@@ -151,12 +182,18 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
       return wanted;
     }
     await sleep((random() * LONGEST_ROUND_MS) / 2);
-    const reached = wanted === 'while a snapshot is written' ? await duringSnapshot() : await atRequest(wanted === 'right after a 2xx' ? 'after' : 'before');
+    const reached =
+      wanted === 'while a snapshot is written'
+        ? await duringSnapshot()
+        : await atRequest(wanted === 'right after a 2xx' ? 'after' : 'before');
     await program.kill();
     return reached ? wanted : 'at any time';
   }
 
-  /** Kills from within the receiver, in the same turn of its event loop. @returns false when no request came */
+  /**
+   * Kills from within the receiver, in the same turn of its event loop. @returns false when no
+   * request came
+   */
   async function atRequest(side: 'before' | 'after'): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const { pid } = program;
@@ -192,13 +229,18 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   /** Through crashes: again until there is an answer. */
   async function insist<T>(what: string, ask: () => Promise<T>): Promise<T> {
-    return (await waitFor(what, async () => ({ answer: await ask() }), { timeoutMs: 60_000 })).answer;
+    return (await waitFor(what, async () => ({ answer: await ask() }), { timeoutMs: 60_000 }))
+      .answer;
   }
 
   /** What was made without an answer is found and removed, since nobody knows its secret. */
   async function subscribe(path: string, event: string): Promise<void> {
     const made = await insist('a subscription', async () => {
-      const answer = await api.post('/api/hooks', { event, target_url: receiver.url + path, source: 'n8n' });
+      const answer = await api.post('/api/hooks', {
+        event,
+        target_url: receiver.url + path,
+        source: 'n8n',
+      });
       if (answer.status === 409) await api.delete(`/api/hooks/${answer.body.error.existing_id}`);
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
       return answer.body as { id: string; secret: string };
@@ -222,7 +264,9 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   async function rotate(): Promise<void> {
     const { id, path } = hooks.find((hook) => hook.path === STEADY)!;
-    const { status, body } = await api.post(`/api/hooks/${id}/rotate-secret`).catch(() => ({ status: 0, body: null }));
+    const { status, body } = await api
+      .post(`/api/hooks/${id}/rotate-secret`)
+      .catch(() => ({ status: 0, body: null }));
     if (status === 200) ledger.learn(path, body.secret);
   }
 
@@ -231,7 +275,9 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     if (random() >= chance) return;
     const hook = hooks.find(({ path }) => path === FLAKY)!;
     await sleep(random() * 500);
-    await api.post(`/api/hooks/${hook.id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' }).catch(() => {});
+    await api
+      .post(`/api/hooks/${hook.id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
+      .catch(() => {});
   }
 
   /** Until nothing is pending, and nothing failed that a recover could not bring. */
@@ -242,7 +288,9 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         async () => {
           if ((await countOf(id, 'pending')) > 0) return false;
           if ((await countOf(id, 'failed')) === 0) return true;
-          recovered += (await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })).body.redelivered as number;
+          recovered += (
+            await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
+          ).body.redelivered as number;
           return false;
         },
         { timeoutMs: 300_000, everyMs: 200 },
@@ -250,19 +298,32 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     }
   }
 
-  const countOf = async (id: string, status: string): Promise<number> => (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
+  const countOf = async (id: string, status: string): Promise<number> =>
+    (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
 
   function tell(): void {
     const { received, sent } = writers.acknowledged;
-    const targets = [STEADY, FLAKY, REPUBLISHED].map((path) => ({ path, ...pick(ledger.at(path)) }));
+    const targets = [STEADY, FLAKY, REPUBLISHED].map((path) => ({
+      path,
+      ...pick(ledger.at(path)),
+    }));
     print(
       `${ROUNDS} kills: ${[...killed].map(([moment, count]) => `${count} ${moment}`).join(', ')}`,
       `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated`,
-      ...targets.map(({ path, messages, accepted }) => `${path}: ${messages} messages in ${accepted} accepted deliveries`),
+      ...targets.map(
+        ({ path, messages, accepted }) =>
+          `${path}: ${messages} messages in ${accepted} accepted deliveries`,
+      ),
       `${recovered} recovered at the end; start to ready p50 ${quantile(startTimesMs, 0.5).toFixed(0)} ms, longest ${Math.max(...startTimesMs).toFixed(0)} ms`,
     );
   }
-  const pick = ({ eventsOf, accepted }: { eventsOf: ReadonlyMap<string, unknown>; accepted: number }) => ({ messages: eventsOf.size, accepted });
+  const pick = ({
+    eventsOf,
+    accepted,
+  }: {
+    eventsOf: ReadonlyMap<string, unknown>;
+    accepted: number;
+  }) => ({ messages: eventsOf.size, accepted });
 
   it('was a load, and the kills came at every kind of moment', () => {
     expect(writers.acknowledged.received.size).toBeGreaterThan(ROUNDS);
@@ -270,12 +331,15 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     if (ROUNDS >= 50) expect([...killed.keys()].sort()).toEqual([...MOMENTS].sort());
   });
 
-  it.each([STEADY, FLAKY, REPUBLISHED])('%s was given every acknowledged message, each under one event id', (path) => {
-    const { received, sent } = writers.acknowledged;
-    const { eventsOf } = ledger.at(path);
-    expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
-    expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
-  });
+  it.each([STEADY, FLAKY, REPUBLISHED])(
+    '%s was given every acknowledged message, each under one event id',
+    (path) => {
+      const { received, sent } = writers.acknowledged;
+      const { eventsOf } = ledger.at(path);
+      expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
+      expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
+    },
+  );
 
   it('every repeat had the same bytes and id', () => {
     expect(ledger.faults).toEqual([]);
@@ -286,10 +350,14 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
     const all = await writers.readAll();
     const stored = new Map(all.map(({ id, text }) => [id, text]));
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
-    const expected = [...[...received].map(([id, key]) => [id, `A question ${key}`] as const), ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const)];
+    const expected = [
+      ...[...received].map(([id, key]) => [id, `A question ${key}`] as const),
+      ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const),
+    ];
     expect(expected.filter(([id, text]) => stored.get(id) !== text)).toEqual([]);
     expect(all).toHaveLength(expected.length);
   });
 });
 
-const print = (...lines: readonly string[]) => process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
+const print = (...lines: readonly string[]) =>
+  process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliver, metaBody, metaEntry, metaValue, newWamid, type ConnectedNumber } from '../helpers/meta.ts';
+import {
+  deliver,
+  metaBody,
+  metaEntry,
+  metaValue,
+  newWamid,
+  type ConnectedNumber,
+} from '../helpers/meta.ts';
 
 /** A message that a customer writes. */
 export interface PlannedMessage {
@@ -26,8 +33,8 @@ export interface MetaDriver {
   run(): Promise<DriverReport>;
   readonly acknowledged: number;
   /**
-   * The service is killed now. What had its 200 before is never sent again, so that a loss cannot be
-   * covered up.
+   * The service is killed now. What had its 200 before is never sent again, so that a loss cannot
+   * be covered up.
    */
   noteCrash(): void;
 }
@@ -41,7 +48,17 @@ const PATIENCE_MS = 10_000;
 const LATEST_DOUBLE_MS = 3000;
 
 /** Messages of random contacts, so many a second. @param random 0 to 1 */
-export function planMessages({ count, perSecond, phones, random }: { count: number; perSecond: number; phones: readonly string[]; random: () => number }): PlannedMessage[] {
+export function planMessages({
+  count,
+  perSecond,
+  phones,
+  random,
+}: {
+  count: number;
+  perSecond: number;
+  phones: readonly string[];
+  random: () => number;
+}): PlannedMessage[] {
   const written = new Map<string, number>();
   return Array.from({ length: count }, (_, n) => {
     const phone = phones[Math.floor(random() * phones.length)]!;
@@ -52,11 +69,16 @@ export function planMessages({ count, perSecond, phones, random }: { count: numb
 }
 
 /**
- * Plays Meta: delivers planned messages in POSTs of 1 to 300, again until each has its 200, some twice
- * on purpose. A contact's next message goes out once the one before has been acknowledged, or beside it
- * in the same POST.
+ * Plays Meta: delivers planned messages in POSTs of 1 to 300, again until each has its 200, some
+ * twice on purpose. A contact's next message goes out once the one before has been acknowledged, or
+ * beside it in the same POST.
  */
-export function createMetaDriver(url: string, number: ConnectedNumber, plan: readonly PlannedMessage[], random: () => number): MetaDriver {
+export function createMetaDriver(
+  url: string,
+  number: ConnectedNumber,
+  plan: readonly PlannedMessage[],
+  random: () => number,
+): MetaDriver {
   const waiting = [...plan];
   const busy = new Set<string>();
   const answers: { ms: number; messages: number }[] = [];
@@ -101,7 +123,10 @@ export function createMetaDriver(url: string, number: ConnectedNumber, plan: rea
   /** @returns false when there was no 200 */
   async function isTaken(body: string, messages: number): Promise<boolean> {
     const begunAt = performance.now();
-    const { status } = await Promise.race([deliver(url, number, body).catch(() => ({ status: 0 })), sleep(PATIENCE_MS, { status: 0 }, { ref: false })]);
+    const { status } = await Promise.race([
+      deliver(url, number, body).catch(() => ({ status: 0 })),
+      sleep(PATIENCE_MS, { status: 0 }, { ref: false }),
+    ]);
     assertExpected(status);
     if (status === 200) answers.push({ ms: performance.now() - begunAt, messages });
     return status === 200;
@@ -148,7 +173,8 @@ export function createMetaDriver(url: string, number: ConnectedNumber, plan: rea
 
 /** @throws Error for an answer that Meta would not get: what it repeats is no mistake of its own */
 function assertExpected(status: number): void {
-  if (status !== 0 && status !== 200 && status !== 503) throw new Error(`the service answered ${status}`);
+  if (status !== 0 && status !== 200 && status !== 503)
+    throw new Error(`the service answered ${status}`);
 }
 
 /** How many messages a POST holds: mostly one, sometimes a few, now and then what has gathered. */
@@ -158,17 +184,31 @@ function drawSize(random: () => number): number {
   return kind < 0.985 ? 2 + Math.floor(random() * 19) : 100 + Math.floor(random() * 201);
 }
 
-/** All in one change, or a change for each contact, over one or several entries; a contact's messages stay in order. */
+/**
+ * All in one change, or a change for each contact, over one or several entries; a contact's
+ * messages stay in order.
+ */
 function bodyOf(messages: readonly PlannedMessage[], random: () => number): unknown {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const valueOf = (some: readonly PlannedMessage[]) =>
     metaValue({
-      contacts: [...new Set(some.map(({ phone }) => phone))].map((phone) => ({ profile: { name: `Contact ${phone.slice(-4)}` }, wa_id: phone })),
-      messages: some.map(({ id, phone, text }) => ({ from: phone, id, timestamp, type: 'text', text: { body: text } })),
+      contacts: [...new Set(some.map(({ phone }) => phone))].map((phone) => ({
+        profile: { name: `Contact ${phone.slice(-4)}` },
+        wa_id: phone,
+      })),
+      messages: some.map(({ id, phone, text }) => ({
+        from: phone,
+        id,
+        timestamp,
+        type: 'text',
+        text: { body: text },
+      })),
     });
   if (random() < 0.5) return metaBody(valueOf(messages));
   const values = [...Map.groupBy(messages, ({ phone }) => phone).values()].map(valueOf);
   const inFirst = Math.ceil(values.length * random());
-  const entries = [values.slice(0, inFirst), values.slice(inFirst)].filter((each) => each.length > 0);
+  const entries = [values.slice(0, inFirst), values.slice(inFirst)].filter(
+    (each) => each.length > 0,
+  );
   return { object: 'whatsapp_business_account', entry: entries.map((each) => metaEntry(...each)) };
 }

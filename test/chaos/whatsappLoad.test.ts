@@ -9,7 +9,12 @@ import { connectNumber } from '../helpers/meta.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { createMetaDriver, planMessages, type DriverReport, type PlannedMessage } from './metaDriver.ts';
+import {
+  createMetaDriver,
+  planMessages,
+  type DriverReport,
+  type PlannedMessage,
+} from './metaDriver.ts';
 
 const SECONDS = Number(process.env.CHAOS_SECONDS ?? 60);
 const SEED = Number(process.env.CHAOS_SEED ?? randomInt(1_000_000));
@@ -45,7 +50,11 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
     const crash = async () => {
       for (let n = 1; n <= CRASHES; n++) {
         await sleep((SECONDS * 1000) / (CRASHES + 1));
-        const [after, figures, killedAt] = [driver.acknowledged, await figuresOf(service.pid), performance.now()];
+        const [after, figures, killedAt] = [
+          driver.acknowledged,
+          await figuresOf(service.pid),
+          performance.now(),
+        ];
         driver.noteCrash();
         await service.crashAndRestart();
         restarts.push({ downMs: performance.now() - killedAt, after, figures });
@@ -56,7 +65,10 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
       `${plan.length} messages in ${(report.tookMs / 1000).toFixed(1)} s: ${((plan.length * 1000) / report.tookMs).toFixed(0)} a second; ${report.answers.length} POSTs answered with 200, ${report.repeated} repeated, ${report.doubled} doubled`,
       `answer to a POST of 1: ${spread(report.answers.filter(({ messages }) => messages === 1))}`,
       `answer to a POST of 100 and more: ${spread(report.answers.filter(({ messages }) => messages >= 100))}`,
-      ...restarts.map(({ downMs, after, figures }) => `SIGKILL after ${after} messages (${figures}): ready again ${downMs.toFixed(0)} ms later`),
+      ...restarts.map(
+        ({ downMs, after, figures }) =>
+          `SIGKILL after ${after} messages (${figures}): ready again ${downMs.toFixed(0)} ms later`,
+      ),
       `at the end: ${await figuresOf(service.pid)}`,
     ]);
   });
@@ -82,19 +94,40 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
       for (const phone of left) stored.set(phone, await messageIdsOf(service, phone));
     };
     await Promise.all(Array.from({ length: READERS }, read));
-    const wrong = [...byPhone].filter(([phone, messages]) => stored.get(phone)!.join(' ') !== messages.map(({ id }) => id).join(' '));
-    expect(wrong.map(([phone, messages]) => ({ phone, planned: messages.map(({ id }) => id), stored: stored.get(phone) }))).toEqual([]);
+    const wrong = [...byPhone].filter(
+      ([phone, messages]) =>
+        stored.get(phone)!.join(' ') !== messages.map(({ id }) => id).join(' '),
+    );
+    expect(
+      wrong.map(([phone, messages]) => ({
+        phone,
+        planned: messages.map(({ id }) => id),
+        stored: stored.get(phone),
+      })),
+    ).toEqual([]);
   });
 
   it('emitted message.received once for each, and delivered it', async () => {
     const begun = performance.now();
-    await waitFor('every event', () => new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size >= plan.length, { timeoutMs: 120_000, everyMs: 250 });
+    await waitFor(
+      'every event',
+      () =>
+        new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size >=
+        plan.length,
+      { timeoutMs: 120_000, everyMs: 250 },
+    );
     const eventsOf = new Map<string, Set<string>>();
-    for (const { id, message } of receiver.payloads()) eventsOf.set(message.channel_message_id, (eventsOf.get(message.channel_message_id) ?? new Set()).add(id));
+    for (const { id, message } of receiver.payloads())
+      eventsOf.set(
+        message.channel_message_id,
+        (eventsOf.get(message.channel_message_id) ?? new Set()).add(id),
+      );
     expect([...eventsOf.keys()].sort()).toEqual(plan.map(({ id }) => id).sort());
     expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
     expect(receiver.faults).toEqual([]);
-    print([`${receiver.requests.length} deliveries of ${plan.length} events; the last ${((performance.now() - begun) / 1000).toFixed(1)} s after the reading`]);
+    print([
+      `${receiver.requests.length} deliveries of ${plan.length} events; the last ${((performance.now() - begun) / 1000).toFixed(1)} s after the reading`,
+    ]);
   });
 });
 
@@ -102,7 +135,11 @@ describe(`${PER_SECOND} WhatsApp messages a second for ${SECONDS} s from ${CONTA
 async function messageIdsOf({ api }: ServiceProcess, phone: string): Promise<string[]> {
   const found = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
   if (found.status === 404) return [];
-  const { messages, message_count: count, previous_conversation_id: previous } = (await api.get(`/api/conversations/${found.body.id}?messages=200`)).body;
+  const {
+    messages,
+    message_count: count,
+    previous_conversation_id: previous,
+  } = (await api.get(`/api/conversations/${found.body.id}?messages=200`)).body;
   expect([messages.length, previous]).toEqual([count, null]);
   return messages.map(({ channel_message_id: id }: { channel_message_id: string }) => id);
 }
@@ -115,10 +152,14 @@ const spread = (answers: DriverReport['answers']): string => {
 /** Memory, and the processor's time since the process began, where the system tells it (Linux). */
 async function figuresOf(pid: number): Promise<string> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const mib = (name: string) => Math.round(Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024);
+  const mib = (name: string) =>
+    Math.round(
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? Number.NaN) / 1024,
+    );
   const stat = (await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')).split(' ');
   const cpuMs = (Number(stat[13]) + Number(stat[14])) * TICK_MS;
   return `${mib('VmRSS')} MiB, at most ${mib('VmHWM')} MiB, ${(cpuMs / 1000).toFixed(1)} s of CPU`;
 }
 
-const print = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
+const print = (lines: readonly string[]) =>
+  process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));

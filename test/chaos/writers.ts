@@ -13,7 +13,9 @@ export interface Writers {
   readonly acknowledged: Acknowledged;
   /** Calls that got no answer, or a 503, and were made again. */
   readonly repeated: number;
-  /** Finishes what was begun, so that the ledger is whole. @throws what was unexpected in an answer */
+  /**
+   * Finishes what was begun, so that the ledger is whole. @throws what was unexpected in an answer
+   */
   stop(): Promise<void>;
   /** What is stored now: every customer's messages and replies, as the customer reads them. */
   readAll(): Promise<{ id: string; text: string }[]>;
@@ -27,22 +29,32 @@ interface Customer {
 const CUSTOMERS = 16;
 const PAUSE_MS = 80;
 const AGAIN_MS = 25;
-/** A call that was under way when its process was killed may hang on a socket that nobody closes. */
+/**
+ * A call that was under way when its process was killed may hang on a socket that nobody closes.
+ */
 const PATIENCE_MS = 5000;
 
 /**
- * Customers who write and a team that answers, through every crash: what got no answer is written again
- * under the same id until it has one.
+ * Customers who write and a team that answers, through every crash: what got no answer is written
+ * again under the same id until it has one.
  * @param urls of processes that share the work: each call goes to the next one, a repeated one too
  */
-export async function startWriters(urls: string | readonly string[], apiKey: string): Promise<Writers> {
+export async function startWriters(
+  urls: string | readonly string[],
+  apiKey: string,
+): Promise<Writers> {
   const nextUrl = inTurn(typeof urls === 'string' ? [urls] : urls);
   const acknowledged: Acknowledged = { received: new Map(), sent: new Map() };
   let repeated = 0;
   let stopping = false;
 
   /** Until there is an answer that is no 503. */
-  const insist = async (path: string, token: string | null, body: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: never }> => {
+  const insist = async (
+    path: string,
+    token: string | null,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: never }> => {
     for (;;) {
       const answer = await call(nextUrl() + path, token, body, headers);
       if (answer !== null) return answer;
@@ -50,22 +62,38 @@ export async function startWriters(urls: string | readonly string[], apiKey: str
       await sleep(AGAIN_MS);
     }
   };
-  const expectStatus = ({ status, body }: { status: number; body: unknown }, wanted: number, what: string) => {
-    if (status !== wanted) throw new Error(`${what} was answered with ${status}: ${JSON.stringify(body)}`);
+  const expectStatus = (
+    { status, body }: { status: number; body: unknown },
+    wanted: number,
+    what: string,
+  ) => {
+    if (status !== wanted)
+      throw new Error(`${what} was answered with ${status}: ${JSON.stringify(body)}`);
   };
 
   const write = async (customer: Customer) => {
     const clientMessageId = randomUUID();
-    const answer = await insist('/api/chat/messages', customer.token, { text: `A question ${clientMessageId}`, client_message_id: clientMessageId });
+    const answer = await insist('/api/chat/messages', customer.token, {
+      text: `A question ${clientMessageId}`,
+      client_message_id: clientMessageId,
+    });
     expectStatus(answer, 202, 'a message');
-    const { message_id: id, conversation_id: conversationId } = answer.body as { message_id: string; conversation_id: string };
+    const { message_id: id, conversation_id: conversationId } = answer.body as {
+      message_id: string;
+      conversation_id: string;
+    };
     acknowledged.received.set(id, clientMessageId);
     customer.conversationId = conversationId;
   };
   const reply = async ({ conversationId }: Customer) => {
     if (conversationId === null) return;
     const key = randomUUID();
-    const answer = await insist(`/api/conversations/${conversationId}/messages`, apiKey, { text: `An answer ${key}` }, { 'idempotency-key': key });
+    const answer = await insist(
+      `/api/conversations/${conversationId}/messages`,
+      apiKey,
+      { text: `An answer ${key}` },
+      { 'idempotency-key': key },
+    );
     expectStatus(answer, 201, 'a reply');
     acknowledged.sent.set((answer.body as { message: { id: string } }).message.id, key);
   };
@@ -96,7 +124,8 @@ export async function startWriters(urls: string | readonly string[], apiKey: str
       stopping = true;
       await running;
     },
-    readAll: async () => (await Promise.all(customers.map(({ token }) => readAll(nextUrl(), token)))).flat(),
+    readAll: async () =>
+      (await Promise.all(customers.map(({ token }) => readAll(nextUrl(), token)))).flat(),
   };
 }
 
@@ -110,8 +139,14 @@ async function readAll(url: string, token: string): Promise<{ id: string; text: 
   const all: { id: string; text: string }[] = [];
   let cursor: string | null = '';
   while (cursor !== null) {
-    const response: Response = await fetch(`${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`, { headers: { authorization: `Bearer ${token}` } });
-    const page = (await response.json()) as { data: { id: string; text: string }[]; next_cursor: string | null };
+    const response: Response = await fetch(
+      `${url}/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`,
+      { headers: { authorization: `Bearer ${token}` } },
+    );
+    const page = (await response.json()) as {
+      data: { id: string; text: string }[];
+      next_cursor: string | null;
+    };
     all.push(...page.data);
     cursor = page.next_cursor;
   }
@@ -119,11 +154,20 @@ async function readAll(url: string, token: string): Promise<{ id: string; text: 
 }
 
 /** @returns null when there was no answer, or a 503 */
-async function call(url: string, token: string | null, body: unknown, headers: Record<string, string>): Promise<{ status: number; body: never } | null> {
+async function call(
+  url: string,
+  token: string | null,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<{ status: number; body: never } | null> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...headers },
+      headers: {
+        'content-type': 'application/json',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(PATIENCE_MS),
     });

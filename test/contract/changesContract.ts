@@ -6,7 +6,10 @@ import type { Change, Gap } from '../../service/src/store/store.ts';
 type Seen = Change | Gap;
 
 /** What the change feed owes. */
-export const describeChanges = (current: () => ContractStore, reopen: () => Promise<ContractStore>): void => {
+export const describeChanges = (
+  current: () => ContractStore,
+  reopen: () => Promise<ContractStore>,
+): void => {
   describe('change feed', () => {
     /** Reads `count` changes, beginning at once. */
     const read = async (count: number, since?: string): Promise<Seen[]> => {
@@ -20,7 +23,11 @@ export const describeChanges = (current: () => ContractStore, reopen: () => Prom
       return seen;
     };
     const short = (seen: readonly Seen[]) =>
-      seen.map((change) => ('gap' in change ? 'gap' : `${change.collection} ${change.id}${change.document === null ? ' removed' : ''}`));
+      seen.map((change) =>
+        'gap' in change
+          ? 'gap'
+          : `${change.collection} ${change.id}${change.document === null ? ' removed' : ''}`,
+      );
 
     it('shows what is written from now on, in order', async () => {
       await put(current(), thing('before'));
@@ -62,7 +69,9 @@ export const describeChanges = (current: () => ContractStore, reopen: () => Prom
 
     it('says that there is a gap when it does not know the position, and goes on from there', async () => {
       const abort = new AbortController();
-      const changes = current().changes({ since: 'nonsense', signal: abort.signal })[Symbol.asyncIterator]();
+      const changes = current()
+        .changes({ since: 'nonsense', signal: abort.signal })
+        [Symbol.asyncIterator]();
       const gap = await changes.next();
       expect(gap.value).toMatchObject({ gap: true, position: expect.any(String) });
       const next = changes.next();
@@ -92,11 +101,16 @@ export const describeChanges = (current: () => ContractStore, reopen: () => Prom
       const waiting = current().changes({ signal: abort.signal })[Symbol.asyncIterator]().next();
       abort.abort();
       expect(await waiting).toEqual({ done: true, value: undefined });
-      expect(await current().changes({ signal: abort.signal })[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
+      expect(
+        await current().changes({ signal: abort.signal })[Symbol.asyncIterator]().next(),
+      ).toEqual({ done: true, value: undefined });
     });
 
     it('ends when the store is closed', async () => {
-      const waiting = current().changes({ signal: new AbortController().signal })[Symbol.asyncIterator]().next();
+      const waiting = current()
+        .changes({ signal: new AbortController().signal })
+        [Symbol.asyncIterator]()
+        .next();
       await current().close();
       expect((await waiting).done).toBe(true);
     });

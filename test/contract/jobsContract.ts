@@ -18,7 +18,11 @@ const job = (id: string, parts: Partial<Job> = {}): Job => ({
 });
 
 /** What the work queue owes. */
-export const describeJobs = (current: () => ContractStore, clock: () => Pick<TestClock, 'now' | 'advance' | 'jump'>, reopen: () => Promise<ContractStore>): void => {
+export const describeJobs = (
+  current: () => ContractStore,
+  clock: () => Pick<TestClock, 'now' | 'advance' | 'jump'>,
+  reopen: () => Promise<ContractStore>,
+): void => {
   describe('work queue', () => {
     const enqueue = (...jobs: Job[]) =>
       current().transaction(async (tx) => {
@@ -27,11 +31,19 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
     /** Claims at once, or as soon as the clock says `now`. */
     const claimJobs = ({ now, ...request }: Partial<ClaimRequest> & { now?: number } = {}) => {
       if (now !== undefined) clock().advance(now - clock().now().getTime());
-      return current().claim({ queue: 'deliveries', limit: 100, freeSlots: () => 100, leaseMs: 1_000, ...request });
+      return current().claim({
+        queue: 'deliveries',
+        limit: 100,
+        freeSlots: () => 100,
+        leaseMs: 1_000,
+        ...request,
+      });
     };
-    const claim = async (request: Parameters<typeof claimJobs>[0] = {}) => (await claimJobs(request)).map(({ id }) => id);
+    const claim = async (request: Parameters<typeof claimJobs>[0] = {}) =>
+      (await claimJobs(request)).map(({ id }) => id);
     const complete = (id: string) => current().transaction((tx) => tx.jobs.complete(id));
-    const release = (id: string, runAt: number, rank = 1) => current().transaction((tx) => tx.jobs.release(id, { runAt, rank }));
+    const release = (id: string, runAt: number, rank = 1) =>
+      current().transaction((tx) => tx.jobs.release(id, { runAt, rank }));
 
     it('hands out a job as it was enqueued', async () => {
       const one = job('a', { data: { delivery: 'dlv_1', attempt: 2, manual: false, note: null } });
@@ -69,30 +81,45 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
     });
 
     it('leaves every eighth turn of a group to a due job of higher rank while lower ones have no end', async () => {
-      const retries = Array.from({ length: 3 }, (_, i) => job(`retry${i}`, { rank: 1, runAt: NOW - 100 + i }));
-      await enqueue(...retries, ...Array.from({ length: 40 }, (_, i) => job(`fresh${String(i).padStart(2, '0')}`)));
+      const retries = Array.from({ length: 3 }, (_, i) =>
+        job(`retry${i}`, { rank: 1, runAt: NOW - 100 + i }),
+      );
+      await enqueue(
+        ...retries,
+        ...Array.from({ length: 40 }, (_, i) => job(`fresh${String(i).padStart(2, '0')}`)),
+      );
       const claimed: string[] = [];
       for (let i = 0; i < 24; i += 1) claimed.push(...(await claim({ limit: 1 })));
-      const turnsOf = (name: string) => claimed.flatMap((id, i) => (id.startsWith(name) ? [i + 1] : []));
+      const turnsOf = (name: string) =>
+        claimed.flatMap((id, i) => (id.startsWith(name) ? [i + 1] : []));
       expect(turnsOf('retry')).toEqual([8, 16, 24]);
-      expect(claimed.filter((id) => id.startsWith('fresh'))).toEqual(Array.from({ length: 21 }, (_, i) => `fresh${String(i).padStart(2, '0')}`));
+      expect(claimed.filter((id) => id.startsWith('fresh'))).toEqual(
+        Array.from({ length: 21 }, (_, i) => `fresh${String(i).padStart(2, '0')}`),
+      );
     });
 
     it('hands out due retries while many fresh ones wait for their time, and the other way round', async () => {
-      const waiting = Array.from({ length: 500 }, (_, i) => job(`w${i}`, { rank: i % 2, runAt: NOW + 1_000 }));
+      const waiting = Array.from({ length: 500 }, (_, i) =>
+        job(`w${i}`, { rank: i % 2, runAt: NOW + 1_000 }),
+      );
       await enqueue(...waiting, job('retry', { rank: 1 }), job('fresh'));
       expect(await claim()).toEqual(['fresh', 'retry']);
     });
 
     it('takes groups in turn', async () => {
-      const of = (group: string) => [1, 2, 3].map((i) => job(`${group}${i}`, { group, runAt: NOW - 10 + i }));
+      const of = (group: string) =>
+        [1, 2, 3].map((i) => job(`${group}${i}`, { group, runAt: NOW - 10 + i }));
       await enqueue(...of('a'), ...of('b'), ...of('c'));
       const first = await claim({ limit: 3 });
       expect(first.map((id) => id[0]).sort()).toEqual(['a', 'b', 'c']);
       const rest = await claim({ limit: 100 });
       expect(rest).toHaveLength(6);
       for (const group of ['a', 'b', 'c']) {
-        expect([...first, ...rest].filter((id) => id.startsWith(group))).toEqual([`${group}1`, `${group}2`, `${group}3`]);
+        expect([...first, ...rest].filter((id) => id.startsWith(group))).toEqual([
+          `${group}1`,
+          `${group}2`,
+          `${group}3`,
+        ]);
       }
     });
 
@@ -108,9 +135,12 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       const of = (share: string, groups: number) =>
         Array.from({ length: groups }, (_, n) => job(`${share}${n}`, { group: `${share} ${n}` }));
       /** What shares hold, and how many are free. */
-      const placesOf = (free: number, held: Record<string, number> = {}) =>
-        ({ free, heldBy: (share: string) => held[share] ?? 0 });
-      const countOf = (share: string, ids: readonly string[]) => ids.filter((id) => id.startsWith(share)).length;
+      const placesOf = (free: number, held: Record<string, number> = {}) => ({
+        free,
+        heldBy: (share: string) => held[share] ?? 0,
+      });
+      const countOf = (share: string, ids: readonly string[]) =>
+        ids.filter((id) => id.startsWith(share)).length;
 
       it('are served in turn with another share, however many they are', async () => {
         await enqueue(...of('a', 50), ...of('b', 1), ...of('c', 2));
@@ -138,7 +168,10 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       });
 
       it('have half of the places when no other share wants any, several of one group too', async () => {
-        await enqueue(...of('a', 9), ...Array.from({ length: 9 }, (_, n) => job(`a${n}th`, { group: 'a more' })));
+        await enqueue(
+          ...of('a', 9),
+          ...Array.from({ length: 9 }, (_, n) => job(`a${n}th`, { group: 'a more' })),
+        );
         expect(await claim({ places: placesOf(10) })).toHaveLength(5);
       });
 
@@ -149,15 +182,23 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       });
 
       it('are neither asked for free slots nor waited for while their share may take no more', async () => {
-        await enqueue(...of('a', 40), job('later', { group: 'a later', runAt: NOW + 5 }), job('b', { group: 'b x', runAt: NOW + 20 }));
+        await enqueue(
+          ...of('a', 40),
+          job('later', { group: 'a later', runAt: NOW + 5 }),
+          job('b', { group: 'b x', runAt: NOW + 20 }),
+        );
         await claim({ limit: 10, leaseMs: 15 });
         const asked: string[] = [];
         const full = placesOf(10, { a: 10 });
         expect(await claim({ places: full, freeSlots: (group) => asked.push(group) })).toEqual([]);
         expect(asked.filter((group) => group.startsWith('a'))).toEqual([]);
         expect(await current().msUntilDue('deliveries', () => false, full)).toBe(20);
-        expect(await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 9 }))).toBe(0);
-        expect(await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 10, b: 10 }))).toBeNull();
+        expect(await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 9 }))).toBe(
+          0,
+        );
+        expect(
+          await current().msUntilDue('deliveries', () => false, placesOf(10, { a: 10, b: 10 })),
+        ).toBeNull();
         clock().advance(20);
         expect(await claim({ places: full })).toEqual(['b']);
         expect(await claim()).toHaveLength(41);
@@ -186,7 +227,9 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       await claim();
       await release('a', NOW + 100, 1);
       expect(await claim({ now: NOW + 99 })).toEqual([]);
-      expect(await claimJobs({ now: NOW + 100 })).toEqual([job('a', { data: { x: 1 }, runAt: NOW + 100, rank: 1 })]);
+      expect(await claimJobs({ now: NOW + 100 })).toEqual([
+        job('a', { data: { x: 1 }, runAt: NOW + 100, rank: 1 }),
+      ]);
     });
 
     it('does nothing when a job to be released is gone', async () => {
@@ -235,7 +278,10 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
 
     it('says when the next job is due', async () => {
       expect(await current().msUntilDue('deliveries')).toBeNull();
-      await enqueue(job('a', { group: 'a', runAt: NOW + 10 }), job('b', { group: 'b', runAt: NOW + 20, rank: 1 }));
+      await enqueue(
+        job('a', { group: 'a', runAt: NOW + 10 }),
+        job('b', { group: 'b', runAt: NOW + 20, rank: 1 }),
+      );
       expect(await current().msUntilDue('deliveries')).toBe(10);
       expect(await current().msUntilDue('deliveries', (group) => group === 'a')).toBe(20);
       expect(await current().msUntilDue('deliveries', () => true)).toBeNull();
@@ -261,18 +307,27 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
     });
 
     describe('when the clock on the wall is set', () => {
-      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, hands out what waits when its wait is over, neither sooner nor later', async (_way, by) => {
-        await enqueue(job('due'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
-        clock().jump(by);
-        expect(await claim({ leaseMs: 10_000 })).toEqual(['due']);
-        expect(await current().msUntilDue('deliveries')).toBe(5_000);
-        clock().advance(4_999);
-        expect(await claim()).toEqual([]);
-        clock().advance(1);
-        expect(await claim()).toEqual(['retry']);
-      });
+      it.each([
+        ['forward', DAY],
+        ['back', -DAY],
+      ])(
+        'by a day, %s, hands out what waits when its wait is over, neither sooner nor later',
+        async (_way, by) => {
+          await enqueue(job('due'), job('retry', { rank: 1, runAt: NOW + 5_000 }));
+          clock().jump(by);
+          expect(await claim({ leaseMs: 10_000 })).toEqual(['due']);
+          expect(await current().msUntilDue('deliveries')).toBe(5_000);
+          clock().advance(4_999);
+          expect(await claim()).toEqual([]);
+          clock().advance(1);
+          expect(await claim()).toEqual(['retry']);
+        },
+      );
 
-      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, ends no lease sooner or later', async (_way, by) => {
+      it.each([
+        ['forward', DAY],
+        ['back', -DAY],
+      ])('by a day, %s, ends no lease sooner or later', async (_way, by) => {
         await enqueue(job('a'));
         await claim({ leaseMs: 500 });
         clock().jump(by);
@@ -283,7 +338,10 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
         expect(await claim()).toEqual(['a']);
       });
 
-      it.each([['forward', DAY], ['back', -DAY]])('by a day, %s, counts what is enqueued afterwards by the new time', async (_way, by) => {
+      it.each([
+        ['forward', DAY],
+        ['back', -DAY],
+      ])('by a day, %s, counts what is enqueued afterwards by the new time', async (_way, by) => {
         clock().jump(by);
         await enqueue(job('a', { runAt: NOW + by }), job('b', { runAt: NOW + by + 10 }));
         expect(await claim()).toEqual(['a']);
@@ -305,20 +363,45 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
 
     it('counts what waits and what is claimed, by queue', async () => {
       expect((await current().stats()).queues).toEqual({});
-      await enqueue(job('a'), job('b'), job('later', { group: 'h', runAt: NOW + DAY }), job('tool', { queue: 'tools', runAt: NOW + DAY }));
+      await enqueue(
+        job('a'),
+        job('b'),
+        job('later', { group: 'h', runAt: NOW + DAY }),
+        job('tool', { queue: 'tools', runAt: NOW + DAY }),
+      );
       const counts = async (queue: string) => (await current().stats()).queues[queue];
-      expect(await counts('deliveries')).toEqual({ waiting: 3, due: 2, claimed: 0, oldestDueMs: 0 });
+      expect(await counts('deliveries')).toEqual({
+        waiting: 3,
+        due: 2,
+        claimed: 0,
+        oldestDueMs: 0,
+      });
       clock().advance(250);
-      expect(await counts('deliveries')).toEqual({ waiting: 3, due: 2, claimed: 0, oldestDueMs: 250 });
+      expect(await counts('deliveries')).toEqual({
+        waiting: 3,
+        due: 2,
+        claimed: 0,
+        oldestDueMs: 250,
+      });
       expect(await counts('tools')).toEqual({ waiting: 1, due: 0, claimed: 0, oldestDueMs: null });
       await claim();
-      expect(await counts('deliveries')).toEqual({ waiting: 1, due: 0, claimed: 2, oldestDueMs: null });
+      expect(await counts('deliveries')).toEqual({
+        waiting: 1,
+        due: 0,
+        claimed: 2,
+        oldestDueMs: null,
+      });
       await release('a', NOW);
       await complete('b');
       await complete('later');
       expect(await counts('deliveries')).toMatchObject({ waiting: 1, claimed: 0 });
       await complete('a');
-      expect(await counts('deliveries')).toEqual({ waiting: 0, due: 0, claimed: 0, oldestDueMs: null });
+      expect(await counts('deliveries')).toEqual({
+        waiting: 0,
+        due: 0,
+        claimed: 0,
+        oldestDueMs: null,
+      });
     });
 
     it('takes nothing that is held back for the job due longest', async () => {
@@ -328,12 +411,18 @@ export const describeJobs = (current: () => ContractStore, clock: () => Pick<Tes
       clock().advance(30);
       await enqueue(job('free', { group: 'free', runAt: NOW + 280 }));
       clock().advance(5);
-      const oldest = async (...held: string[]) => (await current().stats((queue, group) => queue === 'deliveries' && held.includes(group))).queues.deliveries;
+      const oldest = async (...held: string[]) =>
+        (await current().stats((queue, group) => queue === 'deliveries' && held.includes(group)))
+          .queues.deliveries;
       for (const _ of ['as they were enqueued', 'passed over by a claim']) {
         expect(await oldest()).toMatchObject({ waiting: 3, due: 3, oldestDueMs: 285 });
         expect(await oldest('g')).toMatchObject({ waiting: 3, due: 2, oldestDueMs: 35 });
         expect(await oldest('g', 'h')).toMatchObject({ waiting: 3, due: 1, oldestDueMs: 5 });
-        expect(await oldest('g', 'h', 'free')).toMatchObject({ waiting: 3, due: 0, oldestDueMs: null });
+        expect(await oldest('g', 'h', 'free')).toMatchObject({
+          waiting: 3,
+          due: 0,
+          oldestDueMs: null,
+        });
         expect(await claim({ freeSlots: () => 0 })).toEqual([]);
       }
     });

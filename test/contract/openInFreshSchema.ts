@@ -1,5 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
-import { baseTables, createTable, generationTable, openPostgresStore, type Database, type Migrations } from '../../service/src/store/postgres/index.ts';
+import {
+  baseTables,
+  createTable,
+  generationTable,
+  openPostgresStore,
+  type Database,
+  type Migrations,
+} from '../../service/src/store/postgres/index.ts';
 import { TestClock } from '../helpers/testClock.ts';
 import { PgliteDatabase } from './pgliteDatabase.ts';
 import { CONTRACT_NOW, contractSchema, type ContractStore } from './schema.ts';
@@ -8,24 +15,43 @@ export const contractMigrations: Migrations = {
   '0001_contract': (schema) =>
     [
       baseTables(schema),
-      createTable(schema, 'things', { group: 'text', kind: 'text', number: 'double precision', at: 'text', code: 'text' }, [
-        { on: ['group'] },
-        { on: ['group'], orderBy: 'at' },
-        { on: ['group', 'kind'], orderBy: 'at' },
-        { on: [], orderBy: 'number' },
-        { on: ['code'], unique: true },
-      ]),
+      createTable(
+        schema,
+        'things',
+        { group: 'text', kind: 'text', number: 'double precision', at: 'text', code: 'text' },
+        [
+          { on: ['group'] },
+          { on: ['group'], orderBy: 'at' },
+          { on: ['group', 'kind'], orderBy: 'at' },
+          { on: [], orderBy: 'number' },
+          { on: ['code'], unique: true },
+        ],
+      ),
       createTable(schema, 'others', {}, []),
       generationTable(schema),
     ].join('\n'),
 };
 
-/** A store on a schema of its own, and clocks that only the test moves: this process's, and the database's, which no restart touches. */
-export const openInFreshSchema = async (database: () => string | Database, drop: (schema: string) => Promise<void>, schema = `contract_${Math.random().toString(36).slice(2, 10)}`) => {
+/**
+ * A store on a schema of its own, and clocks that only the test moves: this process's, and the
+ * database's, which no restart touches.
+ */
+export const openInFreshSchema = async (
+  database: () => string | Database,
+  drop: (schema: string) => Promise<void>,
+  schema = `contract_${Math.random().toString(36).slice(2, 10)}`,
+) => {
   const clock = new TestClock(CONTRACT_NOW);
   let databaseMs = CONTRACT_NOW;
   const open = (): Promise<ContractStore> =>
-    openPostgresStore(contractSchema, { database: database(), schema, migrations: contractMigrations, queues: ['deliveries', 'tools', 'elsewhere', 'q'], clock, databaseNow: () => databaseMs });
+    openPostgresStore(contractSchema, {
+      database: database(),
+      schema,
+      migrations: contractMigrations,
+      queues: ['deliveries', 'tools', 'elsewhere', 'q'],
+      clock,
+      databaseNow: () => databaseMs,
+    });
   let store = await open();
   return {
     schema,
@@ -51,10 +77,16 @@ export const openInFreshSchema = async (database: () => string | Database, drop:
   };
 };
 
-/** Each serves one store at a time, since it has one connection, and holds a schema that was emptied. */
+/**
+ * Each serves one store at a time, since it has one connection, and holds a schema that was
+ * emptied.
+ */
 const idle: { readonly pglite: PGlite; readonly schema?: string }[] = [];
 
-/** In this process, on PGlite. Making the tables takes three times as long as emptying them: they are used again. */
+/**
+ * In this process, on PGlite. Making the tables takes three times as long as emptying them: they
+ * are used again.
+ */
 export const openInPglite = async () => {
   const { pglite, schema: used } = idle.pop() ?? { pglite: await PGlite.create() };
   const { schema, ...opened } = await openInFreshSchema(

@@ -23,7 +23,11 @@ export class PgliteDatabase implements Database {
       query: async ({ text, values }) => {
         if (values === undefined) {
           const results = await this.#pglite.exec(text);
-          return { rows: results.flatMap(({ rows }) => rows), rowCount: results.at(-1)?.affectedRows ?? 0, command: text.trim().split(' ')[0]! } as Result;
+          return {
+            rows: results.flatMap(({ rows }) => rows),
+            rowCount: results.at(-1)?.affectedRows ?? 0,
+            command: text.trim().split(' ')[0]!,
+          } as Result;
         }
         const { rows, affectedRows } = await this.#pglite.query(text, [...values]);
         return { rows, rowCount: affectedRows ?? rows.length, command: text } as Result;
@@ -32,7 +36,11 @@ export class PgliteDatabase implements Database {
     };
   }
 
-  async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void): Promise<() => Promise<void>> {
+  async listen(
+    channel: string,
+    onNotification: (payload: string) => void,
+    onConnect: () => void,
+  ): Promise<() => Promise<void>> {
     const connection = await this.connect();
     const stop = await this.#pglite.listen(channel, onNotification);
     connection.release();

@@ -34,21 +34,42 @@ export const describeQueries = (current: () => ContractStore): void => {
       expect(await find({ where: { group: 'g' }, limit: 9 })).toEqual(['a', 'b', 'c', 'd']);
       expect(await find({ where: { group: 'other' }, limit: 9 })).toEqual(['z']);
       expect(await find({ where: { group: 'nobody' }, limit: 9 })).toEqual([]);
-      expect(await find({ where: {}, direction: 'desc', limit: 9 })).toEqual(['z', 'd', 'c', 'b', 'a']);
+      expect(await find({ where: {}, direction: 'desc', limit: 9 })).toEqual([
+        'z',
+        'd',
+        'c',
+        'b',
+        'a',
+      ]);
     });
 
     it('orders by a field, then by id, in both directions', async () => {
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual(['c', 'a', 'd', 'b']);
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit: 9 })).toEqual(['b', 'd', 'a', 'c']);
+      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual([
+        'c',
+        'a',
+        'd',
+        'b',
+      ]);
+      expect(
+        await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit: 9 }),
+      ).toEqual(['b', 'd', 'a', 'c']);
     });
 
     it('orders numbers as numbers', async () => {
-      expect(await find({ where: {}, orderBy: 'number', limit: 9 })).toEqual(['c', 'b', 'd', 'z', 'a']);
+      expect(await find({ where: {}, orderBy: 'number', limit: 9 })).toEqual([
+        'c',
+        'b',
+        'd',
+        'z',
+        'a',
+      ]);
     });
 
     it('filters by fields that are in no index', async () => {
       expect(await find({ where: { group: 'g', number: 2 }, limit: 9 })).toEqual(['b', 'd']);
-      expect(await find({ where: { group: 'g', kind: 'x', number: 2 }, orderBy: 'at', limit: 9 })).toEqual(['b']);
+      expect(
+        await find({ where: { group: 'g', kind: 'x', number: 2 }, orderBy: 'at', limit: 9 }),
+      ).toEqual(['b']);
     });
 
     it('finds by a unique value, and those that hold null', async () => {
@@ -64,22 +85,39 @@ export const describeQueries = (current: () => ContractStore): void => {
 
     it('walks in pages without missing or repeating where values are equal', async () => {
       for (const limit of [1, 2, 3]) {
-        expect((await walk({ where: { group: 'g' }, orderBy: 'at', limit }, 'at')).join('')).toBe('cadb');
-        expect((await walk({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit }, 'at')).join('')).toBe('bdac');
-        expect((await walk({ where: {}, orderBy: 'number', limit }, 'number')).join('')).toBe('cbdza');
+        expect((await walk({ where: { group: 'g' }, orderBy: 'at', limit }, 'at')).join('')).toBe(
+          'cadb',
+        );
+        expect(
+          (
+            await walk({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', limit }, 'at')
+          ).join(''),
+        ).toBe('bdac');
+        expect((await walk({ where: {}, orderBy: 'number', limit }, 'number')).join('')).toBe(
+          'cbdza',
+        );
         expect((await walk({ where: {}, direction: 'desc', limit }, 'id')).join('')).toBe('zdcba');
       }
     });
 
     it('continues behind a position whose document is gone', async () => {
       await current().transaction((tx) => tx.things.delete('a'));
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', after: { value: '2026-01-02', id: 'a' }, limit: 9 })).toEqual(['d', 'b']);
+      expect(
+        await find({
+          where: { group: 'g' },
+          orderBy: 'at',
+          after: { value: '2026-01-02', id: 'a' },
+          limit: 9,
+        }),
+      ).toEqual(['d', 'b']);
     });
 
     it('continues behind a value as a whole when the position has no id', async () => {
       const after = { value: '2026-01-02' };
       expect(await find({ where: { group: 'g' }, orderBy: 'at', after, limit: 9 })).toEqual(['b']);
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', after, limit: 9 })).toEqual(['c']);
+      expect(
+        await find({ where: { group: 'g' }, orderBy: 'at', direction: 'desc', after, limit: 9 }),
+      ).toEqual(['c']);
     });
 
     it('continues in a group of one', async () => {
@@ -91,17 +129,30 @@ export const describeQueries = (current: () => ContractStore): void => {
 
     it('sees a document in its new place only, once it was changed', async () => {
       await put(current(), thing('c', { group: 'other', at: '2026-02-01' }));
-      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual(['a', 'd', 'b']);
-      expect(await find({ where: { group: 'other' }, orderBy: 'at', limit: 9 })).toEqual(['z', 'c']);
+      expect(await find({ where: { group: 'g' }, orderBy: 'at', limit: 9 })).toEqual([
+        'a',
+        'd',
+        'b',
+      ]);
+      expect(await find({ where: { group: 'other' }, orderBy: 'at', limit: 9 })).toEqual([
+        'z',
+        'c',
+      ]);
     });
 
     it('calls a query without an index a programming error', async () => {
-      await expect(find({ where: { kind: 'x' }, orderBy: 'at', limit: 9 })).rejects.toThrow(/index/);
-      await expect(find({ where: { group: 'g' }, orderBy: 'kind', limit: 9 })).rejects.toThrow(/index/);
+      await expect(find({ where: { kind: 'x' }, orderBy: 'at', limit: 9 })).rejects.toThrow(
+        /index/,
+      );
+      await expect(find({ where: { group: 'g' }, orderBy: 'kind', limit: 9 })).rejects.toThrow(
+        /index/,
+      );
     });
 
     it('refuses an undefined condition rather than finding everything', async () => {
-      await expect(find({ where: { group: undefined }, limit: 9 })).rejects.toThrow(/group is undefined/);
+      await expect(find({ where: { group: undefined }, limit: 9 })).rejects.toThrow(
+        /group is undefined/,
+      );
     });
   });
 };

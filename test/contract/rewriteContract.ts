@@ -3,7 +3,9 @@ import type { ContractStore, Thing } from './schema.ts';
 import { all, put, thing } from './schema.ts';
 
 /** What `rewrite` and `forgetHistory` owe. */
-export const describeRewrite = (opened: () => { store: ContractStore; reopen: () => Promise<ContractStore> }): void => {
+export const describeRewrite = (
+  opened: () => { store: ContractStore; reopen: () => Promise<ContractStore> },
+): void => {
   it('rewrites every document of every collection, and keeps that', async () => {
     const { store, reopen } = opened();
     await put(store, thing('a', { group: 'old' }), thing('b', { group: 'left' }));
@@ -11,11 +13,18 @@ export const describeRewrite = (opened: () => { store: ContractStore; reopen: ()
     const seen: string[] = [];
     await store.rewrite((document, collection) => {
       seen.push(`${collection} ${document.id}`);
-      return (document as Thing).group === 'old' ? { ...document, group: 'new' } as Thing : document;
+      return (document as Thing).group === 'old'
+        ? ({ ...document, group: 'new' } as Thing)
+        : document;
     });
     expect(seen.sort()).toEqual(['others o', 'things a', 'things b']);
-    expect(await store.transaction((tx) => tx.things.find({ where: { group: 'new' }, limit: 9 }))).toEqual([thing('a', { group: 'new' })]);
-    expect(await all(await reopen())).toEqual([thing('a', { group: 'new' }), thing('b', { group: 'left' })]);
+    expect(
+      await store.transaction((tx) => tx.things.find({ where: { group: 'new' }, limit: 9 })),
+    ).toEqual([thing('a', { group: 'new' })]);
+    expect(await all(await reopen())).toEqual([
+      thing('a', { group: 'new' }),
+      thing('b', { group: 'left' }),
+    ]);
   });
 
   it('rewrites nothing when one document cannot be changed', async () => {

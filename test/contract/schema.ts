@@ -35,8 +35,9 @@ export const CONTRACT_NOW = Date.parse('2026-06-01T12:00:00Z');
 export type ContractClock = Pick<TestClock, 'now' | 'advance' | 'jump'>;
 
 /**
- * Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and leaves nothing.
- * The store tells the time by `clock`: for another database, both its clock and this process's.
+ * Opens a fresh, empty store; `reopen` closes it and opens what it left; `remove` closes it and
+ * leaves nothing. The store tells the time by `clock`: for another database, both its clock and
+ * this process's.
  */
 export type OpenContractStore = () => Promise<{
   store: ContractStore;

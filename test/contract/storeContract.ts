@@ -57,7 +57,8 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
           throw new Error('no');
         });
         await expect(failing).rejects.toThrow('no');
-        const of = (group: string) => store.transaction((tx) => tx.things.find({ where: { group }, limit: 9 }));
+        const of = (group: string) =>
+          store.transaction((tx) => tx.things.find({ where: { group }, limit: 9 }));
         expect(await of('old')).toHaveLength(1);
         expect(await of('new')).toHaveLength(0);
         await put(store, thing('b', { code: 'y' }));
@@ -72,7 +73,9 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
           expect(await tx.things.delete('a')).toBe(false);
           expect(await tx.things.get('a')).toBeNull();
           expect(await tx.things.get('b')).toEqual(thing('b', { group: 'g' }));
-          expect(await tx.things.find({ where: { group: 'g' }, limit: 9 })).toEqual([thing('b', { group: 'g' })]);
+          expect(await tx.things.find({ where: { group: 'g' }, limit: 9 })).toEqual([
+            thing('b', { group: 'g' }),
+          ]);
         });
       });
 
@@ -138,7 +141,12 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
       });
 
       it('lets a document keep its own value and others hold null', async () => {
-        await put(store, thing('a', { code: 'x' }), thing('b', { code: null }), thing('c', { code: null }));
+        await put(
+          store,
+          thing('a', { code: 'x' }),
+          thing('b', { code: null }),
+          thing('c', { code: null }),
+        );
         await put(store, thing('a', { code: 'x', number: 2 }));
         expect((await get('a'))?.number).toBe(2);
       });
@@ -152,14 +160,21 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
       });
 
       it('lets exactly one of several at the same time have a value', async () => {
-        const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => put(store, thing(id, { code: 'x' }))));
+        const outcomes = await Promise.allSettled(
+          ['a', 'b', 'c'].map((id) => put(store, thing(id, { code: 'x' }))),
+        );
         expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       });
     });
 
     describe('durability', () => {
       it('has everything again after it is opened anew', async () => {
-        await put(store, thing('a', { number: 1 }), thing('b', { number: 2 }), thing('c', { code: 'x' }));
+        await put(
+          store,
+          thing('a', { number: 1 }),
+          thing('b', { number: 2 }),
+          thing('c', { code: 'x' }),
+        );
         await put(store, thing('a', { number: 10 }));
         await store.transaction((tx) => tx.things.delete('b'));
         store = await reopen();
@@ -173,7 +188,9 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
         await running;
         await closed;
         await expect(put(store, thing('b'))).rejects.toThrow(StoreUnavailable);
-        await expect(store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 })).rejects.toThrow(StoreUnavailable);
+        await expect(
+          store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 }),
+        ).rejects.toThrow(StoreUnavailable);
         store = await reopen();
         expect(await all(store)).toEqual([thing('a')]);
       });
@@ -184,8 +201,15 @@ export const storeContract = (name: string, open: OpenContractStore): void => {
     });
 
     describeQueries(() => store);
-    describeJobs(() => store, () => clock, async () => (store = await reopen()));
-    describeChanges(() => store, async () => (store = await reopen()));
+    describeJobs(
+      () => store,
+      () => clock,
+      async () => (store = await reopen()),
+    );
+    describeChanges(
+      () => store,
+      async () => (store = await reopen()),
+    );
     describeDump(() => ({ store, clock }), open);
     describeRewrite(() => ({ store, reopen: async () => (store = await reopen()) }));
   });

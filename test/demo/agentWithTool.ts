@@ -13,33 +13,66 @@ interface Envelope {
   readonly conversation_id: string;
 }
 
-const envelopeOf = ({ rawBody }: ReceivedRequest) => JSON.parse(rawBody.toString('utf8')) as Envelope;
+const envelopeOf = ({ rawBody }: ReceivedRequest) =>
+  JSON.parse(rawBody.toString('utf8')) as Envelope;
 
 const FIND_ORDER = {
   name: 'find_order',
   description: 'Finds an order by its number and says where it is.',
-  parameters: { type: 'object', properties: { order_number: { type: 'string', description: 'order number' } }, required: ['order_number'] },
+  parameters: {
+    type: 'object',
+    properties: { order_number: { type: 'string', description: 'order number' } },
+    required: ['order_number'],
+  },
   kind: 'Webhook',
 };
 
 export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<void> {
   const shop = await startTlsReceiver((request, response) => {
     const { order_number: number } = envelopeOf(request).arguments;
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ message: `Order ${number} arrives on Tuesday.` }));
+    response
+      .setHeader('content-type', 'application/json')
+      .end(JSON.stringify({ message: `Order ${number} arrives on Tuesday.` }));
   });
   const answers = (customer: ChatCustomer, count: number) =>
-    waitFor(`answer ${count} of the agent`, async () => (await customer.read()).filter(({ from }) => from === 'agent')[count - 1]?.text as string | undefined);
+    waitFor(
+      `answer ${count} of the agent`,
+      async () =>
+        (await customer.read()).filter(({ from }) => from === 'agent')[count - 1]?.text as
+          | string
+          | undefined,
+    );
   try {
     step('A tool for the agent: defined, tested, live');
-    const { status, body: tool } = await api.post('/api/tools', { ...FIND_ORDER, endpoint: `${shop.url}/find-order` });
-    check('find_order is a draft; its secret is shown once', status === 201 && tool.status === 'draft' && /^whsec_/.test(tool.secret), tool);
+    const { status, body: tool } = await api.post('/api/tools', {
+      ...FIND_ORDER,
+      endpoint: `${shop.url}/find-order`,
+    });
+    check(
+      'find_order is a draft; its secret is shown once',
+      status === 201 && tool.status === 'draft' && /^whsec_/.test(tool.secret),
+      tool,
+    );
     const early = await api.post(`/api/tools/${tool.id}/go-live`, {});
-    check('it cannot go live before a call has succeeded', early.body.error?.code === 'tool_not_tested', early.body);
-    const test = await api.post(`/api/tools/${tool.id}/test`, { arguments: { order_number: 'A-1' } });
+    check(
+      'it cannot go live before a call has succeeded',
+      early.body.error?.code === 'tool_not_tested',
+      early.body,
+    );
+    const test = await api.post(`/api/tools/${tool.id}/test`, {
+      arguments: { order_number: 'A-1' },
+    });
     check('the test call succeeds', test.body.status === 'succeeded', test.body);
-    check('its signature is verified over the raw body', signatureFault(shop.requests[0]!, tool.secret) === null);
+    check(
+      'its signature is verified over the raw body',
+      signatureFault(shop.requests[0]!, tool.secret) === null,
+    );
     const live = await api.post(`/api/tools/${tool.id}/go-live`, {});
-    check('it is live, and the agent is on', live.body.status === 'live' && (await api.get('/api/agent')).body.enabled === true, live.body);
+    check(
+      'it is live, and the agent is on',
+      live.body.status === 'live' && (await api.get('/api/agent')).body.enabled === true,
+      live.body,
+    );
 
     step('A customer asks, and the agent calls the tool');
     const customer = await chatCustomer(url, { name: 'Ada' });
@@ -47,25 +80,43 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
     await customer.write('Where is my order A-1042?');
     const answer = await answers(customer, 1);
     quote('Ada reads', answer);
-    check('the shop was asked for A-1042, and the agent answers with what it said', envelopeOf(shop.requests.at(-1)!).arguments.order_number === 'A-1042' && answer === 'Order A-1042 arrives on Tuesday.', answer);
+    check(
+      'the shop was asked for A-1042, and the agent answers with what it said',
+      envelopeOf(shop.requests.at(-1)!).arguments.order_number === 'A-1042' &&
+        answer === 'Order A-1042 arrives on Tuesday.',
+      answer,
+    );
 
     step('With “ask before running” a person decides first');
     await api.patch(`/api/tools/${tool.id}`, { ask_before_running: true });
     await customer.write('And where is order A-1043?');
     quote('Ada reads', await answers(customer, 2));
     const { body: waiting } = await api.get('/api/tool-calls?status=pending_approval');
-    check('the call waits, and the shop was not asked', waiting.data.length === 1 && shop.requests.length === 2, waiting);
+    check(
+      'the call waits, and the shop was not asked',
+      waiting.data.length === 1 && shop.requests.length === 2,
+      waiting,
+    );
     await api.post(`/api/tool-calls/${waiting.data[0].tool_call_id}/approve`, {});
     const approved = await answers(customer, 3);
     quote('Ada reads', approved);
-    check('after the approval it runs under its id', envelopeOf(shop.requests.at(-1)!).tool_call_id === waiting.data[0].tool_call_id && approved.includes('A-1043'), approved);
+    check(
+      'after the approval it runs under its id',
+      envelopeOf(shop.requests.at(-1)!).tool_call_id === waiting.data[0].tool_call_id &&
+        approved.includes('A-1043'),
+      approved,
+    );
 
     step('A customer wants a person');
     quote('Ada', 'I want to talk to a person');
     const { conversation_id: conversationId } = await customer.write('I want to talk to a person');
     quote('Ada reads', await answers(customer, 4));
     const { body } = await api.get(`/api/conversations/${conversationId}`);
-    check('the agent hands over', body.status === 'awaiting_human' && body.handover.reason === 'customer_request', body);
+    check(
+      'the agent hands over',
+      body.status === 'awaiting_human' && body.handover.reason === 'customer_request',
+      body,
+    );
   } finally {
     await shop.close();
   }

@@ -1,4 +1,5 @@
-// `npm run demo`: the main job step by step, each step checked. `npm run demo -- --n8n`: with a real n8n.
+// `npm run demo`: the main job step by step, each step checked. `npm run demo -- --n8n`: with a
+// real n8n.
 import { parseArgs } from 'node:util';
 import { demoWithN8n } from './withN8n.ts';
 import { demoWithReceiver } from './withReceiver.ts';
@@ -6,7 +7,8 @@ import { checksPassed, failure, success } from './terminal.ts';
 
 const { values } = parseArgs({ options: { n8n: { type: 'boolean', default: false } } });
 
-// From the start, so that a Ctrl-C at any time ends in the clean-up below and not in the middle of it.
+// From the start, so that a Ctrl-C at any time ends in the clean-up below and not in the middle of
+// it.
 let isStopped = false;
 const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -23,9 +25,13 @@ try {
     await demoWithN8n(stopped);
   } else {
     await demoWithReceiver();
-    success(`All ${checksPassed()} checks passed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`);
+    success(
+      `All ${checksPassed()} checks passed in ${((Date.now() - startedAt) / 1000).toFixed(1)} s.`,
+    );
   }
 } catch (error) {
-  failure(isStopped ? 'Stopped.' : `Failed after ${checksPassed()} checks. ${(error as Error).message}`);
+  failure(
+    isStopped ? 'Stopped.' : `Failed after ${checksPassed()} checks. ${(error as Error).message}`,
+  );
   process.exitCode = isStopped ? 130 : 1;
 }

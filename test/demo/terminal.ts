@@ -35,7 +35,9 @@ export const quote = (who: string, text: string) => print(`    ${paint('yellow',
 export function check(what: string, holds: boolean, detail?: unknown): void {
   print(`    ${holds ? paint('green', '✓') : paint('red', '✗')} ${what}`);
   if (!holds) {
-    throw new CheckFailure(`${what}: ${detail === undefined ? 'it does not hold' : JSON.stringify(detail, null, 2)}`);
+    throw new CheckFailure(
+      `${what}: ${detail === undefined ? 'it does not hold' : JSON.stringify(detail, null, 2)}`,
+    );
   }
   checks += 1;
 }

@@ -1,4 +1,5 @@
-// The main job with a real n8n: our package installed as users install it, an example workflow active.
+// The main job with a real n8n: our package installed as users install it, an example workflow
+// active.
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { isRuntimeInstalled } from '../n8n/runtime.ts';
 import { example, openStage, payloadOf, type Stage } from '../n8n/stage.ts';
@@ -6,7 +7,13 @@ import { check, checksPassed, fields, quote, say, step, success, title } from '.
 
 const CLAIMS = { name: 'Ada', email: 'ada@example.com', phone: '+49 170 1234567' };
 const QUESTION = 'Do you deliver to Sylt? My number is +49 170 1234567.';
-const EVENTS = ['conversation.opened', 'message.received', 'conversation.handed_over', 'message.sent', 'conversation.closed'];
+const EVENTS = [
+  'conversation.opened',
+  'message.received',
+  'conversation.handed_over',
+  'message.sent',
+  'conversation.closed',
+];
 
 /** @param stopped resolves when the person at the terminal has seen enough */
 export async function demoWithN8n(stopped: Promise<void>): Promise<void> {
@@ -15,7 +22,8 @@ export async function demoWithN8n(stopped: Promise<void>): Promise<void> {
     'A real service and a real n8n over https; our package is packed and installed as users install it.',
   );
   step('Both start');
-  if (!(await isRuntimeInstalled())) say('n8n is not installed yet: this takes about five minutes, and 2 GB, once.');
+  if (!(await isRuntimeInstalled()))
+    say('n8n is not installed yet: this takes about five minutes, and 2 GB, once.');
   const startedAt = Date.now();
   const stage = await openStage(say);
   try {
@@ -45,17 +53,32 @@ async function play(stage: Stage): Promise<void> {
 
   step('n8n verifies the event and runs the workflow');
   const received = await stage.execution(workflow, 'message.received', conversationId);
-  check(`execution ${received.id} on ${payloadOf(received)!.id} succeeded`, received.status === 'success', received);
-  check('the contact is masked everywhere in it', !/1234567|ada@example/.test(JSON.stringify(received)));
+  check(
+    `execution ${received.id} on ${payloadOf(received)!.id} succeeded`,
+    received.status === 'success',
+    received,
+  );
+  check(
+    'the contact is masked everywhere in it',
+    !/1234567|ada@example/.test(JSON.stringify(received)),
+  );
 
   step('The customer reads the workflow’s answer');
   const messages = await customer.read();
   quote('Ada reads', messages[1]?.text as string);
-  check('one answer, from the team', messages.length === 2 && messages[1].from === 'team', messages);
+  check(
+    'one answer, from the team',
+    messages.length === 2 && messages[1].from === 'team',
+    messages,
+  );
 
   step('The workflow has closed the conversation with its verdict');
   const { body } = await service.api.get(`/api/conversations/${conversationId}`);
-  check(`${body.outcome?.verdict}: “${body.outcome?.summary}”`, body.status === 'closed' && body.outcome.verdict === 'goal_reached', body);
+  check(
+    `${body.outcome?.verdict}: “${body.outcome?.summary}”`,
+    body.status === 'closed' && body.outcome.verdict === 'goal_reached',
+    body,
+  );
 
   step('Every step of it came back to n8n as an event');
   for (const event of EVENTS) {
@@ -66,8 +89,14 @@ async function play(stage: Stage): Promise<void> {
 
 /** Everything a person needs to go on by hand. */
 async function introduce({ service, n8n, credential }: Stage): Promise<void> {
-  const claims = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"You"}' };
-  const { token } = (await (await fetch(`${service.url}/api/chat/sessions`, claims)).json()) as { token: string };
+  const claims = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"name":"You"}',
+  };
+  const { token } = (await (await fetch(`${service.url}/api/chat/sessions`, claims)).json()) as {
+    token: string;
+  };
   fields([
     ['n8n', `${n8n.url} (its certificate is the demo’s own: let the browser go on)`],
     ['  log in as', `${n8n.owner.email}  ${n8n.owner.password}`],
@@ -76,7 +105,10 @@ async function introduce({ service, n8n, credential }: Stage): Promise<void> {
     ['  API', `${service.url}/api/docs`],
     ['  API key', service.apiKey],
     ['  log', service.logFile],
-    ['write', `curl ${service.url}/api/chat/messages -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"text":"Hello","client_message_id":"'$RANDOM'"}'`],
+    [
+      'write',
+      `curl ${service.url}/api/chat/messages -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"text":"Hello","client_message_id":"'$RANDOM'"}'`,
+    ],
     ['read', `curl ${service.url}/api/chat/messages -H 'Authorization: Bearer ${token}'`],
   ]);
   say('Ctrl-C stops both and removes their data.');

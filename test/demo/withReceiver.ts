@@ -2,7 +2,13 @@
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { EMITTED_EVENTS, signatureFault } from '../helpers/eventReceiver.ts';
 import { startServiceProcess, type ServiceProcess } from '../helpers/serviceProcess.ts';
-import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsReceiver } from '../helpers/tls.ts';
+import {
+  sharedTestCa,
+  startTlsReceiver,
+  writeTlsFiles,
+  type ReceivedRequest,
+  type TlsReceiver,
+} from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import type { Payload } from '../n8n/stage.ts';
 import { demoAgentWithTool } from './agentWithTool.ts';
@@ -54,21 +60,41 @@ function startFlakyReceiver(): Promise<TlsReceiver> {
   });
 }
 
-const payloadOf = (request: ReceivedRequest) => JSON.parse(request.rawBody.toString('utf8')) as Payload;
+const payloadOf = (request: ReceivedRequest) =>
+  JSON.parse(request.rawBody.toString('utf8')) as Payload;
 
 async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiver): Promise<void> {
   const secrets = new Map<string, string>();
 
   step('An automation subscribes to the events');
   for (const event of EMITTED_EVENTS) {
-    const { status, body } = await api.post('/api/hooks', { event, target_url: `${receiver.url}/events`, source: 'demo' });
-    check(`${event}: subscribed, its secret is shown once`, status === 201 && /^whsec_/.test(body.secret), body);
+    const { status, body } = await api.post('/api/hooks', {
+      event,
+      target_url: `${receiver.url}/events`,
+      source: 'demo',
+    });
+    check(
+      `${event}: subscribed, its secret is shown once`,
+      status === 201 && /^whsec_/.test(body.secret),
+      body,
+    );
     secrets.set(event, body.secret as string);
   }
   const listed = await api.get('/api/hooks');
-  check('the list of subscriptions shows no secret', !JSON.stringify(listed.body).includes('whsec_'));
-  const refused = await api.post('/api/hooks', { event: 'message.sent', target_url: 'http://localhost/events', source: 'demo' });
-  check('an http:// address is refused', refused.status === 422 && refused.body.error.code === 'target_url_not_https', refused.body);
+  check(
+    'the list of subscriptions shows no secret',
+    !JSON.stringify(listed.body).includes('whsec_'),
+  );
+  const refused = await api.post('/api/hooks', {
+    event: 'message.sent',
+    target_url: 'http://localhost/events',
+    source: 'demo',
+  });
+  check(
+    'an http:// address is refused',
+    refused.status === 422 && refused.body.error.code === 'target_url_not_https',
+    refused.body,
+  );
 
   const arrives = async (event: string, times = 1) => {
     const request = await waitFor(`${event} to arrive`, () => {
@@ -80,7 +106,9 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
     const payload = payloadOf(request);
     check(
       `${event}: header and body agree on ${payload.id}`,
-      payload.event === event && request.headers['x-service-delivery'] === payload.id && payload.workspace === workspace,
+      payload.event === event &&
+        request.headers['x-service-delivery'] === payload.id &&
+        payload.workspace === workspace,
       payload,
     );
     return { request, payload };
@@ -100,12 +128,22 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
     !/1234567|ada@example/.test(request.rawBody.toString('utf8')),
     payload,
   );
-  const forged = { ...request, rawBody: Buffer.from(request.rawBody.toString('utf8').replace('Sylt', 'Elba')) };
-  check('a changed body does not verify', signatureFault(forged, secrets.get('message.received')!) !== null);
+  const forged = {
+    ...request,
+    rawBody: Buffer.from(request.rawBody.toString('utf8').replace('Sylt', 'Elba')),
+  };
+  check(
+    'a changed body does not verify',
+    signatureFault(forged, secrets.get('message.received')!) !== null,
+  );
 
   step('The automation answers through the API');
   const sent = await api.post(`/api/conversations/${conversationId}/messages`, { text: ANSWER });
-  check('the message is sent, and the agent is paused', sent.status === 201 && sent.body.conversation.status === 'human_active', sent.body);
+  check(
+    'the message is sent, and the agent is paused',
+    sent.status === 201 && sent.body.conversation.status === 'human_active',
+    sent.body,
+  );
   await arrives('conversation.handed_over');
   const messages = await waitFor('the answer in the chat', async () => {
     const read = await customer.read();
@@ -116,17 +154,30 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
 
   step('The receiver fails once, and the delivery comes again');
   const again = await arrives('message.sent', 2);
-  const first = receiver.requests.find(({ headers }) => headers['x-service-event'] === 'message.sent')!;
+  const first = receiver.requests.find(
+    ({ headers }) => headers['x-service-event'] === 'message.sent',
+  )!;
   check('the same id and the same bytes after a 503', first.rawBody.equals(again.request.rawBody));
 
   step('The lead qualifies, and the conversation is closed with a verdict');
   await api.patch(`/api/conversations/${conversationId}`, { funnel_stage: 'qualified' });
   const qualified = await arrives('conversation.qualified');
-  check('from new to qualified', JSON.stringify(qualified.payload.funnel) === '{"stage":"qualified","previous_stage":"new"}', qualified.payload);
-  await api.post(`/api/conversations/${conversationId}/close`, { summary: 'Delivers to Sylt', verdict: 'goal_reached' });
+  check(
+    'from new to qualified',
+    JSON.stringify(qualified.payload.funnel) === '{"stage":"qualified","previous_stage":"new"}',
+    qualified.payload,
+  );
+  await api.post(`/api/conversations/${conversationId}/close`, {
+    summary: 'Delivers to Sylt',
+    verdict: 'goal_reached',
+  });
   const closed = await arrives('conversation.closed');
   const outcome = closed.payload.outcome as { verdict: string; summary: string };
-  check(`closed: ${outcome.verdict}, “${outcome.summary}”`, outcome.verdict === 'goal_reached', outcome);
+  check(
+    `closed: ${outcome.verdict}, “${outcome.summary}”`,
+    outcome.verdict === 'goal_reached',
+    outcome,
+  );
 
   step('The service remembers what it delivered');
   const hooks = (await api.get('/api/hooks')).body.data as { id: string; event: string }[];
@@ -135,6 +186,9 @@ async function play({ api, url, workspace }: ServiceProcess, receiver: TlsReceiv
       const { data } = (await api.get(`/api/hooks/${id}/deliveries?status=delivered`)).body;
       return data.length > 0 && (data as { attempts: { status_code: number }[] }[]);
     });
-    check(`${event}: delivered (${delivery!.attempts.map(({ status_code }) => status_code).join(', then ')})`, true);
+    check(
+      `${event}: delivered (${delivery!.attempts.map(({ status_code }) => status_code).join(', then ')})`,
+      true,
+    );
   }
 }

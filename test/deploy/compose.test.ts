@@ -27,60 +27,110 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
 
   it('has a database, two API processes behind a proxy, two workers, and n8n', () => {
     expect(Object.keys(compose.services)).toEqual(['postgres', ...OURS, 'proxy', 'n8n']);
-    expect(OURS.map((name) => readConfig(compose.services[name]!.environment).role)).toEqual(['api', 'api', 'worker', 'worker']);
+    expect(OURS.map((name) => readConfig(compose.services[name]!.environment).role)).toEqual([
+      'api',
+      'api',
+      'worker',
+      'worker',
+    ]);
     expect(compose.services.proxy!.environment.API_UPSTREAMS).toBe('api-1:3000 api-2:3000');
   });
 
   it('gives all processes the same settings, which the service takes', () => {
-    const [first, ...others] = OURS.map((name) => readConfig({ ...compose.services[name]!.environment, ROLE: 'all' }));
+    const [first, ...others] = OURS.map((name) =>
+      readConfig({ ...compose.services[name]!.environment, ROLE: 'all' }),
+    );
     for (const other of others) expect(other).toEqual(first);
     expect(first).toMatchObject({
-      database: { url: `postgres://conversation_service:${env.SERVICE_POSTGRES_PASSWORD}@postgres:5432/conversation_service`, schema: 'conversation_service' },
+      database: {
+        url: `postgres://conversation_service:${env.SERVICE_POSTGRES_PASSWORD}@postgres:5432/conversation_service`,
+        schema: 'conversation_service',
+      },
       encryptionKey: env.ENCRYPTION_KEY,
       metricsToken: env.METRICS_TOKEN,
       publicUrl: 'http://localhost:3000',
       insecureTargets: true,
-      bootstrap: { adminEmail: 'admin@example.com', adminPassword: env.BOOTSTRAP_ADMIN_PASSWORD, apiKey: env.BOOTSTRAP_API_KEY },
+      bootstrap: {
+        adminEmail: 'admin@example.com',
+        adminPassword: env.BOOTSTRAP_ADMIN_PASSWORD,
+        apiKey: env.BOOTSTRAP_API_KEY,
+      },
     });
   });
 
   it('lets every setting of the service be set in .env, and names none that it does not have', () => {
-    const settings = [...readFileSync(join(root, 'service/src/config.ts'), 'utf8').matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name!);
+    const settings = [
+      ...readFileSync(join(root, 'service/src/config.ts'), 'utf8').matchAll(
+        /^ {2}([A-Z][A-Z0-9_]+):/gm,
+      ),
+    ].map(([, name]) => name!);
     // The image's own: where it listens, and where the embedded store would be.
     const given = settings.filter((name) => !['HOST', 'PORT', 'DATA_DIR'].includes(name));
     expect(Object.keys(compose.services['api-1']!.environment).sort()).toEqual(given.sort());
-    const passed = given.filter((name) => !['DATABASE_URL', 'ROLE', 'TRUSTED_PROXIES'].includes(name));
+    const passed = given.filter(
+      (name) => !['DATABASE_URL', 'ROLE', 'TRUSTED_PROXIES'].includes(name),
+    );
     expect(passed.filter((name) => !variablesOf(text).includes(name))).toEqual([]);
   });
 
   it('believes the proxy alone about addresses, and lets events go to n8n alone in its network', () => {
-    const addressOf = (name: string) => (compose.services[name]!.networks as Record<string, { ipv4_address: string }>).inner!.ipv4_address;
+    const addressOf = (name: string) =>
+      (compose.services[name]!.networks as Record<string, { ipv4_address: string }>).inner!
+        .ipv4_address;
     const config = readConfig(compose.services['api-1']!.environment);
     expect(config.trustedProxies).toEqual([`${addressOf('proxy')}/32`]);
     expect(config.allowedNetworks).toEqual([`${addressOf('n8n')}/32`]);
-    const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [{ subnet: string; ip_range: string }];
+    const [{ subnet, ip_range: range }] = compose.networks.inner!.ipam.config as [
+      { subnet: string; ip_range: string },
+    ];
     for (const address of [addressOf('proxy'), addressOf('n8n')]) {
       expect(ipaddr.parse(address).match(ipaddr.parseCIDR(subnet))).toBe(true);
       // Else a container that came first could have it.
       expect(ipaddr.parse(address).match(ipaddr.parseCIDR(range))).toBe(false);
     }
-    expect(readConfig(readCompose(path, { ...env, ALLOWED_NETWORKS: '10.0.0.0/8' }).services['api-1']!.environment).allowedNetworks).toEqual([`${addressOf('n8n')}/32`, '10.0.0.0/8']);
+    expect(
+      readConfig(
+        readCompose(path, { ...env, ALLOWED_NETWORKS: '10.0.0.0/8' }).services['api-1']!
+          .environment,
+      ).allowedNetworks,
+    ).toEqual([`${addressOf('n8n')}/32`, '10.0.0.0/8']);
   });
 
   it('starts in order, and starts again what ends', () => {
-    for (const name of OURS.slice(1)) expect(compose.services[name]!.depends_on).toEqual({ postgres: { condition: 'service_healthy' }, 'api-1': { condition: 'service_healthy' } });
-    expect(compose.services['api-1']!.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
-    for (const [name, { restart, logging, mem_limit: limit, healthcheck }] of Object.entries(compose.services)) {
-      expect([name, restart, logging, limit !== undefined]).toEqual([name, 'unless-stopped', { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } }, true]);
-      if (OURS.includes(name)) expect(healthcheck!.test).toEqual(['CMD', 'node', '/app/healthcheck.mjs']);
+    for (const name of OURS.slice(1))
+      expect(compose.services[name]!.depends_on).toEqual({
+        postgres: { condition: 'service_healthy' },
+        'api-1': { condition: 'service_healthy' },
+      });
+    expect(compose.services['api-1']!.depends_on).toEqual({
+      postgres: { condition: 'service_healthy' },
+    });
+    for (const [name, { restart, logging, mem_limit: limit, healthcheck }] of Object.entries(
+      compose.services,
+    )) {
+      expect([name, restart, logging, limit !== undefined]).toEqual([
+        name,
+        'unless-stopped',
+        { driver: 'json-file', options: { 'max-size': '10m', 'max-file': '5' } },
+        true,
+      ]);
+      if (OURS.includes(name))
+        expect(healthcheck!.test).toEqual(['CMD', 'node', '/app/healthcheck.mjs']);
       else expect([name, healthcheck!.test[0]]).toEqual([name, 'CMD']);
     }
     // As docs/operations.md says: DELIVERY_TIMEOUT_MS, 10 s at least, and 14 s.
-    for (const name of OURS) expect(compose.services[name]).toMatchObject({ stop_grace_period: '25s', read_only: true, cap_drop: ['ALL'] });
+    for (const name of OURS)
+      expect(compose.services[name]).toMatchObject({
+        stop_grace_period: '25s',
+        read_only: true,
+        cap_drop: ['ALL'],
+      });
   });
 
   it('opens nothing to other machines, the database to nobody, unless .env says so', () => {
-    const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
+    const published = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => [name, port]),
+    );
     expect(published).toEqual([
       ['proxy', '127.0.0.1:3000:80'],
       ['proxy', '127.0.0.1:3443:443'],
@@ -92,13 +142,25 @@ describe('compose.yaml, with the .env that deploy/up.sh makes', () => {
     for (const { volumes = [] } of Object.values(compose.services)) {
       for (const volume of volumes) {
         const [source = ''] = volume.split(':');
-        expect([volume, source.startsWith('.') ? existsSync(join(root, source)) : source in compose.volumes]).toEqual([volume, true]);
+        expect([
+          volume,
+          source.startsWith('.') ? existsSync(join(root, source)) : source in compose.volumes,
+        ]).toEqual([volume, true]);
       }
     }
   });
 
-  it.each(['ENCRYPTION_KEY', 'POSTGRES_PASSWORD', 'SERVICE_POSTGRES_PASSWORD', 'N8N_POSTGRES_PASSWORD', 'N8N_ENCRYPTION_KEY', 'METRICS_TOKEN'])('says what to do where %s is missing', (name) => {
-    expect(() => readCompose(path, { ...env, [name]: '' })).toThrow(`required variable ${name} is missing a value: is missing. Start by sh deploy/up.sh, which makes it.`);
+  it.each([
+    'ENCRYPTION_KEY',
+    'POSTGRES_PASSWORD',
+    'SERVICE_POSTGRES_PASSWORD',
+    'N8N_POSTGRES_PASSWORD',
+    'N8N_ENCRYPTION_KEY',
+    'METRICS_TOKEN',
+  ])('says what to do where %s is missing', (name) => {
+    expect(() => readCompose(path, { ...env, [name]: '' })).toThrow(
+      `required variable ${name} is missing a value: is missing. Start by sh deploy/up.sh, which makes it.`,
+    );
   });
 });
 
@@ -113,9 +175,15 @@ describe('deploy/up.sh', () => {
     const { code, out, err } = await up.run(['--no-color']);
     expect([code, err]).toEqual([0, '']);
     expect((await stat(join(up.folder, '.env'))).mode & 0o777).toBe(0o600);
-    expect(await up.calls()).toEqual(['volume inspect conversation-service_postgres', 'compose up --build --detach --wait --no-color']);
+    expect(await up.calls()).toEqual([
+      'volume inspect conversation-service_postgres',
+      'compose up --build --detach --wait --no-color',
+    ]);
     expect(out).toContain('Conversation Service: http://localhost:3000 ');
-    for (const secret of Object.values(readEnvFile(await up.readEnv())).filter((value) => value.length > 20)) expect(out).not.toContain(secret);
+    for (const secret of Object.values(readEnvFile(await up.readEnv())).filter(
+      (value) => value.length > 20,
+    ))
+      expect(out).not.toContain(secret);
   });
 
   it('makes others in each folder, and keeps them from run to run', async () => {
@@ -125,7 +193,8 @@ describe('deploy/up.sh', () => {
     expect(await up.readEnv()).toBe(first);
     const other = await upInFolder();
     await other.run();
-    const values = (env: string) => Object.entries(readEnvFile(env)).filter(([name]) => name !== 'BOOTSTRAP_ADMIN_EMAIL');
+    const values = (env: string) =>
+      Object.entries(readEnvFile(env)).filter(([name]) => name !== 'BOOTSTRAP_ADMIN_EMAIL');
     const ours = values(first).map(([, value]) => value);
     expect(ours.length).toBe(8);
     expect(new Set(ours).size).toBe(8);
@@ -134,19 +203,29 @@ describe('deploy/up.sh', () => {
   });
 
   it('adds what is missing to a .env that is there, whatever it ends with', async () => {
-    await writeFile(join(up.folder, '.env'), 'PUBLIC_URL=https://chat.example.com\nENCRYPTION_KEY=\nBOOTSTRAP_ADMIN_EMAIL=ana@example.com');
+    await writeFile(
+      join(up.folder, '.env'),
+      'PUBLIC_URL=https://chat.example.com\nENCRYPTION_KEY=\nBOOTSTRAP_ADMIN_EMAIL=ana@example.com',
+    );
     const { out } = await up.run();
     const env = readEnvFile(await up.readEnv());
-    expect(env).toMatchObject({ PUBLIC_URL: 'https://chat.example.com', BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com' });
+    expect(env).toMatchObject({
+      PUBLIC_URL: 'https://chat.example.com',
+      BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com',
+    });
     expect(Buffer.from(env.ENCRYPTION_KEY!, 'base64').length).toBe(32);
     expect(out).toContain('Conversation Service: https://chat.example.com ');
-    expect(readConfig(readCompose(path, env).services['api-1']!.environment).bootstrap.adminEmail).toBe('ana@example.com');
+    expect(
+      readConfig(readCompose(path, env).services['api-1']!.environment).bootstrap.adminEmail,
+    ).toBe('ana@example.com');
   });
 
   it('makes no new secrets for a database whose .env is gone', async () => {
     const { code, out, err } = await up.run([], true);
     expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/^There is a database already, but no \.env .* Put the copy of \.env back\.\n/);
+    expect(err).toMatch(
+      /^There is a database already, but no \.env .* Put the copy of \.env back\.\n/,
+    );
     expect(existsSync(join(up.folder, '.env'))).toBe(false);
     expect(await up.calls()).toEqual(['volume inspect conversation-service_postgres']);
   });

@@ -15,14 +15,28 @@ export interface ComposeService {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly stop_grace_period?: string;
   readonly mem_limit?: string;
-  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
-  readonly networks: readonly string[] | Readonly<Record<string, { readonly ipv4_address: string }>>;
+  readonly logging?: {
+    readonly driver: string;
+    readonly options: Readonly<Record<string, string>>;
+  };
+  readonly networks:
+    | readonly string[]
+    | Readonly<Record<string, { readonly ipv4_address: string }>>;
 }
 
 export interface ComposeFile {
   readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly networks: Readonly<Record<string, { readonly ipam: { readonly config: readonly { readonly subnet: string; readonly ip_range: string }[] } }>>;
+  readonly networks: Readonly<
+    Record<
+      string,
+      {
+        readonly ipam: {
+          readonly config: readonly { readonly subnet: string; readonly ip_range: string }[];
+        };
+      }
+    >
+  >;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
@@ -39,15 +53,27 @@ function filled(value: unknown, env: Readonly<Record<string, string>>): unknown 
 }
 
 const fill = (text: string, env: Readonly<Record<string, string>>) =>
-  text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_all, name: string, kind: string | undefined, rest = '') => {
-    const value = env[name] ?? '';
-    if (value !== '' || kind === undefined) return value;
-    if (kind === '-') return rest;
-    throw new Error(`required variable ${name} is missing a value: ${rest}`);
-  });
+  text.replace(
+    /\$\{(\w+)(?::([-?])([^}]*))?\}/g,
+    (_all, name: string, kind: string | undefined, rest = '') => {
+      const value = env[name] ?? '';
+      if (value !== '' || kind === undefined) return value;
+      if (kind === '-') return rest;
+      throw new Error(`required variable ${name} is missing a value: ${rest}`);
+    },
+  );
 
 /** The names that a file refers to. */
-export const variablesOf = (text: string): string[] => [...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!))];
+export const variablesOf = (text: string): string[] => [
+  ...new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)),
+];
 
 /** NAME=value lines; the last one of a name counts. */
-export const readEnvFile = (text: string): Record<string, string> => Object.fromEntries(text.split('\n').flatMap((line) => (/^\w+=/.test(line) ? [line.split(/=(.*)/s).slice(0, 2) as [string, string]] : [])));
+export const readEnvFile = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text
+      .split('\n')
+      .flatMap((line) =>
+        /^\w+=/.test(line) ? [line.split(/=(.*)/s).slice(0, 2) as [string, string]] : [],
+      ),
+  );

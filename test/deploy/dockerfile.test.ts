@@ -14,7 +14,8 @@ describe('Dockerfile', () => {
   it('makes the service, as no root, with a health check, by its last stage', () => {
     const service = stages.at(-1)!;
     expect(service.name).toBe('service');
-    const of = (keyword: string) => service.instructions.filter((each) => each.keyword === keyword).map(({ text }) => text);
+    const of = (keyword: string) =>
+      service.instructions.filter((each) => each.keyword === keyword).map(({ text }) => text);
     expect(of('USER')).toEqual(['1000:1000']);
     expect(of('VOLUME')).toEqual(['/data']);
     expect(of('ENTRYPOINT')).toEqual(['["node", "/app/service/dist/main.js"]']);
@@ -23,31 +24,74 @@ describe('Dockerfile', () => {
   });
 
   it('takes its dependencies without those of development, and nothing else of npm', () => {
-    const runs = (name: string) => stages.find((stage) => stage.name === name)!.instructions.filter(({ keyword }) => keyword === 'RUN').map(({ text }) => text);
-    expect(runs('dependencies')).toEqual(['npm ci --workspace service --omit=dev --no-audit --no-fund']);
-    const copies = stages.at(-1)!.instructions.filter(({ keyword }) => keyword === 'COPY').map(({ text }) => readCopy(text));
-    expect(copies.filter(({ from, sources }) => from === 'build' && sources.some((path) => path.includes('node_modules') || ['/app', '/app/service'].includes(path)))).toEqual([]);
+    const runs = (name: string) =>
+      stages
+        .find((stage) => stage.name === name)!
+        .instructions.filter(({ keyword }) => keyword === 'RUN')
+        .map(({ text }) => text);
+    expect(runs('dependencies')).toEqual([
+      'npm ci --workspace service --omit=dev --no-audit --no-fund',
+    ]);
+    const copies = stages
+      .at(-1)!
+      .instructions.filter(({ keyword }) => keyword === 'COPY')
+      .map(({ text }) => readCopy(text));
+    expect(
+      copies.filter(
+        ({ from, sources }) =>
+          from === 'build' &&
+          sources.some(
+            (path) => path.includes('node_modules') || ['/app', '/app/service'].includes(path),
+          ),
+      ),
+    ).toEqual([]);
   });
 
   it('copies from the repository only what is there, and what .dockerignore lets through', () => {
-    const copies = stages.flatMap(({ instructions }) => instructions.filter(({ keyword }) => keyword === 'COPY').map(({ text }) => readCopy(text)));
+    const copies = stages.flatMap(({ instructions }) =>
+      instructions.filter(({ keyword }) => keyword === 'COPY').map(({ text }) => readCopy(text)),
+    );
     const own = copies.filter(({ from }) => from === null).flatMap(({ sources }) => sources);
     expect(own.length).toBeGreaterThan(5);
-    for (const path of own.filter((source) => source !== '.')) expect([path, existsSync(join(root, path)), isIgnored(path)]).toEqual([path, true, false]);
-    for (const { from } of copies) if (from !== null) expect(stages.map(({ name }) => name)).toContain(from);
+    for (const path of own.filter((source) => source !== '.'))
+      expect([path, existsSync(join(root, path)), isIgnored(path)]).toEqual([path, true, false]);
+    for (const { from } of copies)
+      if (from !== null) expect(stages.map(({ name }) => name)).toContain(from);
   });
 
-  it.each(['.env', '.git', '.git/config', 'data', 'data/encryption.key', 'node_modules', 'service/node_modules/x/index.js', 'service/dist/main.js', 'dist', 'test/jest.config.mjs', 'docs', 'service/.env', 'service/data/journal', 'conversations.export'])(
-    '%s stays out of the build',
-    (path) => expect(isIgnored(path)).toBe(true),
-  );
+  it.each([
+    '.env',
+    '.git',
+    '.git/config',
+    'data',
+    'data/encryption.key',
+    'node_modules',
+    'service/node_modules/x/index.js',
+    'service/dist/main.js',
+    'dist',
+    'test/jest.config.mjs',
+    'docs',
+    'service/.env',
+    'service/data/journal',
+    'conversations.export',
+  ])('%s stays out of the build', (path) => expect(isIgnored(path)).toBe(true));
 
-  it.each(['package.json', 'service/src/main.ts', 'service/src/screens/assets/app.css', 'test/package.json', 'nodes/ConversationService/ConversationService.node.ts', '.npmrc', 'deploy/healthcheck.mjs'])('%s goes in', (path) =>
+  it.each([
+    'package.json',
+    'service/src/main.ts',
+    'service/src/screens/assets/app.css',
+    'test/package.json',
+    'nodes/ConversationService/ConversationService.node.ts',
+    '.npmrc',
+    'deploy/healthcheck.mjs',
+  ])('%s goes in', (path) =>
     expect([existsSync(join(root, path)), isIgnored(path)]).toEqual([true, false]),
   );
 
   it('puts our package into the n8n that the nodes are tested with', () => {
-    const { dependencies } = JSON.parse(read('test/n8n/runtime/package.json')) as { dependencies: { n8n: string } };
+    const { dependencies } = JSON.parse(read('test/n8n/runtime/package.json')) as {
+      dependencies: { n8n: string };
+    };
     expect(stages.find(({ name }) => name === 'n8n')!.base).toBe(`n8nio/n8n:${dependencies.n8n}`);
   });
 });

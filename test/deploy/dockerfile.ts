@@ -24,7 +24,10 @@ export function readDockerfile(text: string, args: Readonly<Record<string, strin
       const [name = '', byDefault = ''] = rest.split(/=(.*)/);
       known[name] = args[name] ?? byDefault;
     } else if (keyword === 'FROM') {
-      const [, base, name] = /^(\S+) AS (\S+)$/.exec(rest.replace(/\$\{(\w+)\}/g, (_all, arg: string) => known[arg] ?? '')) ?? [];
+      const [, base, name] =
+        /^(\S+) AS (\S+)$/.exec(
+          rest.replace(/\$\{(\w+)\}/g, (_all, arg: string) => known[arg] ?? ''),
+        ) ?? [];
       if (base === undefined || name === undefined) throw new Error(`not understood: ${line}`);
       stages.push({ name, base, instructions: [] });
     } else stages.at(-1)!.instructions.push({ keyword, text: rest });
@@ -55,10 +58,17 @@ export function readCopy(text: string): Copy {
   const unknown = options.find((option) => !option.startsWith('--from='));
   if (unknown !== undefined) throw new Error(`not understood: COPY ${unknown}`);
   const paths = words.filter((word) => !word.startsWith('--'));
-  return { from: options[0]?.slice('--from='.length) ?? null, sources: paths.slice(0, -1), target: paths.at(-1)! };
+  return {
+    from: options[0]?.slice('--from='.length) ?? null,
+    sources: paths.slice(0, -1),
+    target: paths.at(-1)!,
+  };
 }
 
-/** Whether .dockerignore keeps a path of the context out: the last pattern that fits it, or a folder it is in, decides. */
+/**
+ * Whether .dockerignore keeps a path of the context out: the last pattern that fits it, or a folder
+ * it is in, decides.
+ */
 export function ignoredBy(dockerignore: string): (path: string) => boolean {
   const rules = dockerignore
     .split('\n')
@@ -68,11 +78,17 @@ export function ignoredBy(dockerignore: string): (path: string) => boolean {
   return (path) => {
     const parts = path.split('/');
     const prefixes = parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
-    return rules.reduce((ignored, { keeps, fits }) => (prefixes.some((prefix) => fits.test(prefix)) ? !keeps : ignored), false);
+    return rules.reduce(
+      (ignored, { keeps, fits }) =>
+        prefixes.some((prefix) => fits.test(prefix)) ? !keeps : ignored,
+      false,
+    );
   };
 }
 
 const pattern = (glob: string) => {
-  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*\*\/|\*/g, (star) => (star === '*' ? '[^/]*' : '(?:.*/)?'));
+  const source = glob
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*\*\/|\*/g, (star) => (star === '*' ? '[^/]*' : '(?:.*/)?'));
   return new RegExp(`^${source}$`);
 };

@@ -1,4 +1,5 @@
-// Runs the COPY and RUN lines of the Dockerfile in plain folders, one for each stage, as an engine would in images.
+// Runs the COPY and RUN lines of the Dockerfile in plain folders, one for each stage, as an engine
+// would in images.
 import { execFile } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, readFile } from 'node:fs/promises';
@@ -27,13 +28,27 @@ export interface BuiltStage {
  * @param context the build's context
  * @param out an empty folder
  */
-export async function buildStages(context: string, out: string): Promise<Record<string, BuiltStage>> {
+export async function buildStages(
+  context: string,
+  out: string,
+): Promise<Record<string, BuiltStage>> {
   const isIgnored = ignoredBy(await readFile(join(context, '.dockerignore'), 'utf8'));
   const built: Record<string, BuiltStage> = {};
-  for (const { name, instructions } of readDockerfile(await readFile(join(context, 'Dockerfile'), 'utf8'))) {
+  for (const { name, instructions } of readDockerfile(
+    await readFile(join(context, 'Dockerfile'), 'utf8'),
+  )) {
     const root = join(out, name);
     await mkdir(root);
-    const stage = { root, workdir: '/', env: {} as Record<string, string>, uid: 0, gid: 0, entrypoint: [] as string[], cmd: [] as string[], healthcheck: [] as string[] };
+    const stage = {
+      root,
+      workdir: '/',
+      env: {} as Record<string, string>,
+      uid: 0,
+      gid: 0,
+      entrypoint: [] as string[],
+      cmd: [] as string[],
+      healthcheck: [] as string[],
+    };
     for (const instruction of instructions) await perform(instruction, stage);
     built[name] = { ...stage, command: [...stage.entrypoint, ...stage.cmd] };
 
@@ -42,20 +57,34 @@ export async function buildStages(context: string, out: string): Promise<Record<
         image.workdir = text;
         await mkdir(join(root, text), { recursive: true });
       } else if (keyword === 'RUN') {
-        if (/(^|[\s"'=])\//.test(text)) throw new Error(`RUN ${text}: a path from / would leave the folder; name it from WORKDIR`);
-        await run('sh', ['-c', text], { cwd: join(root, image.workdir), env: cleanEnv(), maxBuffer: 1 << 26 });
+        if (/(^|[\s"'=])\//.test(text))
+          throw new Error(
+            `RUN ${text}: a path from / would leave the folder; name it from WORKDIR`,
+          );
+        await run('sh', ['-c', text], {
+          cwd: join(root, image.workdir),
+          env: cleanEnv(),
+          maxBuffer: 1 << 26,
+        });
       } else if (keyword === 'COPY') {
         const { from, sources, target } = readCopy(text);
         const source = from === null ? context : built[from]!.root;
         const into = join(root, resolve(image.workdir, target));
         const many = sources.length > 1 || target.endsWith('/');
         for (const each of sources) await copy(join(source, each), into, many, from === null);
-      } else if (keyword === 'ENV') Object.assign(image.env, Object.fromEntries(text.split(/\s+/).map((pair) => pair.split('='))));
-      else if (keyword === 'USER') [image.uid, image.gid] = text.split(':').map(Number) as [number, number];
+      } else if (keyword === 'ENV')
+        Object.assign(
+          image.env,
+          Object.fromEntries(text.split(/\s+/).map((pair) => pair.split('='))),
+        );
+      else if (keyword === 'USER')
+        [image.uid, image.gid] = text.split(':').map(Number) as [number, number];
       else if (keyword === 'ENTRYPOINT') image.entrypoint = JSON.parse(text) as string[];
       else if (keyword === 'CMD') image.cmd = JSON.parse(text) as string[];
-      else if (keyword === 'HEALTHCHECK') image.healthcheck = JSON.parse(text.slice(text.indexOf('CMD ') + 4)) as string[];
-      else if (!['VOLUME', 'EXPOSE'].includes(keyword)) throw new Error(`not understood: ${keyword} ${text}`);
+      else if (keyword === 'HEALTHCHECK')
+        image.healthcheck = JSON.parse(text.slice(text.indexOf('CMD ') + 4)) as string[];
+      else if (!['VOLUME', 'EXPOSE'].includes(keyword))
+        throw new Error(`not understood: ${keyword} ${text}`);
     }
   }
   return built;
@@ -65,7 +94,8 @@ export async function buildStages(context: string, out: string): Promise<Record<
     if (statSync(from).isDirectory()) {
       await mkdir(to, { recursive: true });
       if (!ofContext) return cp(from, to, { recursive: true, verbatimSymlinks: true });
-      for (const path of contextFiles(from)) await copyFile(path, join(to, path.slice(from.length + 1)), true);
+      for (const path of contextFiles(from))
+        await copyFile(path, join(to, path.slice(from.length + 1)), true);
     } else await copyFile(from, many ? join(to, basename(from)) : to, ofContext);
   }
 

@@ -8,8 +8,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface UpFolder {
   readonly folder: string;
-  /** Runs deploy/up.sh there. @param volume whether the engine says that the database's volume exists */
-  run(args?: readonly string[], volume?: boolean): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
+  /**
+   * Runs deploy/up.sh there. @param volume whether the engine says that the database's volume
+   * exists
+   */
+  run(
+    args?: readonly string[],
+    volume?: boolean,
+  ): Promise<{ readonly code: number; readonly out: string; readonly err: string }>;
   readEnv(): Promise<string>;
   /** What `docker` was called with, a line each. */
   calls(): Promise<string[]>;
@@ -26,14 +32,26 @@ export async function upInFolder(): Promise<UpFolder> {
   await cp(join(root, 'compose.yaml'), join(folder, 'compose.yaml'));
   const bin = join(folder, 'bin');
   await mkdir(bin);
-  await writeFile(join(bin, 'docker'), '#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != volume ] || [ "$VOLUME" = there ]\n');
+  await writeFile(
+    join(bin, 'docker'),
+    '#!/bin/sh\necho "$*" >>"$CALLS"\n[ "$1" != volume ] || [ "$VOLUME" = there ]\n',
+  );
   await chmod(join(bin, 'docker'), 0o755);
   return {
     folder,
     run: (args = [], volume = false) =>
       new Promise((resolve) => {
-        const env = { PATH: `${bin}:${process.env.PATH}`, CALLS: join(folder, 'calls'), VOLUME: volume ? 'there' : '' };
-        execFile('sh', [join(folder, 'deploy/up.sh'), ...args], { env, cwd: tmpdir() }, (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+        const env = {
+          PATH: `${bin}:${process.env.PATH}`,
+          CALLS: join(folder, 'calls'),
+          VOLUME: volume ? 'there' : '',
+        };
+        execFile(
+          'sh',
+          [join(folder, 'deploy/up.sh'), ...args],
+          { env, cwd: tmpdir() },
+          (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+        );
       }),
     readEnv: () => readFile(join(folder, '.env'), 'utf8'),
     calls: async () => (await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n'),

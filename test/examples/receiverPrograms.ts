@@ -1,4 +1,5 @@
-// The receivers of examples/receivers as the programs they are, each in the language it is written in.
+// The receivers of examples/receivers as the programs they are, each in the language it is written
+// in.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,8 +27,20 @@ export interface Language {
 }
 
 export const LANGUAGES: readonly Language[] = [
-  { name: 'node', probe: [process.execPath, '--version'], debian: 'nodejs', check: [process.execPath, 'check.mjs'], run: () => [process.execPath, 'receiver.mjs'] },
-  { name: 'python', probe: ['python3', '--version'], debian: 'python3', check: ['python3', 'check.py'], run: () => ['python3', 'receiver.py'] },
+  {
+    name: 'node',
+    probe: [process.execPath, '--version'],
+    debian: 'nodejs',
+    check: [process.execPath, 'check.mjs'],
+    run: () => [process.execPath, 'receiver.mjs'],
+  },
+  {
+    name: 'python',
+    probe: ['python3', '--version'],
+    debian: 'python3',
+    check: ['python3', 'check.py'],
+    run: () => ['python3', 'receiver.py'],
+  },
   {
     name: 'php',
     probe: ['php', '--version'],
@@ -46,16 +59,31 @@ export const LANGUAGES: readonly Language[] = [
   },
 ];
 
-export const isInstalled = ({ probe: [command, ...args] }: Language): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+export const isInstalled = ({ probe: [command, ...args] }: Language): boolean =>
+  spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
 /** No network and no C compiler is needed to build the Go example. */
-const ENVIRONMENT = { CGO_ENABLED: '0', GOPROXY: 'off', GOFLAGS: '-mod=mod', GOTOOLCHAIN: 'local', PYTHONDONTWRITEBYTECODE: '1' };
+const ENVIRONMENT = {
+  CGO_ENABLED: '0',
+  GOPROXY: 'off',
+  GOFLAGS: '-mod=mod',
+  GOTOOLCHAIN: 'local',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
 
 /** Runs a command of an example to its end. */
-export async function runIn(language: Language, [command, ...args]: Command): Promise<{ exitCode: number | null; output: string }> {
-  const child = spawn(command, args, { cwd: join(kit, language.name), env: { ...process.env, ...ENVIRONMENT }, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runIn(
+  language: Language,
+  [command, ...args]: Command,
+): Promise<{ exitCode: number | null; output: string }> {
+  const child = spawn(command, args, {
+    cwd: join(kit, language.name),
+    env: { ...process.env, ...ENVIRONMENT },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const output: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => output.push(chunk));
   const [exitCode] = (await once(child, 'close')) as [number | null];
   return { exitCode, output: Buffer.concat(output).toString() };
 }
@@ -70,7 +98,9 @@ export interface ReceiverProgram {
 }
 
 /** A folder for what an example builds and keeps. */
-export async function prepare(language: Language): Promise<{ folder: string; remove(): Promise<void> }> {
+export async function prepare(
+  language: Language,
+): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), `receiver-${language.name}-`));
   if (language.build) {
     const { exitCode, output } = await runIn(language, language.build(folder));
@@ -87,15 +117,27 @@ const isListening = (port: number) =>
   });
 
 /** Starts a receiver; it listens when this resolves. */
-export async function startReceiver(language: Language, folder: string, port: number, secrets: readonly string[]): Promise<ReceiverProgram> {
+export async function startReceiver(
+  language: Language,
+  folder: string,
+  port: number,
+  secrets: readonly string[],
+): Promise<ReceiverProgram> {
   const [command, ...args] = language.run(port, folder);
   const child = spawn(command, args, {
     cwd: join(kit, language.name),
-    env: { ...process.env, ...ENVIRONMENT, TMPDIR: folder, PORT: String(port), WEBHOOK_SECRETS: secrets.join(',') },
+    env: {
+      ...process.env,
+      ...ENVIRONMENT,
+      TMPDIR: folder,
+      PORT: String(port),
+      WEBHOOK_SECRETS: secrets.join(','),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const closed = once(child, 'close');
   await waitFor(`the ${language.name} receiver`, () => {
     if (child.exitCode !== null) throw new Error(output);
@@ -106,7 +148,8 @@ export async function startReceiver(language: Language, folder: string, port: nu
     get output() {
       return output;
     },
-    handled: (eventId) => output.split('\n').filter((line) => line.includes(` ${eventId} in `)).length,
+    handled: (eventId) =>
+      output.split('\n').filter((line) => line.includes(` ${eventId} in `)).length,
     async close() {
       child.kill('SIGKILL');
       await closed;

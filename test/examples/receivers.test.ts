@@ -9,13 +9,29 @@ import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
 import { freePort } from '../helpers/program.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { isInstalled, kit, LANGUAGES, prepare, runIn, startReceiver, type Language, type ReceiverProgram } from './receiverPrograms.ts';
+import {
+  isInstalled,
+  kit,
+  LANGUAGES,
+  prepare,
+  runIn,
+  startReceiver,
+  type Language,
+  type ReceiverProgram,
+} from './receiverPrograms.ts';
 
 const TEXT = 'Grüße, 你好 🎉 "quoted" \\ </script>';
 const now = () => Math.floor(Date.now() / 1000);
 /** Written from the specification's sentence; none of the service's code. */
-const sign = (body: string, secret: string, t: number) => `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
-const eventOf = (id: string) => JSON.stringify({ id, event: 'message.received', conversation: { id: 'conv_1', status: 'ai_active' }, message: { text: TEXT } });
+const sign = (body: string, secret: string, t: number) =>
+  `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+const eventOf = (id: string) =>
+  JSON.stringify({
+    id,
+    event: 'message.received',
+    conversation: { id: 'conv_1', status: 'ai_active' },
+    message: { text: TEXT },
+  });
 
 let service: TestService;
 let customer: ChatCustomer;
@@ -26,7 +42,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-const newest = async (id: string) => (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
+const newest = async (id: string) =>
+  (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
 const ended = (id: string) =>
   waitFor('the delivery to end', async () => {
     const delivery = await newest(id);
@@ -41,7 +58,11 @@ const suite = (language: Language) => () => {
   beforeAll(async () => {
     place = await prepare(language);
     const port = await freePort();
-    const { status, body } = await service.api.post('/api/hooks', { event: 'message.received', target_url: `http://127.0.0.1:${port}/`, source: 'test' });
+    const { status, body } = await service.api.post('/api/hooks', {
+      event: 'message.received',
+      target_url: `http://127.0.0.1:${port}/`,
+      source: 'test',
+    });
     expect(status).toBe(201);
     subscription = body;
     receiver = await startReceiver(language, place.folder, port, [subscription.secret]);
@@ -52,22 +73,34 @@ const suite = (language: Language) => () => {
     await place?.remove();
   });
 
-  const post = async (body: string, headers: Record<string, string>) => (await fetch(receiver.url, { method: 'POST', body, headers })).status;
-  const signed = (body: string, { t = now(), secret = subscription.secret } = {}) => ({ 'x-service-signature': sign(body, secret, t) });
+  const post = async (body: string, headers: Record<string, string>) =>
+    (await fetch(receiver.url, { method: 'POST', body, headers })).status;
+  const signed = (body: string, { t = now(), secret = subscription.secret } = {}) => ({
+    'x-service-signature': sign(body, secret, t),
+  });
 
   it('passes every test vector', async () => {
     const { exitCode, output } = await runIn(language, language.check);
-    expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(/(\d+) of \1 vectors are right|^PASS/) });
+    expect({ exitCode, output }).toEqual({
+      exitCode: 0,
+      output: expect.stringMatching(/(\d+) of \1 vectors are right|^PASS/),
+    });
   }, 120_000);
 
   it('takes a real delivery once, and again when someone asks for it', async () => {
     await customer.write(TEXT);
     const delivery = await ended(subscription.id);
-    expect(delivery).toMatchObject({ status: 'delivered', attempts: [{ status_code: 204, error: null }] });
+    expect(delivery).toMatchObject({
+      status: 'delivered',
+      attempts: [{ status_code: 204, error: null }],
+    });
     await waitFor('it to be handled', () => receiver.handled(delivery.event_id) === 1);
     await service.api.post(`/api/hooks/${subscription.id}/deliveries/${delivery.id}/redeliver`);
     await waitFor('it to be handled again', () => receiver.handled(delivery.event_id) === 2);
-    expect(await ended(subscription.id)).toMatchObject({ status: 'delivered', attempts: [{}, { status_code: 204, trigger: 'manual' }] });
+    expect(await ended(subscription.id)).toMatchObject({
+      status: 'delivered',
+      attempts: [{}, { status_code: 204, trigger: 'manual' }],
+    });
   });
 
   it('handles an event that comes twice once, and says 2xx both times', async () => {
@@ -91,7 +124,8 @@ const suite = (language: Language) => () => {
       ['not signed', body, {}],
       ['signed as nonsense', body, { 'x-service-signature': 'v1=caf\u00e9' }],
     ];
-    for (const [what, text, headers] of refused) expect({ what, status: await post(text, headers) }).toEqual({ what, status: 401 });
+    for (const [what, text, headers] of refused)
+      expect({ what, status: await post(text, headers) }).toEqual({ what, status: 401 });
     expect(receiver.handled('evt_FALSE')).toBe(0);
   });
 
@@ -101,7 +135,9 @@ const suite = (language: Language) => () => {
   });
 
   it('goes on with its old secret while the new one signs too', async () => {
-    expect((await service.api.post(`/api/hooks/${subscription.id}/rotate-secret`)).status).toBe(200);
+    expect((await service.api.post(`/api/hooks/${subscription.id}/rotate-secret`)).status).toBe(
+      200,
+    );
     await customer.write('During the rotation');
     const delivery = await ended(subscription.id);
     expect(delivery).toMatchObject({ status: 'delivered', attempts: [{ status_code: 204 }] });
@@ -110,8 +146,12 @@ const suite = (language: Language) => () => {
 
   it('is reached by the commands of the README', async () => {
     const readme = await readFile(join(kit, 'README.md'), 'utf8');
-    const script = /```sh\n(BODY=[\s\S]*?)```/.exec(readme)![1]!.replaceAll('http://127.0.0.1:8091/', receiver.url);
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: { PATH: process.env.PATH, SECRET: subscription.secret } });
+    const script = /```sh\n(BODY=[\s\S]*?)```/
+      .exec(readme)![1]!
+      .replaceAll('http://127.0.0.1:8091/', receiver.url);
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+      env: { PATH: process.env.PATH, SECRET: subscription.secret },
+    });
     expect(stdout.match(/^\d{3}$/gm)).toEqual(['204', '401']);
   });
 };
@@ -122,7 +162,9 @@ describe('the receivers of the kit', () => {
       describe(language.name, suite(language));
     } else if (process.env.ALL_RECEIVERS === '1') {
       it(language.name, () => {
-        throw new Error(`${language.probe[0]} is not there, so its receiver cannot be tested. Install it: apt-get install ${language.debian}.`);
+        throw new Error(
+          `${language.probe[0]} is not there, so its receiver cannot be tested. Install it: apt-get install ${language.debian}.`,
+        );
       });
     } else {
       it.skip(`${language.name}: not tested, since ${language.probe[0]} is not installed (apt-get install ${language.debian})`, () => {});

@@ -14,7 +14,12 @@ export interface ApiAnswer {
 }
 
 export interface ApiClient {
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
   put(path: string, body?: unknown): Promise<ApiAnswer>;
@@ -22,9 +27,17 @@ export interface ApiClient {
   delete(path: string): Promise<ApiAnswer>;
 }
 
-/** Calls the API over real HTTP and holds each answer against the contract that the service publishes. */
+/**
+ * Calls the API over real HTTP and holds each answer against the contract that the service
+ * publishes.
+ */
 export function apiClient(url: string, token: string | null): ApiClient {
-  const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> => {
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<ApiAnswer> => {
     const raw = typeof body === 'string';
     const response = await fetch(url + path, {
       method,
@@ -36,7 +49,11 @@ export function apiClient(url: string, token: string | null): ApiClient {
       ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    const answer = { status: response.status, headers: response.headers, body: text === '' ? null : (JSON.parse(text) as Json) };
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? null : (JSON.parse(text) as Json),
+    };
     if (path.startsWith('/api/')) holdAgainstContract(method, new URL(path, url).pathname, answer);
     return answer;
   };
@@ -51,20 +68,31 @@ export function apiClient(url: string, token: string | null): ApiClient {
 }
 
 /** @throws Error when an answer is not what the contract says */
-function holdAgainstContract(method: string, path: string, { status, headers, body }: ApiAnswer): void {
+function holdAgainstContract(
+  method: string,
+  path: string,
+  { status, headers, body }: ApiAnswer,
+): void {
   const operation = operationsAt(path).find((each) => each.method === method.toLowerCase());
-  if (!/^req_[0-9A-Z]{26}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${method} ${path}: no X-Request-Id`);
+  if (!/^req_[0-9A-Z]{26}$/.test(headers.get('x-request-id') ?? ''))
+    throw new Error(`${method} ${path}: no X-Request-Id`);
   if (status < 400) {
     if (!operation) return;
-    if (status !== operation.status) throw new Error(`${method} ${path}: ${status} instead of ${operation.status}`);
+    if (status !== operation.status)
+      throw new Error(`${method} ${path}: ${status} instead of ${operation.status}`);
     operation.answer.parse(body);
     return;
   }
   const { error } = errorSchema.parse(body);
   const known = ERROR_CATALOGUE[error.code as ErrorCode] as { status: number } | undefined;
-  if (known?.status !== status) throw new Error(`${method} ${path}: ${error.code} with status ${status} is not in the catalogue`);
+  if (known?.status !== status)
+    throw new Error(
+      `${method} ${path}: ${error.code} with status ${status} is not in the catalogue`,
+    );
   if (operation && !errorsOf(operation).includes(error.code as ErrorCode)) {
-    throw new Error(`${method} ${path}: ${error.code} is not among the errors that the document lists for it`);
+    throw new Error(
+      `${method} ${path}: ${error.code} is not among the errors that the document lists for it`,
+    );
   }
 }
 
@@ -73,12 +101,18 @@ export interface ChatCustomer {
   readonly api: ApiClient;
   readonly token: string;
   /** @returns the conversation and message ids */
-  write(text: string, clientMessageId?: string): Promise<{ conversation_id: string; message_id: string }>;
+  write(
+    text: string,
+    clientMessageId?: string,
+  ): Promise<{ conversation_id: string; message_id: string }>;
   read(): Promise<Json[]>;
 }
 
 /** A customer who arrives in the web chat. */
-export async function chatCustomer(url: string, claims: Record<string, unknown> = {}): Promise<ChatCustomer> {
+export async function chatCustomer(
+  url: string,
+  claims: Record<string, unknown> = {},
+): Promise<ChatCustomer> {
   const { status, body } = await apiClient(url, null).post('/api/chat/sessions', claims);
   if (status !== 201) throw new Error(`no chat session: ${JSON.stringify(body)}`);
   const api = apiClient(url, body.token);
@@ -87,7 +121,10 @@ export async function chatCustomer(url: string, claims: Record<string, unknown> 
     token: body.token,
     api,
     async write(text, clientMessageId = randomUUID()) {
-      const sent = await api.post('/api/chat/messages', { text, client_message_id: clientMessageId });
+      const sent = await api.post('/api/chat/messages', {
+        text,
+        client_message_id: clientMessageId,
+      });
       if (sent.status !== 202) throw new Error(`not accepted: ${JSON.stringify(sent.body)}`);
       return sent.body;
     },

@@ -1,8 +1,12 @@
-// A browser without JavaScript, as small as forms and links need it: keeps cookies, follows redirects, posts forms.
+// A browser without JavaScript, as small as forms and links need it: keeps cookies, follows
+// redirects, posts forms.
 
 /** Variables that make the first team member on an empty store. */
 export const MEMBER = { email: 'ana@example.com', password: 'correct horse battery' };
-export const MEMBER_ENV = { BOOTSTRAP_ADMIN_EMAIL: MEMBER.email, BOOTSTRAP_ADMIN_PASSWORD: MEMBER.password };
+export const MEMBER_ENV = {
+  BOOTSTRAP_ADMIN_EMAIL: MEMBER.email,
+  BOOTSTRAP_ADMIN_PASSWORD: MEMBER.password,
+};
 
 /** A page as answered, after redirects. */
 export interface Page {
@@ -24,7 +28,11 @@ export interface Browserless {
   readonly cookie: string;
   get(path: string, headers?: Record<string, string>): Promise<Page>;
   /** @param options.csrf the token to send; that of the last page when left out, none when null */
-  post(path: string, values?: Record<string, string>, options?: { csrf?: string | null; headers?: Record<string, string> }): Promise<Page>;
+  post(
+    path: string,
+    values?: Record<string, string>,
+    options?: { csrf?: string | null; headers?: Record<string, string> },
+  ): Promise<Page>;
 }
 
 const MOST_REDIRECTS = 5;
@@ -35,7 +43,10 @@ export function browserless(url: string): Browserless {
 
   const cookieHeader = () => [...cookies].map((pair) => pair.join('=')).join('; ');
   const send = async (path: string, init: RequestInit, redirects = 0): Promise<Page> => {
-    const headers = { ...(init.headers as Record<string, string> | undefined), cookie: cookieHeader() };
+    const headers = {
+      ...(init.headers as Record<string, string> | undefined),
+      cookie: cookieHeader(),
+    };
     const answer = await fetch(new URL(path, url), { ...init, headers, redirect: 'manual' });
     for (const cookie of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
@@ -44,7 +55,8 @@ export function browserless(url: string): Browserless {
     const location = answer.headers.get('location');
     if (location !== null) {
       await answer.body?.cancel();
-      if (redirects === MOST_REDIRECTS) throw new Error(`too many redirects, the last to ${location}`);
+      if (redirects === MOST_REDIRECTS)
+        throw new Error(`too many redirects, the last to ${location}`);
       return send(location, {}, redirects + 1);
     }
     const html = await answer.text();
@@ -66,7 +78,10 @@ export function browserless(url: string): Browserless {
 }
 
 /** A browser in which the bootstrap member is signed in. */
-export async function signedInBrowser(url: string, { email, password } = MEMBER): Promise<Browserless> {
+export async function signedInBrowser(
+  url: string,
+  { email, password } = MEMBER,
+): Promise<Browserless> {
   const browser = browserless(url);
   const { path, text } = await browser.post('/sign-in', { email, password, next: '/account' });
   if (path !== '/account') throw new Error(`not signed in: ${text}`);
@@ -88,12 +103,24 @@ const pageOf = ({ status, headers }: Response, path: string, html: string): Page
 
 /** The value of a field, found by its name. */
 function attributeOf(html: string, tag: string, name: string): string | null {
-  const element = [...html.matchAll(new RegExp(`<${tag}( [\\w-]+(="[^"]*")?)*`, 'g'))].map(([each]) => each).find((each) => each.includes(` name="${name}"`));
+  const element = [...html.matchAll(new RegExp(`<${tag}( [\\w-]+(="[^"]*")?)*`, 'g'))]
+    .map(([each]) => each)
+    .find((each) => each.includes(` name="${name}"`));
   const value = element === undefined ? null : / value="([^"]*)"/.exec(element);
   return value === null ? null : decoded(value[1]!);
 }
 
-const textOf = (html: string): string => decoded(html.replace(/<[^>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
+const textOf = (html: string): string =>
+  decoded(html.replace(/<[^>]*>/g, ' '))
+    .replace(/\s+/g, ' ')
+    .trim();
 
-const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
-const decoded = (text: string): string => text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity]!);
+const ENTITIES: Record<string, string> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+};
+const decoded = (text: string): string =>
+  text.replace(/&(lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity]!);

@@ -1,16 +1,25 @@
-// What OpenAI would refuse of a chat completion request. Stricter than most compatible servers, so that they are served too.
+// What OpenAI would refuse of a chat completion request. Stricter than most compatible servers, so
+// that they are served too.
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface ReceivedMessage {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   readonly content: string | null;
   readonly tool_call_id?: string;
-  readonly tool_calls?: readonly { readonly id: string; readonly type: string; readonly function: { readonly name: string; readonly arguments: string } }[];
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
 }
 
 export interface ReceivedTool {
   readonly type: string;
-  readonly function: { readonly name: string; readonly description?: string; readonly parameters?: Record<string, unknown> };
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    readonly parameters?: Record<string, unknown>;
+  };
 }
 
 export interface ReceivedChat {
@@ -29,7 +38,10 @@ function assert(condition: unknown, fault: string): asserts condition {
 /** What is wrong with a request; null when nothing is. */
 export function chatRequestFault(headers: IncomingHttpHeaders, body: unknown): string | null {
   try {
-    assert(headers['content-type']?.startsWith('application/json'), 'content-type must be application/json');
+    assert(
+      headers['content-type']?.startsWith('application/json'),
+      'content-type must be application/json',
+    );
     checkChat(body);
     return null;
   } catch (error) {
@@ -40,7 +52,8 @@ export function chatRequestFault(headers: IncomingHttpHeaders, body: unknown): s
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Fields that every compatible server is known to take. */
 const CHAT_FIELDS = ['model', 'messages', 'tools', 'tool_choice'];
@@ -49,7 +62,8 @@ const ID_MAX = 40;
 const DESCRIPTION_MAX = 1024;
 
 function checkOnly(fields: Fields, allowed: readonly string[], where: string) {
-  for (const name of Object.keys(fields)) assert(allowed.includes(name), `Unrecognized request argument supplied: ${where}${name}`);
+  for (const name of Object.keys(fields))
+    assert(allowed.includes(name), `Unrecognized request argument supplied: ${where}${name}`);
 }
 
 function checkChat(body: unknown) {
@@ -59,7 +73,10 @@ function checkChat(body: unknown) {
   assert(Array.isArray(body.messages) && body.messages.length > 0, '[] is too short - messages');
   checkMessages(body.messages);
   if (body.tools !== undefined) checkTools(body.tools);
-  assert(body.tool_choice === undefined || body.tools !== undefined, "'tool_choice' is only allowed when 'tools' are specified");
+  assert(
+    body.tool_choice === undefined || body.tools !== undefined,
+    "'tool_choice' is only allowed when 'tools' are specified",
+  );
 }
 
 /** Each call is answered, right after it, and by nothing that it did not ask for. */
@@ -71,18 +88,30 @@ function checkMessages(messages: readonly unknown[]) {
     if (message.role === 'tool') {
       checkOnly(message, ['role', 'content', 'tool_call_id'], `${at}.`);
       assert(typeof message.content === 'string', `${at}.content must be a string`);
-      assert(open.delete(String(message.tool_call_id)), `${at}: messages with role 'tool' must be a response to a preceding message with 'tool_calls'`);
+      assert(
+        open.delete(String(message.tool_call_id)),
+        `${at}: messages with role 'tool' must be a response to a preceding message with 'tool_calls'`,
+      );
       return;
     }
-    assert(open.size === 0, `${at}: an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`);
+    assert(
+      open.size === 0,
+      `${at}: an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`,
+    );
     if (message.role === 'assistant') open = checkAssistant(message, at);
     else checkWords(message, at);
   });
-  assert(open.size === 0, `an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`);
+  assert(
+    open.size === 0,
+    `an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id': ${[...open].join(', ')}`,
+  );
 }
 
 function checkWords(message: Fields, at: string) {
-  assert(['system', 'developer', 'user'].includes(String(message.role)), `invalid value: '${String(message.role)}' - ${at}.role`);
+  assert(
+    ['system', 'developer', 'user'].includes(String(message.role)),
+    `invalid value: '${String(message.role)}' - ${at}.role`,
+  );
   checkOnly(message, ['role', 'content', 'name'], `${at}.`);
   checkText(message.content, `${at}.content`);
 }
@@ -99,7 +128,10 @@ function checkAssistant(message: Fields, at: string): Set<string> {
     checkText(message.content, `${at}.content`);
     return new Set();
   }
-  assert(message.content === null || typeof message.content === 'string', `${at}.content must be a string or null`);
+  assert(
+    message.content === null || typeof message.content === 'string',
+    `${at}.content must be a string or null`,
+  );
   assert(Array.isArray(calls) && calls.length > 0, `[] is too short - ${at}.tool_calls`);
   return new Set(calls.map((call, i) => checkCall(call, `${at}.tool_calls[${i}]`)));
 }
@@ -109,7 +141,10 @@ function checkCall(call: unknown, at: string): string {
   checkOnly(call, ['id', 'type', 'function'], `${at}.`);
   checkOnly(call.function, ['name', 'arguments'], `${at}.function.`);
   assert(call.type === 'function', `${at}.type must be 'function'`);
-  assert(typeof call.id === 'string' && call.id !== '' && call.id.length <= ID_MAX, `${at}.id must have 1 to ${ID_MAX} characters`);
+  assert(
+    typeof call.id === 'string' && call.id !== '' && call.id.length <= ID_MAX,
+    `${at}.id must have 1 to ${ID_MAX} characters`,
+  );
   assert(NAME.test(String(call.function.name)), `${at}.function.name must match ${NAME.source}`);
   assert(typeof call.function.arguments === 'string', `${at}.function.arguments must be a string`);
   return call.id;
@@ -122,15 +157,30 @@ function checkTools(tools: unknown) {
 }
 
 function checkTool(tool: unknown, at: string): string {
-  assert(isFields(tool) && tool.type === 'function' && isFields(tool.function), `${at} must be a function`);
+  assert(
+    isFields(tool) && tool.type === 'function' && isFields(tool.function),
+    `${at} must be a function`,
+  );
   checkOnly(tool, ['type', 'function'], `${at}.`);
   const { name, description = '', parameters } = tool.function;
   checkOnly(tool.function, ['name', 'description', 'parameters'], `${at}.function.`);
-  assert(typeof name === 'string' && NAME.test(name), `${at}.function.name must match ${NAME.source}`);
-  assert(typeof description === 'string' && description.length <= DESCRIPTION_MAX, `${at}.function.description is too long`);
+  assert(
+    typeof name === 'string' && NAME.test(name),
+    `${at}.function.name must match ${NAME.source}`,
+  );
+  assert(
+    typeof description === 'string' && description.length <= DESCRIPTION_MAX,
+    `${at}.function.description is too long`,
+  );
   if (parameters !== undefined) {
-    assert(isFields(parameters) && parameters.type === 'object', `${at}.function.parameters: schema must be a JSON Schema of 'type: "object"'`);
-    assert(isFields(parameters.properties), `${at}.function.parameters: object schema missing properties`);
+    assert(
+      isFields(parameters) && parameters.type === 'object',
+      `${at}.function.parameters: schema must be a JSON Schema of 'type: "object"'`,
+    );
+    assert(
+      isFields(parameters.properties),
+      `${at}.function.parameters: object schema missing properties`,
+    );
   }
   return name;
 }

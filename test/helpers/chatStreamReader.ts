@@ -21,11 +21,25 @@ export interface ChatStreamReader {
 export async function readChatStream(
   url: string,
   token: string,
-  { lastEventId = null, onMessage = () => {}, signal, headers = {} }: { lastEventId?: string | null; onMessage?: (message: Seen) => void; signal?: AbortSignal; headers?: Record<string, string> } = {},
+  {
+    lastEventId = null,
+    onMessage = () => {},
+    signal,
+    headers = {},
+  }: {
+    lastEventId?: string | null;
+    onMessage?: (message: Seen) => void;
+    signal?: AbortSignal;
+    headers?: Record<string, string>;
+  } = {},
 ): Promise<ChatStreamReader> {
   const abort = new AbortController();
   const response = await fetch(`${url}/api/chat/stream`, {
-    headers: { ...headers, authorization: `Bearer ${token}`, ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }) },
+    headers: {
+      ...headers,
+      authorization: `Bearer ${token}`,
+      ...(lastEventId === null ? {} : { 'last-event-id': lastEventId }),
+    },
     signal: signal ? AbortSignal.any([signal, abort.signal]) : abort.signal,
   });
   const seen: Seen[] = [];
@@ -47,5 +61,14 @@ export async function readChatStream(
       }
     }
   };
-  return { response, seen, retries, ended: read().then(() => true, () => false), close: () => abort.abort() };
+  return {
+    response,
+    seen,
+    retries,
+    ended: read().then(
+      () => true,
+      () => false,
+    ),
+    close: () => abort.abort(),
+  };
 }

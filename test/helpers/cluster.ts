@@ -16,16 +16,23 @@ import { testDatabaseUrl } from './storage.ts';
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const randomApiKey = () => `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
+const randomApiKey = () =>
+  `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
 
 const START_MS = 120_000;
 
 export interface ClusterOptions {
-  /** The database that they share. Default: DATABASE_URL's, else a server that is started for this cluster. */
+  /**
+   * The database that they share. Default: DATABASE_URL's, else a server that is started for this
+   * cluster.
+   */
   readonly databaseUrl?: string;
   /** The authority that its targets' certificates come from. */
   readonly caFile?: string;
-  /** Beside the settings a test wants anyway: local targets, short retries, no rate limits. Undefined leaves a variable out. */
+  /**
+   * Beside the settings a test wants anyway: local targets, short retries, no rate limits.
+   * Undefined leaves a variable out.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Another build of the service than service/dist. */
   readonly script?: string;
@@ -56,13 +63,22 @@ export interface Cluster {
   kill(index: number): Promise<void>;
   /** SIGTERM; gone when this resolves. */
   terminate(index: number): Promise<void>;
-  /** Starts a process that is gone, or SIGTERM and a new one; on the same port. Ready when this resolves. */
+  /**
+   * Starts a process that is gone, or SIGTERM and a new one; on the same port. Ready when this
+   * resolves.
+   */
   restart(index: number): Promise<void>;
   /** Runs a statement of SQL at the shared database. */
   query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Ends the connections of a process in the middle of whatever they do. @param which those that listen for notifications alone, or all. @returns how many */
+  /**
+   * Ends the connections of a process in the middle of whatever they do. @param which those that
+   * listen for notifications alone, or all. @returns how many
+   */
   cutConnections(index: number, which?: 'all' | 'listening'): Promise<number>;
-  /** Stops all and removes what they stored; after a failure schema and logs stay, and their names are printed. */
+  /**
+   * Stops all and removes what they stored; after a failure schema and logs stay, and their names
+   * are printed.
+   */
   stop(): Promise<void>;
 }
 
@@ -70,7 +86,10 @@ export interface Cluster {
  * Starts a process for each of the roles, all at the same moment, on an empty schema.
  * All are ready when this resolves.
  */
-export async function startCluster(roles: readonly Role[], { databaseUrl, caFile, env = {}, script = mainFile }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster(
+  roles: readonly Role[],
+  { databaseUrl, caFile, env = {}, script = mainFile }: ClusterOptions = {},
+): Promise<Cluster> {
   const given = databaseUrl ?? testDatabaseUrl();
   const server = given === null ? await startPostgres() : null;
   const url = given ?? server!.url;
@@ -110,7 +129,13 @@ export async function startCluster(roles: readonly Role[], { databaseUrl, caFile
     const isReady = () => fetch(`${processUrl}/readyz`).then((answer) => answer.ok);
     let program: Program | null = null;
     const start = async () => {
-      program = await startProgram({ name: `The service's process ${name}`, script, cwd: folder, env: settingsOf(index, `${schema}-${name}`), logFile });
+      program = await startProgram({
+        name: `The service's process ${name}`,
+        script,
+        cwd: folder,
+        env: settingsOf(index, `${schema}-${name}`),
+        logFile,
+      });
       await program.ready(isReady, { timeoutMs: START_MS });
     };
     const stop = async () => program?.stop();
@@ -130,7 +155,10 @@ export async function startCluster(roles: readonly Role[], { databaseUrl, caFile
     return { process, start, stop, kill: async () => program?.kill() };
   });
 
-  const query = async <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
+  const query = async <Row extends pg.QueryResultRow>(
+    text: string,
+    values: readonly unknown[] = [],
+  ): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => {}); // cut while idle; a query says so itself
     await client.connect();
@@ -143,7 +171,9 @@ export async function startCluster(roles: readonly Role[], { databaseUrl, caFile
   const stop = async () => {
     await Promise.all(members.map((member) => member.stop()));
     if (failuresSoFar() > failures) {
-      process.stderr.write(`A test failed; the logs of its processes are kept in ${folder}${server ? '' : `, what they stored in the schema ${schema}`}.\n`);
+      process.stderr.write(
+        `A test failed; the logs of its processes are kept in ${folder}${server ? '' : `, what they stored in the schema ${schema}`}.\n`,
+      );
     } else {
       await rm(folder, { recursive: true, force: true });
       if (!server) await dropSchema(url, schema);

@@ -1,4 +1,5 @@
-// Every feature that takes or makes a secret, used over real HTTP; and a search for secrets in files.
+// Every feature that takes or makes a secret, used over real HTTP; and a search for secrets in
+// files.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chatCustomer } from './apiClient.ts';
@@ -28,7 +29,11 @@ const found = (what: string, html: string, pattern: RegExp): Secret => {
 };
 
 /** Uses them all. @returns every secret that went in or came out */
-export async function useEverySecret(service: TestService, receiver: EventReceiver, endpoint: ToolEndpoint): Promise<Secret[]> {
+export async function useEverySecret(
+  service: TestService,
+  receiver: EventReceiver,
+  endpoint: ToolEndpoint,
+): Promise<Secret[]> {
   const { api, url } = service;
   const secrets: Secret[] = [
     { what: 'the API key of the environment', value: service.apiKey },
@@ -39,72 +44,164 @@ export async function useEverySecret(service: TestService, receiver: EventReceiv
 
   const subscription = await receiver.subscribe(service, 'message.received');
   keep("a subscription's secret", subscription.secret);
-  keep("a subscription's next secret", (await api.post(`/api/hooks/${subscription.id}/rotate-secret`)).body.secret);
+  keep(
+    "a subscription's next secret",
+    (await api.post(`/api/hooks/${subscription.id}/rotate-secret`)).body.secret,
+  );
 
   const webhookTool = await endpoint.define(api, { name: 'find_order' });
   keep("a tool's secret", webhookTool.secret!);
-  keep("a tool's next secret", (await api.post(`/api/tools/${webhookTool.id}/rotate-secret`)).body.secret);
+  keep(
+    "a tool's next secret",
+    (await api.post(`/api/tools/${webhookTool.id}/rotate-secret`)).body.secret,
+  );
   keep("a tool's secret for its headers", TOOL_TOKEN);
-  const template = { method: 'GET', url: `${endpoint.url}/check_stock`, headers: { authorization: 'Bearer {{secrets.TOKEN}}' } };
-  const httpTool = await endpoint.defineHttp(api, { name: 'check_stock', secrets: { TOKEN: TOOL_TOKEN }, request_template: template });
+  const template = {
+    method: 'GET',
+    url: `${endpoint.url}/check_stock`,
+    headers: { authorization: 'Bearer {{secrets.TOKEN}}' },
+  };
+  const httpTool = await endpoint.defineHttp(api, {
+    name: 'check_stock',
+    secrets: { TOKEN: TOOL_TOKEN },
+    request_template: template,
+  });
   // A system that says back what it was sent.
-  endpoint.answerAlways('/check_stock', (request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(request.headers)));
+  endpoint.answerAlways(
+    '/check_stock',
+    (request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(request.headers)),
+  );
   await makeLive(api, httpTool);
 
   keep('an access token for WhatsApp', ACCESS_TOKEN);
   keep('an app secret of Meta', APP_SECRET);
-  const channel = await api.post('/api/channels', { type: 'whatsapp_cloud', name: 'Shop', settings: { phone_number_id: '106540352242922', access_token: ACCESS_TOKEN, app_secret: APP_SECRET } });
+  const channel = await api.post('/api/channels', {
+    type: 'whatsapp_cloud',
+    name: 'Shop',
+    settings: {
+      phone_number_id: '106540352242922',
+      access_token: ACCESS_TOKEN,
+      app_secret: APP_SECRET,
+    },
+  });
   keep('a verify token', channel.body.settings.verify_token);
   await api.post(`/api/channels/${channel.body.id}/test`);
 
   keep('a key of Stripe', STRIPE_KEY);
   keep("a secret of Stripe's webhook", STRIPE_WEBHOOK_SECRET);
-  await api.put('/api/payment-accounts/stripe', { settings: { secret_key: STRIPE_KEY, webhook_secret: STRIPE_WEBHOOK_SECRET } });
+  await api.put('/api/payment-accounts/stripe', {
+    settings: { secret_key: STRIPE_KEY, webhook_secret: STRIPE_WEBHOOK_SECRET },
+  });
   await api.post('/api/payment-accounts/stripe/test');
   await api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer to DE00' } });
 
   const customer = await chatCustomer(url, { name: 'Eva' });
   keep("a visitor's token", customer.token);
   const { conversation_id: conversation } = await customer.write('check stock, please');
-  const link = await api.post(`/api/conversations/${conversation}/payment-links`, { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' }, { 'idempotency-key': 'once' });
+  const link = await api.post(
+    `/api/conversations/${conversation}/payment-links`,
+    { amount: 4900, currency: 'usd', description: 'Demo', provider: 'manual' },
+    { 'idempotency-key': 'once' },
+  );
   keep("a payment page's token", new URL(link.body.url).pathname.split('/').at(-1)!);
   await fetch(url + new URL(link.body.url).pathname);
 
   const browser = browserless(url);
   await browser.post('/sign-in', MEMBER);
   keep("a member's session", browser.cookie.replace(/^.*cs_session=/, ''));
-  secrets.push(found("a form's token", (await browser.get('/team')).html, /name="csrf" value="([^"]+)"/));
-  secrets.push(found('an invitation', (await browser.post('/team/invites', { note: 'Bob' })).html, /join\?token=([\w-]+)/));
-  secrets.push(found('an API key of the screens', (await browser.post('/keys', { name: 'Shop' })).html, /(cs_live_[0-9A-Za-z]{32})/));
-  const form = found('a token of a form that counts once', (await browser.get(`/conversations/${conversation}/payment-link`)).html, /name="form" value="([^"]+)"/);
+  secrets.push(
+    found("a form's token", (await browser.get('/team')).html, /name="csrf" value="([^"]+)"/),
+  );
+  secrets.push(
+    found(
+      'an invitation',
+      (await browser.post('/team/invites', { note: 'Bob' })).html,
+      /join\?token=([\w-]+)/,
+    ),
+  );
+  secrets.push(
+    found(
+      'an API key of the screens',
+      (await browser.post('/keys', { name: 'Shop' })).html,
+      /(cs_live_[0-9A-Za-z]{32})/,
+    ),
+  );
+  const form = found(
+    'a token of a form that counts once',
+    (await browser.get(`/conversations/${conversation}/payment-link`)).html,
+    /name="form" value="([^"]+)"/,
+  );
   secrets.push(form);
-  await browser.post(`/conversations/${conversation}/payment-link`, { form: form.value, amount: '12', currency: 'usd', description: 'By hand', provider: 'manual' });
-  for (const each of (await api.get('/api/payment-links')).body.data) keep("a payment page's token", new URL(each.url).pathname.split('/').at(-1)!);
+  await browser.post(`/conversations/${conversation}/payment-link`, {
+    form: form.value,
+    amount: '12',
+    currency: 'usd',
+    description: 'By hand',
+    provider: 'manual',
+  });
+  for (const each of (await api.get('/api/payment-links')).body.data)
+    keep("a payment page's token", new URL(each.url).pathname.split('/').at(-1)!);
   return secrets;
 }
 
-/** A secret as it might stand in a file: as it is, escaped, or encoded, alone or in the middle of more. */
+/**
+ * A secret as it might stand in a file: as it is, escaped, or encoded, alone or in the middle of
+ * more.
+ */
 export function spellingsOf(value: string): string[] {
   const bytes = Buffer.from(value);
-  // At each of the three places that it can have in a longer text, without the letters that its neighbours decide.
-  const base64 = [0, 1, 2].map((before) => Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').slice(before === 0 ? 0 : before + 1).replace(/.{0,2}=*$/, ''));
+  // At each of the three places that it can have in a longer text, without the letters that its
+  // neighbours decide.
+  const base64 = [0, 1, 2].map((before) =>
+    Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .slice(before === 0 ? 0 : before + 1)
+      .replace(/.{0,2}=*$/, ''),
+  );
   const url64 = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const hex = bytes.toString('hex');
-  const decoded = value.startsWith('whsec_') ? [Buffer.from(value.slice(6), 'base64').toString('latin1')] : [];
-  return [...new Set([bytes.toString('latin1'), JSON.stringify(value).slice(1, -1), encodeURIComponent(value), hex, hex.toUpperCase(), ...base64, ...url64, ...decoded])];
+  const decoded = value.startsWith('whsec_')
+    ? [Buffer.from(value.slice(6), 'base64').toString('latin1')]
+    : [];
+  return [
+    ...new Set([
+      bytes.toString('latin1'),
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      hex,
+      hex.toUpperCase(),
+      ...base64,
+      ...url64,
+      ...decoded,
+    ]),
+  ];
 }
 
-/** Where secrets stand readable in a folder's files, in words; empty when nowhere. @param except names of files that may hold them */
-export async function readableIn(folder: string, secrets: readonly Secret[], except: readonly string[] = []): Promise<string[]> {
+/**
+ * Where secrets stand readable in a folder's files, in words; empty when nowhere. @param except
+ * names of files that may hold them
+ */
+export async function readableIn(
+  folder: string,
+  secrets: readonly Secret[],
+  except: readonly string[] = [],
+): Promise<string[]> {
   const places: string[] = [];
   for (const name of await readdir(folder)) {
     if (except.includes(name)) continue;
     // A journal that a snapshot replaced at this moment is gone, and what it held with it.
-    const content = await readFile(join(folder, name), 'latin1').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return '';
-      throw error;
-    });
-    for (const { what, value } of secrets) if (spellingsOf(value).some((spelling) => content.includes(spelling))) places.push(`${what} in ${name}`);
+    const content = await readFile(join(folder, name), 'latin1').catch(
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return '';
+        throw error;
+      },
+    );
+    for (const { what, value } of secrets)
+      if (spellingsOf(value).some((spelling) => content.includes(spelling)))
+        places.push(`${what} in ${name}`);
   }
   return places;
 }

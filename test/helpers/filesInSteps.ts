@@ -2,7 +2,8 @@ import { nodeFiles, type Files } from '../../service/src/store/lowdb/index.ts';
 
 /**
  * The disk, for a process that is to be killed in the middle of something.
- * @param step called before each thing that is done to the disk, in the middle of each write, and after each rename
+ * @param step called before each thing that is done to the disk, in the middle of each write, and
+ * after each rename
  */
 export const filesInSteps = (step: () => void): Files => ({
   async open(path, flags) {

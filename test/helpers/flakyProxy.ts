@@ -1,7 +1,10 @@
 import { createServer, connect, type Socket } from 'node:net';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
-/** What befalls a connection: `cut` both sides are reset, `stall` nothing passes any more, either way, until it is given up. */
+/**
+ * What befalls a connection: `cut` both sides are reset, `stall` nothing passes any more, either
+ * way, until it is given up.
+ */
 export interface Fault {
   readonly what: 'cut' | 'stall';
   /**
@@ -40,24 +43,38 @@ const SOON_BYTES = 1500;
 const LATE_BYTES = 8000;
 
 /** Every kind of fault, as `struck` names them. */
-export const FAULT_KINDS = ['cut', 'stall'].flatMap((what) => ['request', 'answer'].flatMap((on) => [`${what} before the ${on}`, `${what} within the ${on}`]));
+export const FAULT_KINDS = ['cut', 'stall'].flatMap((what) =>
+  ['request', 'answer'].flatMap((on) => [`${what} before the ${on}`, `${what} within the ${on}`]),
+);
 
 /** A TCP proxy whose connections break, by a plan that its seed decides. */
-export async function startFlakyProxy(targetUrl: string, { seed, share, stalls = true }: FlakyProxyOptions): Promise<FlakyProxy> {
+export async function startFlakyProxy(
+  targetUrl: string,
+  { seed, share, stalls = true }: FlakyProxyOptions,
+): Promise<FlakyProxy> {
   const target = new URL(targetUrl);
   const random = randomFrom(seed);
   const struck: Record<string, number> = {};
   const faults = planFaults(random, stalls ? ['cut', 'stall'] : ['cut']);
-  const late = (): Fault => ({ what: 'cut', on: 'answer', afterBytes: Math.ceil((1 + random()) * LATE_BYTES) });
+  const late = (): Fault => ({
+    what: 'cut',
+    on: 'answer',
+    afterBytes: Math.ceil((1 + random()) * LATE_BYTES),
+  });
   const clients = new Set<Socket>();
   let isFaulty = true;
 
   const server = createServer({ noDelay: true }, (client) => {
     const fault = !isFaulty ? null : random() < share ? faults.next().value : late();
-    relay(client, connect({ host: target.hostname, port: Number(target.port), noDelay: true }), fault, () => {
-      const name = `${fault!.what} ${fault!.afterBytes === 0 ? 'before' : 'within'} the ${fault!.on}`;
-      struck[name] = (struck[name] ?? 0) + 1;
-    });
+    relay(
+      client,
+      connect({ host: target.hostname, port: Number(target.port), noDelay: true }),
+      fault,
+      () => {
+        const name = `${fault!.what} ${fault!.afterBytes === 0 ? 'before' : 'within'} the ${fault!.on}`;
+        struck[name] = (struck[name] ?? 0) + 1;
+      },
+    );
   });
   server.on('connection', (client: Socket) => {
     clients.add(client);
@@ -73,7 +90,10 @@ export async function startFlakyProxy(targetUrl: string, { seed, share, stalls =
 }
 
 /** One of each kind first, then by chance; each with the bytes within which it strikes. */
-function* planFaults(random: () => number, kinds: readonly Fault['what'][]): Generator<Fault, never> {
+function* planFaults(
+  random: () => number,
+  kinds: readonly Fault['what'][],
+): Generator<Fault, never> {
   for (const on of ['request', 'answer'] as const) {
     for (const what of kinds) {
       yield { what, on, afterBytes: 0 };

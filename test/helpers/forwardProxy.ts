@@ -1,4 +1,5 @@
-// An HTTP proxy as companies run one: it tunnels CONNECT, forwards absolute addresses, and tells whom it was asked for.
+// An HTTP proxy as companies run one: it tunnels CONNECT, forwards absolute addresses, and tells
+// whom it was asked for.
 import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
@@ -17,10 +18,14 @@ export async function startForwardProxy(): Promise<ForwardProxy> {
     const url = URL.parse(incoming.url ?? '');
     asked.push(url?.host ?? `not an absolute address: ${incoming.url}`);
     if (!url) return void response.writeHead(400).end();
-    const onward = request(url, { method: incoming.method, headers: incoming.headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
+    const onward = request(
+      url,
+      { method: incoming.method, headers: incoming.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
     onward.on('error', () => response.destroy());
     incoming.pipe(onward);
   });
@@ -35,5 +40,9 @@ export async function startForwardProxy(): Promise<ForwardProxy> {
     socket.on('error', () => onward.destroy()).on('close', () => onward.destroy());
   });
   const tracked = await listenTracked(server, 0, '127.0.0.1');
-  return Object.assign(tracked, { url: `http://127.0.0.1:${tracked.port}`, asked, forget: () => void asked.splice(0) });
+  return Object.assign(tracked, {
+    url: `http://127.0.0.1:${tracked.port}`,
+    asked,
+    forget: () => void asked.splice(0),
+  });
 }

@@ -1,6 +1,12 @@
-// Meta's Graph API on this machine: sending WhatsApp messages and reading a phone number, in the documented shapes.
+// Meta's Graph API on this machine: sending WhatsApp messages and reading a phone number, in the
+// documented shapes.
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
 /** What a good client sends to `/{version}/{phone_number_id}/messages`. */
@@ -23,14 +29,21 @@ export interface GraphRequest {
   readonly body: GraphMessageBody;
 }
 
-/** A message that the server has taken: Meta would bring it to the customer, also when its answer was lost. */
+/**
+ * A message that the server has taken: Meta would bring it to the customer, also when its answer
+ * was lost.
+ */
 export interface TakenMessage extends GraphRequest {
   /** `wamid.…` */
   readonly id: string;
 }
 
 /** Writes one answer. `take` says that Meta has the message, and gives its id. */
-export type GraphReply = (res: ServerResponse, take: () => TakenMessage, request: GraphRequest) => void;
+export type GraphReply = (
+  res: ServerResponse,
+  take: () => TakenMessage,
+  request: GraphRequest,
+) => void;
 
 export interface GraphNumber {
   readonly id: string;
@@ -56,16 +69,28 @@ export interface GraphServer extends TrackedServer {
   readonly taken: readonly TakenMessage[];
   /** The texts of what was taken, in order. */
   texts(): readonly string[];
-  /** What was wrong with requests by Meta's documentation; a good client leaves it empty. A wrong token or number is none. */
+  /**
+   * What was wrong with requests by Meta's documentation; a good client leaves it empty. A wrong
+   * token or number is none.
+   */
   readonly faults: readonly string[];
-  /** Answers of the next requests to send, in order; after them `answerBy`'s, else all are taken. */
+  /**
+   * Answers of the next requests to send, in order; after them `answerBy`'s, else all are taken.
+   */
   answerWith(...replies: GraphReply[]): void;
   /** Decides by the request. */
   answerBy(script: (request: GraphRequest) => GraphReply): void;
   /** The answer to the next GETs of a phone number, in order; after them the number. */
   answerNumberWith(...replies: GraphReply[]): void;
-  /** The body of the webhook with which Meta tells how far a message has come; to be signed with the app's secret. */
-  statusWebhook(message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]): unknown;
+  /**
+   * The body of the webhook with which Meta tells how far a message has come; to be signed with the
+   * app's secret.
+   */
+  statusWebhook(
+    message: TakenMessage,
+    status: WhatsAppStatus,
+    errors?: readonly GraphStatusError[],
+  ): unknown;
 }
 
 export interface GraphStatusError {
@@ -90,7 +115,9 @@ export const TEST_NUMBER: GraphNumber = {
   platform_type: 'CLOUD_API',
 };
 
-/** Starts the server on a free port; everything valid is taken unless something else is scripted. */
+/**
+ * Starts the server on a free port; everything valid is taken unless something else is scripted.
+ */
 export async function startGraphServer({
   version = 'v24.0',
   accessToken = `EAAGtest${'x'.repeat(40)}`,
@@ -106,26 +133,47 @@ export async function startGraphServer({
 
   const fault = (res: ServerResponse, words: string, details: string) => {
     faults.push(words);
-    respondError(res, 400, { message: '(#100) Invalid parameter', code: 100, error_data: { messaging_product: 'whatsapp', details } });
+    respondError(res, 400, {
+      message: '(#100) Invalid parameter',
+      code: 100,
+      error_data: { messaging_product: 'whatsapp', details },
+    });
   };
 
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const url = new URL(req.url ?? '/', 'http://graph');
     const text = await readText(req);
     const [, askedVersion, id, edge, ...rest] = url.pathname.split('/');
-    if (askedVersion !== version || id === undefined || rest.length > 0) return fault(res, `${req.method} ${url.pathname}`, 'Unknown path components');
+    if (askedVersion !== version || id === undefined || rest.length > 0)
+      return fault(res, `${req.method} ${url.pathname}`, 'Unknown path components');
     const number = numbers.find((each) => each.id === id);
-    if (req.headers.authorization !== `Bearer ${accessToken}`) return respondError(res, 401, INVALID_TOKEN);
+    if (req.headers.authorization !== `Bearer ${accessToken}`)
+      return respondError(res, 401, INVALID_TOKEN);
     if (!number) return respondError(res, 400, unknownObject(req.method ?? '', id));
-    const request = (body: GraphMessageBody) => ({ at: Date.now(), phoneNumberId: id, headers: req.headers, body });
+    const request = (body: GraphMessageBody) => ({
+      at: Date.now(),
+      phoneNumberId: id,
+      headers: req.headers,
+      body,
+    });
     if (req.method === 'GET' && edge === undefined) {
       const asked = (url.searchParams.get('fields') ?? 'id').split(',');
       const scripted = numberQueue.shift();
-      if (scripted) return scripted(res, () => { throw new Error('a GET takes no message'); }, request({} as GraphMessageBody));
-      const known = Object.entries(number).filter(([name]) => name === 'id' || asked.includes(name));
+      if (scripted)
+        return scripted(
+          res,
+          () => {
+            throw new Error('a GET takes no message');
+          },
+          request({} as GraphMessageBody),
+        );
+      const known = Object.entries(number).filter(
+        ([name]) => name === 'id' || asked.includes(name),
+      );
       return respond(res, 200, Object.fromEntries(known));
     }
-    if (req.method !== 'POST' || edge !== 'messages') return fault(res, `${req.method} ${url.pathname}`, 'Unsupported request');
+    if (req.method !== 'POST' || edge !== 'messages')
+      return fault(res, `${req.method} ${url.pathname}`, 'Unsupported request');
     const body = parseOrNull(text);
     const wrong = messageFault(req.headers, body);
     if (wrong !== null) return fault(res, wrong, wrong);
@@ -141,7 +189,8 @@ export async function startGraphServer({
 
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
   const tracked = await listenTracked(server, port, '127.0.0.1');
-  const numberOf = ({ phoneNumberId }: GraphRequest) => numbers.find(({ id }) => id === phoneNumberId)!;
+  const numberOf = ({ phoneNumberId }: GraphRequest) =>
+    numbers.find(({ id }) => id === phoneNumberId)!;
   return Object.assign(tracked, {
     url: `http://127.0.0.1:${tracked.port}`,
     version,
@@ -156,29 +205,54 @@ export async function startGraphServer({
       script = next;
     },
     answerNumberWith: (...replies: GraphReply[]) => void numberQueue.push(...replies),
-    statusWebhook: (message: TakenMessage, status: WhatsAppStatus, errors?: readonly GraphStatusError[]) => statusWebhook(numberOf(message), message, status, errors),
+    statusWebhook: (
+      message: TakenMessage,
+      status: WhatsAppStatus,
+      errors?: readonly GraphStatusError[],
+    ) => statusWebhook(numberOf(message), message, status, errors),
   });
 }
 
 /** @returns what Meta would refuse, in words; null for a good request to send a text */
 function messageFault(headers: IncomingHttpHeaders, body: unknown): string | null {
-  if (!/^application\/json\b/.test(headers['content-type'] ?? '')) return `Content-Type is ${headers['content-type']}`;
+  if (!/^application\/json\b/.test(headers['content-type'] ?? ''))
+    return `Content-Type is ${headers['content-type']}`;
   if (typeof body !== 'object' || body === null) return 'the body is no JSON object';
-  const { messaging_product, recipient_type, to, recipient, type, text, biz_opaque_callback_data: data, ...more } = body as Record<string, unknown>;
+  const {
+    messaging_product,
+    recipient_type,
+    to,
+    recipient,
+    type,
+    text,
+    biz_opaque_callback_data: data,
+    ...more
+  } = body as Record<string, unknown>;
   if (Object.keys(more).length > 0) return `unknown: ${Object.keys(more).join()}`;
   if (messaging_product !== 'whatsapp') return 'messaging_product must be whatsapp';
   if (recipient_type !== 'individual') return 'recipient_type must be individual';
-  if (to === undefined ? typeof recipient !== 'string' || recipient === '' : typeof to !== 'string' || !/^\+?\d{6,15}$/.test(to)) return 'to must be a phone number, or recipient a user id';
+  if (
+    to === undefined
+      ? typeof recipient !== 'string' || recipient === ''
+      : typeof to !== 'string' || !/^\+?\d{6,15}$/.test(to)
+  )
+    return 'to must be a phone number, or recipient a user id';
   if (type !== 'text') return 'type must be text';
   const words = (text as { body?: unknown } | undefined)?.body;
   if (typeof words !== 'string' || words.trim() === '') return 'text.body is required';
   if ([...words].length > 4096) return 'text.body must be at most 4096 characters long';
   if (!words.isWellFormed()) return 'text.body is not Unicode';
-  if (data !== undefined && (typeof data !== 'string' || data.length > 512)) return 'biz_opaque_callback_data must be a string of at most 512 characters';
+  if (data !== undefined && (typeof data !== 'string' || data.length > 512))
+    return 'biz_opaque_callback_data must be a string of at most 512 characters';
   return null;
 }
 
-const statusWebhook = (number: GraphNumber, { id, body }: TakenMessage, status: WhatsAppStatus, errors: readonly GraphStatusError[] = []) => ({
+const statusWebhook = (
+  number: GraphNumber,
+  { id, body }: TakenMessage,
+  status: WhatsAppStatus,
+  errors: readonly GraphStatusError[] = [],
+) => ({
   object: 'whatsapp_business_account',
   entry: [
     {
@@ -188,14 +262,21 @@ const statusWebhook = (number: GraphNumber, { id, body }: TakenMessage, status: 
           field: 'messages',
           value: {
             messaging_product: 'whatsapp',
-            metadata: { display_phone_number: number.display_phone_number.replace(/\D/g, ''), phone_number_id: number.id },
+            metadata: {
+              display_phone_number: number.display_phone_number.replace(/\D/g, ''),
+              phone_number_id: number.id,
+            },
             statuses: [
               {
                 id,
                 status,
                 timestamp: String(Math.floor(Date.now() / 1000)),
-                ...(body.to === undefined ? { recipient_user_id: body.recipient } : { recipient_id: body.to.replace(/\D/g, '') }),
-                ...(body.biz_opaque_callback_data === undefined ? {} : { biz_opaque_callback_data: body.biz_opaque_callback_data }),
+                ...(body.to === undefined
+                  ? { recipient_user_id: body.recipient }
+                  : { recipient_id: body.to.replace(/\D/g, '') }),
+                ...(body.biz_opaque_callback_data === undefined
+                  ? {}
+                  : { biz_opaque_callback_data: body.biz_opaque_callback_data }),
                 ...(errors.length === 0 ? {} : { errors }),
               },
             ],
@@ -222,8 +303,15 @@ function parseOrNull(text: string): unknown {
 
 // --- Answers ---------------------------------------------------------------
 
-const respond = (res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
-  void res.writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers }).end(JSON.stringify(body));
+const respond = (
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) =>
+  void res
+    .writeHead(status, { 'content-type': 'application/json; charset=UTF-8', ...headers })
+    .end(JSON.stringify(body));
 
 export interface GraphErrorBody {
   readonly message: string;
@@ -233,10 +321,23 @@ export interface GraphErrorBody {
   readonly error_data?: { readonly messaging_product?: string; readonly details: string };
 }
 
-const respondError = (res: ServerResponse, status: number, error: GraphErrorBody, headers: Record<string, string> = {}) =>
-  respond(res, status, { error: { type: 'OAuthException', fbtrace_id: 'AbCdEfGhIjKlMnOpQrStUvW', ...error } }, headers);
+const respondError = (
+  res: ServerResponse,
+  status: number,
+  error: GraphErrorBody,
+  headers: Record<string, string> = {},
+) =>
+  respond(
+    res,
+    status,
+    { error: { type: 'OAuthException', fbtrace_id: 'AbCdEfGhIjKlMnOpQrStUvW', ...error } },
+    headers,
+  );
 
-const INVALID_TOKEN: GraphErrorBody = { message: 'Invalid OAuth access token - Cannot parse access token', code: 190 };
+const INVALID_TOKEN: GraphErrorBody = {
+  message: 'Invalid OAuth access token - Cannot parse access token',
+  code: 190,
+};
 
 const unknownObject = (method: string, id: string): GraphErrorBody => ({
   message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api`,
@@ -248,23 +349,38 @@ const unknownObject = (method: string, id: string): GraphErrorBody => ({
 /** Takes the message and says so. */
 export const accept: GraphReply = (res, take) => {
   const { id, body } = take();
-  const contact = body.to === undefined ? { input: body.recipient, user_id: body.recipient } : { input: body.to, wa_id: body.to.replace(/\D/g, '') };
+  const contact =
+    body.to === undefined
+      ? { input: body.recipient, user_id: body.recipient }
+      : { input: body.to, wa_id: body.to.replace(/\D/g, '') };
   respond(res, 200, { messaging_product: 'whatsapp', contacts: [contact], messages: [{ id }] });
 };
 
 /** Meta's form of an error. */
 export const graphError =
-  (status: number, error: Partial<GraphErrorBody> & { code: number }, headers: Record<string, string> = {}): GraphReply =>
+  (
+    status: number,
+    error: Partial<GraphErrorBody> & { code: number },
+    headers: Record<string, string> = {},
+  ): GraphReply =>
   (res) =>
     respondError(res, status, { message: `(#${error.code}) An error`, ...error }, headers);
 
 /** Too many requests, with the wait that is asked for in seconds or as an HTTP date. */
 export const tooMany = (retryAfter: string | null = null): GraphReply =>
-  graphError(429, { code: 130429, message: '(#130429) Rate limit hit' }, retryAfter === null ? {} : { 'retry-after': retryAfter });
+  graphError(
+    429,
+    { code: 130429, message: '(#130429) Rate limit hit' },
+    retryAfter === null ? {} : { 'retry-after': retryAfter },
+  );
 
 /** Any status, body and headers. */
 export const raw =
-  (status: number, body: string, headers: Record<string, string> = { 'content-type': 'text/html' }): GraphReply =>
+  (
+    status: number,
+    body: string,
+    headers: Record<string, string> = { 'content-type': 'text/html' },
+  ): GraphReply =>
   (res) =>
     void res.writeHead(status, headers).end(body);
 

@@ -12,16 +12,29 @@ const WHATSAPP_ACCOUNT = '102290129340398';
 type Fields = Record<string, unknown>;
 
 /** One `value` of a change. */
-export const metaValue = (content: { contacts?: readonly unknown[]; messages?: readonly unknown[]; statuses?: readonly unknown[] }, account = PHONE_NUMBER_ID): Fields => ({
+export const metaValue = (
+  content: {
+    contacts?: readonly unknown[];
+    messages?: readonly unknown[];
+    statuses?: readonly unknown[];
+  },
+  account = PHONE_NUMBER_ID,
+): Fields => ({
   messaging_product: 'whatsapp',
   metadata: { display_phone_number: DISPLAY_NUMBER, phone_number_id: account },
   ...content,
 });
 
 /** A whole body: one entry, with a change for each value. */
-export const metaBody = (...values: readonly Fields[]): Fields => ({ object: 'whatsapp_business_account', entry: [metaEntry(...values)] });
+export const metaBody = (...values: readonly Fields[]): Fields => ({
+  object: 'whatsapp_business_account',
+  entry: [metaEntry(...values)],
+});
 
-export const metaEntry = (...values: readonly Fields[]): Fields => ({ id: WHATSAPP_ACCOUNT, changes: values.map((value) => ({ value, field: 'messages' })) });
+export const metaEntry = (...values: readonly Fields[]): Fields => ({
+  id: WHATSAPP_ACCOUNT,
+  changes: values.map((value) => ({ value, field: 'messages' })),
+});
 
 /** An id in the form of WhatsApp's. */
 export const newWamid = (): string => `wamid.${randomBytes(36).toString('base64')}`;
@@ -40,25 +53,57 @@ export interface FromCustomer {
 /** A body with one message: its kind and content, and who it is from. */
 export const metaMessage = (
   message: Fields,
-  { phone = CUSTOMER, userId = null, name = 'Sheena Nelson', account, id = newWamid(), timestamp = String(Math.floor(Date.now() / 1000)) }: FromCustomer = {},
+  {
+    phone = CUSTOMER,
+    userId = null,
+    name = 'Sheena Nelson',
+    account,
+    id = newWamid(),
+    timestamp = String(Math.floor(Date.now() / 1000)),
+  }: FromCustomer = {},
 ): Fields =>
   metaBody(
     metaValue(
       {
-        contacts: [{ profile: { name }, ...(phone === null ? {} : { wa_id: phone }), ...(userId === null ? {} : { user_id: userId }) }],
-        messages: [{ ...(phone === null ? {} : { from: phone }), ...(userId === null ? {} : { from_user_id: userId }), id, timestamp, ...message }],
+        contacts: [
+          {
+            profile: { name },
+            ...(phone === null ? {} : { wa_id: phone }),
+            ...(userId === null ? {} : { user_id: userId }),
+          },
+        ],
+        messages: [
+          {
+            ...(phone === null ? {} : { from: phone }),
+            ...(userId === null ? {} : { from_user_id: userId }),
+            id,
+            timestamp,
+            ...message,
+          },
+        ],
       },
       account,
     ),
   );
 
-export const metaText = (body: string, from?: FromCustomer): Fields => metaMessage({ type: 'text', text: { body } }, from);
+export const metaText = (body: string, from?: FromCustomer): Fields =>
+  metaMessage({ type: 'text', text: { body } }, from);
 
 /** A body with one status of a message of ours. */
 export const metaStatus = (status: Fields, account?: string): Fields =>
-  metaBody(metaValue({ statuses: [{ timestamp: String(Math.floor(Date.now() / 1000)), recipient_id: CUSTOMER, ...status }] }, account));
+  metaBody(
+    metaValue(
+      {
+        statuses: [
+          { timestamp: String(Math.floor(Date.now() / 1000)), recipient_id: CUSTOMER, ...status },
+        ],
+      },
+      account,
+    ),
+  );
 
-export const sign = (bytes: string | Buffer, appSecret: string): string => `sha256=${createHmac('sha256', appSecret).update(bytes).digest('hex')}`;
+export const sign = (bytes: string | Buffer, appSecret: string): string =>
+  `sha256=${createHmac('sha256', appSecret).update(bytes).digest('hex')}`;
 
 export interface ConnectedNumber {
   readonly id: string;
@@ -72,12 +117,26 @@ export interface ConnectedNumber {
 /** Connects a WhatsApp number by the API. */
 export async function connectNumber(
   api: ApiClient,
-  { account = PHONE_NUMBER_ID, appSecret = randomBytes(16).toString('hex'), accessToken = `EAAG${randomBytes(20).toString('hex')}` }: { account?: string; appSecret?: string; accessToken?: string } = {},
+  {
+    account = PHONE_NUMBER_ID,
+    appSecret = randomBytes(16).toString('hex'),
+    accessToken = `EAAG${randomBytes(20).toString('hex')}`,
+  }: { account?: string; appSecret?: string; accessToken?: string } = {},
 ): Promise<ConnectedNumber> {
   const settings = { phone_number_id: account, access_token: accessToken, app_secret: appSecret };
-  const { status, body } = await api.post('/api/channels', { type: 'whatsapp_cloud', name: `Number ${account}`, settings });
+  const { status, body } = await api.post('/api/channels', {
+    type: 'whatsapp_cloud',
+    name: `Number ${account}`,
+    settings,
+  });
   if (status !== 201) throw new Error(`not connected: ${JSON.stringify(body)}`);
-  return { id: body.id, account, appSecret, verifyToken: body.settings.verify_token, path: new URL(body.webhook_url).pathname };
+  return {
+    id: body.id,
+    account,
+    appSecret,
+    verifyToken: body.settings.verify_token,
+    path: new URL(body.webhook_url).pathname,
+  };
 }
 
 export interface Answer {
@@ -87,12 +146,23 @@ export interface Answer {
 }
 
 /** Delivers a body to a number's address, signed with its app's secret unless told otherwise. */
-export async function deliver(url: string, number: ConnectedNumber, body: unknown, headers: Record<string, string | undefined> = {}): Promise<Answer> {
+export async function deliver(
+  url: string,
+  number: ConnectedNumber,
+  body: unknown,
+  headers: Record<string, string | undefined> = {},
+): Promise<Answer> {
   const bytes = typeof body === 'string' ? body : JSON.stringify(body);
-  const sent = { 'content-type': 'application/json', 'x-hub-signature-256': sign(bytes, number.appSecret), ...headers };
+  const sent = {
+    'content-type': 'application/json',
+    'x-hub-signature-256': sign(bytes, number.appSecret),
+    ...headers,
+  };
   const response = await fetch(url + number.path, {
     method: 'POST',
-    headers: Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined),
+    headers: Object.entries(sent).filter(
+      (header): header is [string, string] => header[1] !== undefined,
+    ),
     body: bytes,
   });
   return { status: response.status, text: await response.text(), headers: response.headers };

@@ -16,20 +16,27 @@ export function parseMetrics(text: string): Metrics {
   const series = lines.map((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? [];
     if (name === undefined) throw new Error(`This is no line of metrics: ${line}`);
-    const pairs = [...labels.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, given]) => [label!, given!] as const);
+    const pairs = [...labels.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g)].map(
+      ([, label, given]) => [label!, given!] as const,
+    );
     return { name, labels: Object.fromEntries(pairs), value: Number(value) };
   });
   const isSame = (a: Record<string, string>, b: Record<string, string>) =>
-    Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([name, value]) => b[name] === value);
+    Object.keys(a).length === Object.keys(b).length &&
+    Object.entries(a).every(([name, value]) => b[name] === value);
   return {
     text,
-    value: (name, labels = {}) => series.find((each) => each.name === name && isSame(each.labels, labels))?.value,
+    value: (name, labels = {}) =>
+      series.find((each) => each.name === name && isSame(each.labels, labels))?.value,
     values: (name) => series.filter((each) => each.name === name).map(({ value }) => value),
     names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!),
   };
 }
 
-export async function readMetrics(url: string, headers: Record<string, string> = {}): Promise<Metrics> {
+export async function readMetrics(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<Metrics> {
   const response = await fetch(`${url}/metrics`, { headers });
   if (!response.ok) throw new Error(`/metrics answered ${response.status}`);
   return parseMetrics(await response.text());

@@ -1,5 +1,11 @@
-// A language model's server on this machine: the wire format of POST /v1/chat/completions, with OpenAI's own strictness.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+// A language model's server on this machine: the wire format of POST /v1/chat/completions, with
+// OpenAI's own strictness.
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { chatRequestFault, type ReceivedChat } from './chatRequestFault.ts';
 import { listenTracked, type TrackedServer } from './trackedServer.ts';
 
@@ -36,12 +42,20 @@ export interface ModelServerOptions {
   readonly port?: number;
 }
 
-/** Starts the server on a free port. A request without an answer scripted for it gets a 400 that says so. */
-export async function startModelServer({ apiKey = 'sk-test-0123456789abcdef', model = 'test-model', port = 0 }: ModelServerOptions = {}): Promise<ModelServer> {
+/**
+ * Starts the server on a free port. A request without an answer scripted for it gets a 400 that
+ * says so.
+ */
+export async function startModelServer({
+  apiKey = 'sk-test-0123456789abcdef',
+  model = 'test-model',
+  port = 0,
+}: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const faults: string[] = [];
   const queue: ModelReply[] = [];
-  let script: (request: ModelRequest) => ModelReply = () => badRequest('no answer is scripted for this request');
+  let script: (request: ModelRequest) => ModelReply = () =>
+    badRequest('no answer is scripted for this request');
 
   const refuse = (res: ServerResponse, request: ModelRequest, reply: ModelReply, fault: string) => {
     faults.push(fault);
@@ -50,13 +64,30 @@ export async function startModelServer({ apiKey = 'sk-test-0123456789abcdef', mo
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const text = await readText(req);
     const request = { headers: req.headers, body: parseOrNull(text) as ReceivedChat };
-    if (req.method !== 'POST' || req.url !== '/v1/chat/completions') return refuse(res, request, httpError(404, `Invalid URL (${req.method} ${req.url})`), `${req.method} ${req.url}`);
+    if (req.method !== 'POST' || req.url !== '/v1/chat/completions')
+      return refuse(
+        res,
+        request,
+        httpError(404, `Invalid URL (${req.method} ${req.url})`),
+        `${req.method} ${req.url}`,
+      );
     if (req.headers.authorization !== (apiKey === null ? undefined : `Bearer ${apiKey}`)) {
-      return refuse(res, request, httpError(401, `Incorrect API key provided: ${req.headers.authorization}`), 'wrong key');
+      return refuse(
+        res,
+        request,
+        httpError(401, `Incorrect API key provided: ${req.headers.authorization}`),
+        'wrong key',
+      );
     }
     const fault = chatRequestFault(req.headers, request.body);
     if (fault !== null) return refuse(res, request, badRequest(fault), fault);
-    if (request.body.model !== model) return refuse(res, request, httpError(404, `The model '${request.body.model}' does not exist`), 'unknown model');
+    if (request.body.model !== model)
+      return refuse(
+        res,
+        request,
+        httpError(404, `The model '${request.body.model}' does not exist`),
+        'unknown model',
+      );
     requests.push(request);
     (queue.shift() ?? script(request))(res, request);
   };
@@ -92,8 +123,15 @@ function parseOrNull(text: string): unknown {
 
 // --- Answers ---------------------------------------------------------------
 
-const json = (res: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
-  void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const json = (
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) =>
+  void res
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body));
 
 let completions = 0;
 const completionOf = (model: string, choices: unknown[]) => ({
@@ -114,9 +152,21 @@ export interface Choice {
 export const choice =
   ({ message, finish_reason = 'stop' }: Choice): ModelReply =>
   (res, request) =>
-    json(res, 200, completionOf(request.body.model, [{ index: 0, message: { role: 'assistant', refusal: null, ...message }, logprobs: null, finish_reason }]));
+    json(
+      res,
+      200,
+      completionOf(request.body.model, [
+        {
+          index: 0,
+          message: { role: 'assistant', refusal: null, ...message },
+          logprobs: null,
+          finish_reason,
+        },
+      ]),
+    );
 
-export const text = (content: string, finish_reason = 'stop'): ModelReply => choice({ message: { content }, finish_reason });
+export const text = (content: string, finish_reason = 'stop'): ModelReply =>
+  choice({ message: { content }, finish_reason });
 
 export interface ScriptedCall {
   readonly name: string;
@@ -126,35 +176,65 @@ export interface ScriptedCall {
 
 let calls = 0;
 
-/** Calls functions, several at once if several are given; `said` is what the model writes beside them. */
-export const toolCalls = (given: ScriptedCall | readonly ScriptedCall[], said: string | null = null, finish_reason = 'tool_calls'): ModelReply =>
+/**
+ * Calls functions, several at once if several are given; `said` is what the model writes beside
+ * them.
+ */
+export const toolCalls = (
+  given: ScriptedCall | readonly ScriptedCall[],
+  said: string | null = null,
+  finish_reason = 'tool_calls',
+): ModelReply =>
   choice({
     message: {
       content: said,
       tool_calls: [given].flat().map((call) => ({
         id: `call_${++calls}`,
         type: 'function',
-        function: { name: call.name, arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments ?? {}) },
+        function: {
+          name: call.name,
+          arguments:
+            typeof call.arguments === 'string'
+              ? call.arguments
+              : JSON.stringify(call.arguments ?? {}),
+        },
       })),
     },
     finish_reason,
   });
 
-export const refusal = (words = "I'm sorry, I can't help with that."): ModelReply => choice({ message: { content: null, refusal: words } });
-export const contentFilter = (): ModelReply => choice({ message: { content: '' }, finish_reason: 'content_filter' });
-export const emptyChoices = (): ModelReply => (res, request) => json(res, 200, completionOf(request.body.model, []));
+export const refusal = (words = "I'm sorry, I can't help with that."): ModelReply =>
+  choice({ message: { content: null, refusal: words } });
+export const contentFilter = (): ModelReply =>
+  choice({ message: { content: '' }, finish_reason: 'content_filter' });
+export const emptyChoices = (): ModelReply => (res, request) =>
+  json(res, 200, completionOf(request.body.model, []));
 
 /** OpenAI's form of an error. */
 export const httpError =
   (status: number, message = `Error ${status}`, headers: Record<string, string> = {}): ModelReply =>
   (res) =>
-    json(res, status, { error: { message, type: status === 401 ? 'invalid_request_error' : 'server_error', param: null, code: null } }, headers);
+    json(
+      res,
+      status,
+      {
+        error: {
+          message,
+          type: status === 401 ? 'invalid_request_error' : 'server_error',
+          param: null,
+          code: null,
+        },
+      },
+      headers,
+    );
 
 export const badRequest = (message: string): ModelReply => httpError(400, message);
 
 /** An error that asks for another try in a moment. */
-export const passingError = (status: number): ModelReply => httpError(status, `Error ${status}`, { 'retry-after-ms': '1' });
-export const tooManyRequests = (retryAfterS: number): ModelReply => httpError(429, 'Rate limit reached', { 'retry-after': String(retryAfterS) });
+export const passingError = (status: number): ModelReply =>
+  httpError(status, `Error ${status}`, { 'retry-after-ms': '1' });
+export const tooManyRequests = (retryAfterS: number): ModelReply =>
+  httpError(429, 'Rate limit reached', { 'retry-after': String(retryAfterS) });
 
 export const raw =
   (body: string, contentType = 'application/json'): ModelReply =>

@@ -13,7 +13,10 @@ export interface StoreOptions {
 }
 
 /** Opens the service's store in a place that no service has open. */
-export const openStoreOf = (env: Storage['env'], { clock }: StoreOptions = {}): Promise<ServiceStore> =>
+export const openStoreOf = (
+  env: Storage['env'],
+  { clock }: StoreOptions = {},
+): Promise<ServiceStore> =>
   openStore(collections, readConfig(env), {
     log: silent,
     queues: WORK_QUEUES,
@@ -27,7 +30,10 @@ export interface FreshStore {
   remove(): Promise<void>;
 }
 
-/** A store of the service's own collections that holds nothing yet: embedded, or on the tests' database. */
+/**
+ * A store of the service's own collections that holds nothing yet: embedded, or on the tests'
+ * database.
+ */
 export async function openFreshStore(options: StoreOptions = {}): Promise<FreshStore> {
   const storage = await freshStorage();
   const store = await openStoreOf(storage.env, options);

@@ -9,7 +9,11 @@ export interface PostFrom {
 }
 
 /** A POST that comes from an address of this machine. @returns its status */
-export async function postFrom(peer: string, url: string, { forwardedFor, form }: PostFrom): Promise<number> {
+export async function postFrom(
+  peer: string,
+  url: string,
+  { forwardedFor, form }: PostFrom,
+): Promise<number> {
   const body = form === undefined ? '{}' : new URLSearchParams(form).toString();
   const outgoing = request(url, {
     method: 'POST',

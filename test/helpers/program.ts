@@ -50,7 +50,15 @@ export interface Program {
   kill(): Promise<void>;
 }
 
-export async function startProgram({ name, script, args = [], launcher, cwd, env, logFile }: ProgramOptions): Promise<Program> {
+export async function startProgram({
+  name,
+  script,
+  args = [],
+  launcher,
+  cwd,
+  env,
+  logFile,
+}: ProgramOptions): Promise<Program> {
   const log = await open(logFile, 'a');
   const [program, ...before] = [...(launcher ?? []), process.execPath];
   const child = spawn(program!, [...before, script, ...args], {
@@ -74,15 +82,17 @@ export async function startProgram({ name, script, args = [], launcher, cwd, env
     },
     async ready(probe, options = { timeoutMs: 60_000 }) {
       try {
-        await waitFor(
-          `${name} to be ready`,
-          async () => exited() || (await probe()),
-          options,
-        );
+        await waitFor(`${name} to be ready`, async () => exited() || (await probe()), options);
       } catch (error) {
-        throw new Error(`${(error as Error).message} The end of ${logFile}:\n${await tailOf(logFile)}`, { cause: error });
+        throw new Error(
+          `${(error as Error).message} The end of ${logFile}:\n${await tailOf(logFile)}`,
+          { cause: error },
+        );
       }
-      if (exited()) throw new Error(`${name} ended while starting. The end of ${logFile}:\n${await tailOf(logFile)}`);
+      if (exited())
+        throw new Error(
+          `${name} ended while starting. The end of ${logFile}:\n${await tailOf(logFile)}`,
+        );
     },
     async stop(graceMs = 20_000) {
       if (exited()) return;
@@ -101,7 +111,8 @@ export async function startProgram({ name, script, args = [], launcher, cwd, env
 
 /**
  * The environment for npm and n8n: this very Node first on the PATH, and nothing of the `npm run`
- * around us (npm hands its prefix and its package's settings down, and they would win over the folder's).
+ * around us (npm hands its prefix and its package's settings down, and they would win over the
+ * folder's).
  */
 export function cleanEnv(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(

@@ -19,11 +19,19 @@ export interface TestService {
   readonly api: ApiClient;
   readonly folder: string;
   readonly setupUrl: string | null;
-  /** All that it has stored, as text: every file of its folder, and with a database every value in its schema. */
+  /**
+   * All that it has stored, as text: every file of its folder, and with a database every value in
+   * its schema.
+   */
   stored(): Promise<string>;
-  /** Stops it and starts it again on the same data, possibly with other settings; the port changes. */
+  /**
+   * Stops it and starts it again on the same data, possibly with other settings; the port changes.
+   */
   restart(env?: Record<string, string>): Promise<void>;
-  /** Stops it, makes one more workspace in its store and starts it again. @returns calls with a key of that workspace */
+  /**
+   * Stops it, makes one more workspace in its store and starts it again. @returns calls with a key
+   * of that workspace
+   */
   addWorkspace(name: string): Promise<ApiClient>;
   /** Stops it and removes what it stored. */
   stop(): Promise<void>;
@@ -43,7 +51,10 @@ export interface TestServiceOptions {
   readonly passwordThread?: StartOptions['passwordThread'];
 }
 
-/** What a test's service is told by its environment: one workspace with a key, short retries, no rate limits. */
+/**
+ * What a test's service is told by its environment: one workspace with a key, short retries, no
+ * rate limits.
+ */
 export const testSettings = ({ env }: Pick<Storage, 'env'>) => ({
   PORT: '0',
   ...env,
@@ -58,13 +69,21 @@ export const testSettings = ({ env }: Pick<Storage, 'env'>) => ({
   LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
 });
 
-/** A whole service in this process: real HTTP on port 0, a real store in a temporary folder or a fresh schema. */
-export async function startTestService({ env = {}, clock, ...options }: TestServiceOptions = {}): Promise<TestService> {
+/**
+ * A whole service in this process: real HTTP on port 0, a real store in a temporary folder or a
+ * fresh schema.
+ */
+export async function startTestService({
+  env = {},
+  clock,
+  ...options
+}: TestServiceOptions = {}): Promise<TestService> {
   const storage = await freshStorage();
   const settings = { ...testSettings(storage), ...env };
   const steady = clock && steadied(clock);
   const databaseNow = steady && databaseClock(steady);
-  const start = (extra: Record<string, string> = {}) => startService(readConfig({ ...settings, ...extra }), { clock: steady, databaseNow, ...options });
+  const start = (extra: Record<string, string> = {}) =>
+    startService(readConfig({ ...settings, ...extra }), { clock: steady, databaseNow, ...options });
   let service: Service = await start();
   return {
     get url() {
@@ -87,7 +106,10 @@ export async function startTestService({ env = {}, clock, ...options }: TestServ
       await service.stop();
       const store = await openStoreOf(storage.env);
       const workspace = await createWorkspace({ store, clock: systemClock }, name);
-      const { key } = await createApiKey({ store, clock: systemClock }, workspace, { name: 'test', createdBy: 'test' });
+      const { key } = await createApiKey({ store, clock: systemClock }, workspace, {
+        name: 'test',
+        createdBy: 'test',
+      });
       await store.close();
       service = await start();
       return apiClient(service.url, key);

@@ -1,4 +1,5 @@
-// The built service as a real process on a free port, with a store of its own: a temporary folder or a fresh schema.
+// The built service as a real process on a free port, with a store of its own: a temporary folder
+// or a fresh schema.
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +10,8 @@ import { freshStorage, type Storage } from './storage.ts';
 const mainFile = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url));
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const randomApiKey = () => `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
+const randomApiKey = () =>
+  `cs_live_${Array.from({ length: 32 }, () => BASE62[randomInt(62)]).join('')}`;
 
 export interface ServiceOptions {
   /** The authority that its targets' certificates come from. */
@@ -27,7 +29,12 @@ export interface ServiceOptions {
 }
 
 /** For tests that send much from one address. */
-const NO_LIMITS = { API_RATE_LIMIT_PER_MINUTE: '0', WORKSPACE_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' };
+const NO_LIMITS = {
+  API_RATE_LIMIT_PER_MINUTE: '0',
+  WORKSPACE_RATE_LIMIT_PER_MINUTE: '0',
+  CHAT_RATE_LIMIT_PER_MINUTE: '0',
+  ADDRESS_BUDGET: '0',
+};
 
 export interface ServiceProcess {
   /** `http://127.0.0.1:<port>` */
@@ -40,14 +47,24 @@ export interface ServiceProcess {
   readonly api: ApiClient;
   /** SIGTERM, then a new process on the same port and data. */
   restart(): Promise<void>;
-  /** SIGKILL, then, when nobody can still take it for living, a new process on the same port and data. */
+  /**
+   * SIGKILL, then, when nobody can still take it for living, a new process on the same port and
+   * data.
+   */
   crashAndRestart(): Promise<void>;
   /** Stops it and removes what it stored. */
   close(): Promise<void>;
 }
 
 /** Starts the service; it is ready when this resolves. */
-export async function startServiceProcess({ caFile, env = {}, script = mainFile, hasLimits = false, prepare, launcher }: ServiceOptions = {}): Promise<ServiceProcess> {
+export async function startServiceProcess({
+  caFile,
+  env = {},
+  script = mainFile,
+  hasLimits = false,
+  prepare,
+  launcher,
+}: ServiceOptions = {}): Promise<ServiceProcess> {
   const storage = await freshStorage('data');
   await prepare?.(storage.env);
   const { folder } = storage;
@@ -71,7 +88,14 @@ export async function startServiceProcess({ caFile, env = {}, script = mainFile,
   };
   const isReady = () => fetch(`${url}/readyz`).then((answer) => answer.ok);
   const start = async (): Promise<Program> => {
-    const program = await startProgram({ name: 'The service', script, cwd: folder, env: settings, logFile, launcher });
+    const program = await startProgram({
+      name: 'The service',
+      script,
+      cwd: folder,
+      env: settings,
+      logFile,
+      launcher,
+    });
     try {
       await program.ready(isReady);
     } catch (error) {

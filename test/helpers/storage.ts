@@ -14,12 +14,16 @@ export interface Storage {
   readonly folder: string;
   /** The variables that name it to a service: DATA_DIR, and what goes with DATABASE_URL. */
   readonly env: Readonly<Record<string, string>>;
-  /** All that is stored, as text: the bytes of every file of the folder, and every value of the schema. */
+  /**
+   * All that is stored, as text: the bytes of every file of the folder, and every value of the
+   * schema.
+   */
   stored(): Promise<string>;
   /**
-   * To be called when a process was killed, before the next one starts: the time passes in which others cannot know
-   * that it is dead, minutes on a database (leases, lanes' heartbeat), none with the embedded store. The tests of
-   * take-over wait for them in truth: test/postgres/outage/takeOver, test/chaos/postgres.
+   * To be called when a process was killed, before the next one starts: the time passes in which
+   * others cannot know that it is dead, minutes on a database (leases, lanes' heartbeat), none with
+   * the embedded store. The tests of take-over wait for them in truth:
+   * test/postgres/outage/takeOver, test/chaos/postgres.
    */
   leasesRunOut(): Promise<void>;
   /** Leaves nothing of it. The schema of a test that failed stays, and its name is printed. */
@@ -35,10 +39,17 @@ export async function freshStorage(name = ''): Promise<Storage> {
     folder,
     env,
     async stored() {
-      const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-      const texts = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'latin1').catch(() => ''))); // may just have been replaced
+      const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
+        (entry) => entry.isFile(),
+      );
+      const texts = await Promise.all(
+        files.map((file) => readFile(join(file.parentPath, file.name), 'latin1').catch(() => '')),
+      ); // may just have been replaced
       const { DATABASE_SCHEMA: schema } = env;
-      return [...texts, ...(schema === undefined ? [] : await readSchema(testDatabaseUrl()!, schema))].join('\n');
+      return [
+        ...texts,
+        ...(schema === undefined ? [] : await readSchema(testDatabaseUrl()!, schema)),
+      ].join('\n');
     },
     async leasesRunOut() {
       const { DATABASE_SCHEMA: schema } = env;
@@ -48,14 +59,20 @@ export async function freshStorage(name = ''): Promise<Storage> {
       await rm(folder, { recursive: true, force: true });
       const { DATABASE_SCHEMA: schema } = env;
       if (schema === undefined) return;
-      if (failuresSoFar() > failures) process.stderr.write(`A test failed; what it stored is kept in the schema ${schema}.\n`);
+      if (failuresSoFar() > failures)
+        process.stderr.write(`A test failed; what it stored is kept in the schema ${schema}.\n`);
       else await dropSchema(testDatabaseUrl()!, schema);
     },
   };
 }
 
-/** Variables that put a service on a schema of its own, which it makes itself; none for the embedded store. */
-function freshDatabase(): Partial<Record<'DATABASE_URL' | 'DATABASE_SCHEMA' | 'DATABASE_CONNECTIONS' | 'ENCRYPTION_KEY', string>> {
+/**
+ * Variables that put a service on a schema of its own, which it makes itself; none for the embedded
+ * store.
+ */
+function freshDatabase(): Partial<
+  Record<'DATABASE_URL' | 'DATABASE_SCHEMA' | 'DATABASE_CONNECTIONS' | 'ENCRYPTION_KEY', string>
+> {
   const url = testDatabaseUrl();
   if (url === null) return {};
   return {

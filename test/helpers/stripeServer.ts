@@ -1,5 +1,6 @@
-// Stripe on this machine: Checkout Sessions and signed webhooks in the documented shapes, with Stripe's own strictness.
-// docs.stripe.com: "Checkout Sessions", "Idempotent requests", "Errors", "Verify webhook signatures manually"
+// Stripe on this machine: Checkout Sessions and signed webhooks in the documented shapes, with
+// Stripe's own strictness. docs.stripe.com: "Checkout Sessions", "Idempotent requests", "Errors",
+// "Verify webhook signatures manually"
 import { createHmac, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseForm, type Form } from './stripeForm.ts';
@@ -38,10 +39,21 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** What happens to a request instead. @param proceed does what was asked, and gives the answer that was due */
-export type StripeScript = (res: ServerResponse, request: StripeRequest, proceed: () => Answer) => void | Promise<void>;
+/**
+ * What happens to a request instead. @param proceed does what was asked, and gives the answer that
+ * was due
+ */
+export type StripeScript = (
+  res: ServerResponse,
+  request: StripeRequest,
+  proceed: () => Answer,
+) => void | Promise<void>;
 
-export type StripeEventType = 'checkout.session.completed' | 'checkout.session.async_payment_succeeded' | 'checkout.session.async_payment_failed' | 'checkout.session.expired';
+export type StripeEventType =
+  | 'checkout.session.completed'
+  | 'checkout.session.async_payment_succeeded'
+  | 'checkout.session.async_payment_failed'
+  | 'checkout.session.expired';
 
 export interface WebhookTarget {
   readonly url: string;
@@ -69,14 +81,25 @@ export interface StripeServer extends TrackedServer {
   answerAll(script: StripeScript | null): void;
   /** From now on changes of a session are told there, as an endpoint of the dashboard would be. */
   sendWebhooksTo(target: WebhookTarget | null): void;
-  /** The customer pays; async: by a bank debit, whose money comes later or never. Told where webhooks go. */
+  /**
+   * The customer pays; async: by a bank debit, whose money comes later or never. Told where
+   * webhooks go.
+   */
   pay(sessionId: string, how?: { async?: boolean }): Promise<void>;
   /** How a payment by bank debit ended. */
   settle(sessionId: string, outcome: 'succeeded' | 'failed'): Promise<void>;
   /** The session's time is over. */
   expire(sessionId: string): Promise<void>;
-  /** A webhook about a session as it stands now, signed; the same `id` again is the same event. @param at when it was signed */
-  webhook(sessionId: string, type: StripeEventType, secret: string, options?: { at?: Date; id?: string; data?: Record<string, unknown> }): StripeWebhook;
+  /**
+   * A webhook about a session as it stands now, signed; the same `id` again is the same event.
+   * @param at when it was signed
+   */
+  webhook(
+    sessionId: string,
+    type: StripeEventType,
+    secret: string,
+    options?: { at?: Date; id?: string; data?: Record<string, unknown> },
+  ): StripeWebhook;
 }
 
 export interface StripeServerOptions {
@@ -89,7 +112,11 @@ export interface StripeServerOptions {
 const API_VERSION = '2026-10-28.endive';
 
 /** Starts Stripe on a free port. */
-export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody0000000000', port = 0, now = Date.now }: StripeServerOptions = {}): Promise<StripeServer> {
+export async function startStripeServer({
+  secretKey = 'sk_test_51TestKeyOfNobody0000000000',
+  port = 0,
+  now = Date.now,
+}: StripeServerOptions = {}): Promise<StripeServer> {
   const sessions = new Map<string, StripeSession>();
   const requests: StripeRequest[] = [];
   const kept = new Map<string, { fingerprint: string; answer: Answer }>();
@@ -100,7 +127,9 @@ export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody
 
   const current = (id: string): StripeSession | undefined => {
     const session = sessions.get(id);
-    return session?.status === 'open' && session.expires_at * 1000 <= now() ? change(session, { status: 'expired', url: null }) : session;
+    return session?.status === 'open' && session.expires_at * 1000 <= now()
+      ? change(session, { status: 'expired', url: null })
+      : session;
   };
   const change = (session: StripeSession, changes: Partial<StripeSession>): StripeSession => {
     const changed = { ...session, ...changes };
@@ -145,26 +174,47 @@ export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody
     const session = current(id);
     if (!session) return missing(id);
     if (session.status !== 'open') {
-      return refusal(400, { message: `Only Checkout Sessions with a status in ["open"] can be expired. This Session has a status of \`${session.status}\`.` });
+      return refusal(400, {
+        message: `Only Checkout Sessions with a status in ["open"] can be expired. This Session has a status of \`${session.status}\`.`,
+      });
     }
     return { status: 200, body: change(session, { status: 'expired', url: null }) };
   };
 
   const perform = ({ method, path, form }: StripeRequest): Answer => {
-    const [, id, action] = /^\/v1\/checkout\/sessions(?:\/([^/]+))?(?:\/(expire))?$/.exec(path) ?? [null];
-    if (id === null || !path.startsWith('/v1/checkout/sessions')) return refusal(404, { message: `Unrecognized request URL (${method}: ${path}).` });
+    const [, id, action] = /^\/v1\/checkout\/sessions(?:\/([^/]+))?(?:\/(expire))?$/.exec(path) ?? [
+      null,
+    ];
+    if (id === null || !path.startsWith('/v1/checkout/sessions'))
+      return refusal(404, { message: `Unrecognized request URL (${method}: ${path}).` });
     if (method === 'POST' && id === undefined) return createSession(form);
     if (method === 'POST' && action === 'expire') return expireSession(id!);
     if (method === 'GET' && id === undefined) {
-      const data = [...sessions.keys()].reverse().slice(0, Number(form.limit ?? 10)).map(known);
-      return { status: 200, body: { object: 'list', data, has_more: data.length < sessions.size, url: '/v1/checkout/sessions' } };
+      const data = [...sessions.keys()]
+        .reverse()
+        .slice(0, Number(form.limit ?? 10))
+        .map(known);
+      return {
+        status: 200,
+        body: {
+          object: 'list',
+          data,
+          has_more: data.length < sessions.size,
+          url: '/v1/checkout/sessions',
+        },
+      };
     }
     const session = current(id!);
     return session ? { status: 200, body: session } : missing(id!);
   };
 
-  /** The same key is the same answer, once the endpoint has begun; what was refused before is not kept. */
-  const once = (request: StripeRequest): { proceed: () => Answer } | { answer: Answer; isReplay: boolean } => {
+  /**
+   * The same key is the same answer, once the endpoint has begun; what was refused before is not
+   * kept.
+   */
+  const once = (
+    request: StripeRequest,
+  ): { proceed: () => Answer } | { answer: Answer; isReplay: boolean } => {
     const key = request.headers['idempotency-key'];
     if (typeof key !== 'string') return { proceed: () => perform(request) };
     const fingerprint = `${request.path} ${JSON.stringify(request.form)}`;
@@ -186,36 +236,60 @@ export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const url = new URL(req.url ?? '/', baseUrl);
     const text = await readText(req);
-    if (url.pathname.startsWith('/c/pay/')) return showPage(req, res, url.pathname.slice('/c/pay/'.length));
+    if (url.pathname.startsWith('/c/pay/'))
+      return showPage(req, res, url.pathname.slice('/c/pay/'.length));
     const [, key] = /^Bearer (.+)$/.exec(req.headers.authorization ?? '') ?? [];
-    if (key !== secretKey) return send(res, refusal(401, { message: `Invalid API Key provided: ${maskKey(key ?? '')}` }));
-    const request: StripeRequest = { method: req.method ?? '', path: url.pathname, headers: req.headers, form: parseForm(text === '' ? url.search.slice(1) : text) };
+    if (key !== secretKey)
+      return send(
+        res,
+        refusal(401, { message: `Invalid API Key provided: ${maskKey(key ?? '')}` }),
+      );
+    const request: StripeRequest = {
+      method: req.method ?? '',
+      path: url.pathname,
+      headers: req.headers,
+      form: parseForm(text === '' ? url.search.slice(1) : text),
+    };
     requests.push(request);
     const due = once(request);
     const proceed = () => ('proceed' in due ? due.proceed() : due.answer);
     const next = queue.shift() ?? script;
     if (next) return next(res, request, proceed);
-    send(res, proceed(), 'isReplay' in due && due.isReplay ? { 'idempotent-replayed': 'true' } : {});
+    send(
+      res,
+      proceed(),
+      'isReplay' in due && due.isReplay ? { 'idempotent-replayed': 'true' } : {},
+    );
   };
 
   /** Stripe's own page, as little of it as a customer needs. */
   const showPage = async (req: IncomingMessage, res: ServerResponse, id: string): Promise<void> => {
     const session = current(id);
-    if (!session?.url) return void res.writeHead(404, { 'content-type': 'text/html' }).end('<!doctype html><title>Stripe</title><p>This page is no longer available.');
+    if (!session?.url)
+      return void res
+        .writeHead(404, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Stripe</title><p>This page is no longer available.');
     if (req.method === 'POST') {
       await api.pay(id);
       return void res.writeHead(303, { location: session.success_url }).end();
     }
-    const back = session.cancel_url ? `<a href="${session.cancel_url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Back</a>` : '';
+    const back = session.cancel_url
+      ? `<a href="${session.cancel_url.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}">Back</a>`
+      : '';
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-    res.end(`<!doctype html><html lang="en"><title>Stripe Checkout</title><h1>${session.amount_total} ${session.currency}</h1><form method="post"><button>Pay</button></form>${back}</html>`);
+    res.end(
+      `<!doctype html><html lang="en"><title>Stripe Checkout</title><h1>${session.amount_total} ${session.currency}</h1><form method="post"><button>Pay</button></form>${back}</html>`,
+    );
   };
 
   const tell = async (session: StripeSession, type: StripeEventType) => {
     if (!target) return;
     const { headers, body } = api.webhook(session.id, type, target.secret);
     // Stripe tries again for days; here an endpoint that cannot be reached is left alone.
-    await fetch(target.url, { method: 'POST', headers, body }).then((answer) => answer.body?.cancel(), () => undefined);
+    await fetch(target.url, { method: 'POST', headers, body }).then(
+      (answer) => answer.body?.cancel(),
+      () => undefined,
+    );
   };
 
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
@@ -230,8 +304,11 @@ export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody
     },
     requests,
     sessionOf(paymentId: string) {
-      const found = [...sessions.values()].filter(({ metadata }) => metadata.payment_id === paymentId);
-      if (found.length !== 1) throw new Error(`there are ${found.length} sessions for ${paymentId}`);
+      const found = [...sessions.values()].filter(
+        ({ metadata }) => metadata.payment_id === paymentId,
+      );
+      if (found.length !== 1)
+        throw new Error(`there are ${found.length} sessions for ${paymentId}`);
       return known(found[0]!.id);
     },
     answerWith: (...scripts: StripeScript[]) => void queue.push(...scripts),
@@ -244,17 +321,39 @@ export async function startStripeServer({ secretKey = 'sk_test_51TestKeyOfNobody
     async pay(sessionId: string, { async = false }: { async?: boolean } = {}) {
       const session = known(sessionId);
       if (session.status !== 'open') throw new Error(`session ${sessionId} is ${session.status}`);
-      await tell(change(session, { status: 'complete', payment_status: async ? 'unpaid' : 'paid', url: null }), 'checkout.session.completed');
+      await tell(
+        change(session, {
+          status: 'complete',
+          payment_status: async ? 'unpaid' : 'paid',
+          url: null,
+        }),
+        'checkout.session.completed',
+      );
     },
     async settle(sessionId: string, outcome: 'succeeded' | 'failed') {
       const session = known(sessionId);
       if (outcome === 'failed') return tell(session, 'checkout.session.async_payment_failed');
-      await tell(change(session, { payment_status: 'paid' }), 'checkout.session.async_payment_succeeded');
+      await tell(
+        change(session, { payment_status: 'paid' }),
+        'checkout.session.async_payment_succeeded',
+      );
     },
     async expire(sessionId: string) {
-      await tell(change(known(sessionId), { status: 'expired', url: null }), 'checkout.session.expired');
+      await tell(
+        change(known(sessionId), { status: 'expired', url: null }),
+        'checkout.session.expired',
+      );
     },
-    webhook(sessionId: string, type: StripeEventType, secret: string, { at = new Date(now()), id = `evt_${randomBytes(12).toString('hex')}`, data = {} }: { at?: Date; id?: string; data?: Record<string, unknown> } = {}): StripeWebhook {
+    webhook(
+      sessionId: string,
+      type: StripeEventType,
+      secret: string,
+      {
+        at = new Date(now()),
+        id = `evt_${randomBytes(12).toString('hex')}`,
+        data = {},
+      }: { at?: Date; id?: string; data?: Record<string, unknown> } = {},
+    ): StripeWebhook {
       const event = {
         id,
         object: 'event',
@@ -277,7 +376,11 @@ export function signWebhook(body: string, secret: string, at: Date): StripeWebho
   const t = Math.floor(at.getTime() / 1000);
   const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
   return {
-    headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)', 'stripe-signature': `t=${t},v1=${v1}` },
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
+      'stripe-signature': `t=${t},v1=${v1}`,
+    },
     body,
   };
 }
@@ -290,23 +393,56 @@ async function readText(req: IncomingMessage): Promise<string> {
 
 // --- Answers ---------------------------------------------------------------
 
-const send = (res: ServerResponse, { status, body }: Answer, headers: Record<string, string> = {}) =>
-  void res.writeHead(status, { 'content-type': 'application/json', 'request-id': `req_${randomBytes(7).toString('hex')}`, ...headers }).end(JSON.stringify(body));
+const send = (
+  res: ServerResponse,
+  { status, body }: Answer,
+  headers: Record<string, string> = {},
+) =>
+  void res
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'request-id': `req_${randomBytes(7).toString('hex')}`,
+      ...headers,
+    })
+    .end(JSON.stringify(body));
 
-const refusal = (status: number, { type = 'invalid_request_error', ...fault }: StripeFault): Answer => ({ status, body: { error: { type, ...fault } } });
-const missing = (id: string): Answer => refusal(404, { code: 'resource_missing', message: `No such checkout.session: ${id}`, param: 'session' });
-const maskKey = (key: string) => `${key.slice(0, 8)}${'*'.repeat(Math.max(0, key.length - 12))}${key.slice(-4)}`;
+const refusal = (
+  status: number,
+  { type = 'invalid_request_error', ...fault }: StripeFault,
+): Answer => ({ status, body: { error: { type, ...fault } } });
+const missing = (id: string): Answer =>
+  refusal(404, {
+    code: 'resource_missing',
+    message: `No such checkout.session: ${id}`,
+    param: 'session',
+  });
+const maskKey = (key: string) =>
+  `${key.slice(0, 8)}${'*'.repeat(Math.max(0, key.length - 12))}${key.slice(-4)}`;
 
 /** Stripe's form of an error. */
 export const stripeError =
-  (status: number, fault: StripeFault = { type: 'api_error', message: `Error ${status}` }, headers: Record<string, string> = {}): StripeScript =>
+  (
+    status: number,
+    fault: StripeFault = { type: 'api_error', message: `Error ${status}` },
+    headers: Record<string, string> = {},
+  ): StripeScript =>
   (res) =>
     send(res, refusal(status, fault), headers);
 
 /** Stripe's fault in the middle of its work, which it keeps: the same key gets it again. */
-export const replayedError = (status = 500): StripeScript => stripeError(status, { type: 'api_error', message: 'Something went wrong.' }, { 'idempotent-replayed': 'true', 'stripe-should-retry': 'false' });
+export const replayedError = (status = 500): StripeScript =>
+  stripeError(
+    status,
+    { type: 'api_error', message: 'Something went wrong.' },
+    { 'idempotent-replayed': 'true', 'stripe-should-retry': 'false' },
+  );
 
-export const tooManyRequests = (): StripeScript => stripeError(429, { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests hit the API too quickly.' });
+export const tooManyRequests = (): StripeScript =>
+  stripeError(429, {
+    type: 'invalid_request_error',
+    code: 'rate_limit',
+    message: 'Too many requests hit the API too quickly.',
+  });
 
 /** Never answers, and does nothing. */
 export const hang = (): StripeScript => () => {};
@@ -323,4 +459,5 @@ export const loseAnswer = (): StripeScript => (res, _request, proceed) => {
 /** Does what was asked, and never says so. */
 export const keepAnswer = (): StripeScript => (_res, _request, proceed) => void proceed();
 
-export const notJson = (): StripeScript => (res) => void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>');
+export const notJson = (): StripeScript => (res) =>
+  void res.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad gateway</html>');

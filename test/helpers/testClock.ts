@@ -40,7 +40,10 @@ export const steadied = (clock: { now(): Date } & Partial<SteadyClock>): SteadyC
   steadyMs: () => clock.steadyMs?.() ?? clock.now().getTime(),
 });
 
-/** What a database's clock says while time passes as on `clock`: it goes on evenly, whatever the clock on the wall is set to. */
+/**
+ * What a database's clock says while time passes as on `clock`: it goes on evenly, whatever the
+ * clock on the wall is set to.
+ */
 export function databaseClock(clock: SteadyClock): () => number {
   const start = clock.now().getTime() - clock.steadyMs();
   return () => start + clock.steadyMs();

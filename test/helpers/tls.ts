@@ -1,7 +1,13 @@
-// A private certificate authority, and real https servers with its certificates. Nothing leaves this machine.
+// A private certificate authority, and real https servers with its certificates. Nothing leaves
+// this machine.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  ServerResponse,
+} from 'node:http';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,19 +68,22 @@ export const makeTestCa = async (): Promise<TestCa> => {
       ...dnsNames.map((value) => ({ type: 2 as const, value })),
       ...ips.map((ip) => ({ type: 7 as const, ip })),
     ];
-    const { private: key, cert } = await generate([{ name: 'commonName', value: dnsNames[0] ?? ips[0] ?? 'test' }], {
-      keyType: 'ec',
-      algorithm: 'sha256',
-      notBeforeDate: notBefore,
-      notAfterDate: notAfter,
-      ca: authority,
-      extensions: [
-        { name: 'basicConstraints', cA: false, critical: true },
-        { name: 'keyUsage', digitalSignature: true, critical: true },
-        { name: 'extKeyUsage', serverAuth: true },
-        { name: 'subjectAltName', altNames },
-      ],
-    });
+    const { private: key, cert } = await generate(
+      [{ name: 'commonName', value: dnsNames[0] ?? ips[0] ?? 'test' }],
+      {
+        keyType: 'ec',
+        algorithm: 'sha256',
+        notBeforeDate: notBefore,
+        notAfterDate: notAfter,
+        ca: authority,
+        extensions: [
+          { name: 'basicConstraints', cA: false, critical: true },
+          { name: 'keyUsage', digitalSignature: true, critical: true },
+          { name: 'extKeyUsage', serverAuth: true },
+          { name: 'subjectAltName', altNames },
+        ],
+      },
+    );
     return { key, cert };
   };
 
@@ -86,7 +95,10 @@ let shared: Promise<TestCa> | undefined;
 /** The authority that every test of this process shares. */
 export const sharedTestCa = (): Promise<TestCa> => (shared ??= makeTestCa());
 
-/** Files for processes that read their certificates from disk (NODE_EXTRA_CA_CERTS, N8N_SSL_CERT, N8N_SSL_KEY). */
+/**
+ * Files for processes that read their certificates from disk (NODE_EXTRA_CA_CERTS, N8N_SSL_CERT,
+ * N8N_SSL_KEY).
+ */
 export interface TlsFiles {
   folder: string;
   caFile: string;
@@ -119,7 +131,11 @@ export interface ReceivedRequest {
 }
 
 /** Answers a request whose body has been read already. */
-export type ReceiverHandler = (received: ReceivedRequest, res: ServerResponse, req: IncomingMessage) => void;
+export type ReceiverHandler = (
+  received: ReceivedRequest,
+  res: ServerResponse,
+  req: IncomingMessage,
+) => void;
 
 export interface TlsReceiver extends TrackedServer {
   /** `https://localhost:<port>`, without a slash at the end. */
@@ -146,7 +162,10 @@ const answerOk: ReceiverHandler = (_received, res) => {
   res.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
 };
 
-/** Starts an https server on a free port that records what it receives; answers 200 unless told otherwise. */
+/**
+ * Starts an https server on a free port that records what it receives; answers 200 unless told
+ * otherwise.
+ */
 export const startTlsReceiver = async (
   handler: ReceiverHandler = answerOk,
   { certificate, host = '127.0.0.1', port: wantedPort = 0 }: TlsReceiverOptions = {},
@@ -172,5 +191,9 @@ export const startTlsReceiver = async (
 
   const server = createServer(certificate ?? testCa.server, listener);
   const tracked = await listenTracked(server, wantedPort, host);
-  return Object.assign(tracked, { url: `https://localhost:${tracked.port}`, ca: testCa.ca, requests });
+  return Object.assign(tracked, {
+    url: `https://localhost:${tracked.port}`,
+    ca: testCa.ca,
+    requests,
+  });
 };

@@ -1,11 +1,20 @@
-// A custom tool's own system: a real https server that answers as scripted and checks every call it gets.
+// A custom tool's own system: a real https server that answers as scripted and checks every call it
+// gets.
 import { chatCustomer, type ApiClient, type ChatCustomer } from './apiClient.ts';
 import { signatureFault } from './eventReceiver.ts';
-import { startTlsReceiver, type ReceivedRequest, type ReceiverHandler, type TlsReceiver } from './tls.ts';
+import {
+  startTlsReceiver,
+  type ReceivedRequest,
+  type ReceiverHandler,
+  type TlsReceiver,
+} from './tls.ts';
 import { waitFor } from './waitFor.ts';
 
 /** What a call is answered with: a status, a JSON body with 200, or whatever a handler does. */
-export type Answer = number | { readonly json: unknown; readonly status?: number } | ReceiverHandler;
+export type Answer =
+  | number
+  | { readonly json: unknown; readonly status?: number }
+  | ReceiverHandler;
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- looked at field by field in the tests
 type Json = any;
@@ -35,12 +44,23 @@ export interface ToolEndpoint extends TlsReceiver {
   /** What was wrong with calls, in words. */
   readonly faults: readonly string[];
   /** Defines a Webhook tool that calls this endpoint, and verifies its calls. */
-  define(api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path?: string): Promise<DefinedTool>;
+  define(
+    api: ApiClient,
+    fields: { readonly name: string } & Record<string, unknown>,
+    path?: string,
+  ): Promise<DefinedTool>;
   /** Defines an HTTP tool that calls this endpoint; `x-call` carries the call's id. */
-  defineHttp(api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path?: string): Promise<DefinedTool>;
+  defineHttp(
+    api: ApiClient,
+    fields: { readonly name: string } & Record<string, unknown>,
+    path?: string,
+  ): Promise<DefinedTool>;
 }
 
-/** Makes the loop of tool calls look for what is due now, when a test has moved its clock: a call of some other tool. */
+/**
+ * Makes the loop of tool calls look for what is due now, when a test has moved its clock: a call of
+ * some other tool.
+ */
 export async function wakeToolCalls(api: ApiClient, endpoint: ToolEndpoint): Promise<void> {
   const { id } = await endpoint.define(api, { name: 'wake_up' }, '/wake_up');
   await api.post(`/api/tools/${id}/test`, { arguments: {} });
@@ -66,7 +86,11 @@ export const drip: Answer = (_request, response) => {
 
 /** Any bytes under any headers. */
 export const body =
-  (bytes: string | Buffer, headers: Record<string, string> = { 'content-type': 'application/json' }, status = 200): Answer =>
+  (
+    bytes: string | Buffer,
+    headers: Record<string, string> = { 'content-type': 'application/json' },
+    status = 200,
+  ): Answer =>
   (_request, response) =>
     void response.writeHead(status, headers).end(bytes);
 
@@ -78,7 +102,9 @@ export const redirect = (location: string, status = 302): Answer => body('', { l
 const ok: Answer = { json: { ok: true } };
 
 /** Starts the endpoint on a free port of this machine. */
-export async function startToolEndpoint(options: Parameters<typeof startTlsReceiver>[1] = {}): Promise<ToolEndpoint> {
+export async function startToolEndpoint(
+  options: Parameters<typeof startTlsReceiver>[1] = {},
+): Promise<ToolEndpoint> {
   const scripts = new Map<string, Answer[]>();
   const standing = new Map<string, Answer>();
   const secrets = new Map<string, string>();
@@ -89,12 +115,18 @@ export async function startToolEndpoint(options: Parameters<typeof startTlsRecei
     if (secret !== undefined) faults.push(...faultsOf(request, secret));
     const next = scripts.get(path)?.shift() ?? standing.get(path) ?? ok;
     if (typeof next === 'function') return next(request, response, raw);
-    const { status = 200, json } = typeof next === 'number' ? { status: next, json: { status: next } } : next;
+    const { status = 200, json } =
+      typeof next === 'number' ? { status: next, json: { status: next } } : next;
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
   }, options);
 
-  const at = (path: string) => receiver.requests.filter((request) => request.path.split('?')[0] === path);
-  const create = async (api: ApiClient, fields: Record<string, unknown>, path: string): Promise<DefinedTool> => {
+  const at = (path: string) =>
+    receiver.requests.filter((request) => request.path.split('?')[0] === path);
+  const create = async (
+    api: ApiClient,
+    fields: Record<string, unknown>,
+    path: string,
+  ): Promise<DefinedTool> => {
     const { status, body: tool } = await api.post('/api/tools', fields);
     if (status !== 201) throw new Error(`not defined: ${JSON.stringify(tool)}`);
     secrets.delete(path);
@@ -106,14 +138,47 @@ export async function startToolEndpoint(options: Parameters<typeof startTlsRecei
     at,
     answer: (path: string, ...answers: Answer[]) => void scripts.set(path, answers),
     answerAlways: (path: string, answer: Answer) => void standing.set(path, answer),
-    envelopes: (path: string) => at(path).map(({ rawBody }) => JSON.parse(rawBody.toString()) as Json),
+    envelopes: (path: string) =>
+      at(path).map(({ rawBody }) => JSON.parse(rawBody.toString()) as Json),
     forget: () => void receiver.requests.splice(0),
     verify: (path: string, secret: string) => void secrets.set(path, secret),
-    define: (api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path = `/${fields.name}`) =>
-      create(api, { description: `Tool ${fields.name}.`, kind: 'Webhook', endpoint: receiver.url + path, timeout: 10, ...fields }, path),
-    defineHttp(api: ApiClient, fields: { readonly name: string } & Record<string, unknown>, path = `/${fields.name}`) {
-      const template = { method: 'POST', url: receiver.url + path, headers: { 'x-call': '{{call.id}}' } };
-      return create(api, { description: `Tool ${fields.name}.`, kind: 'HTTP', request_template: template, timeout: 10, ...fields }, path);
+    define: (
+      api: ApiClient,
+      fields: { readonly name: string } & Record<string, unknown>,
+      path = `/${fields.name}`,
+    ) =>
+      create(
+        api,
+        {
+          description: `Tool ${fields.name}.`,
+          kind: 'Webhook',
+          endpoint: receiver.url + path,
+          timeout: 10,
+          ...fields,
+        },
+        path,
+      ),
+    defineHttp(
+      api: ApiClient,
+      fields: { readonly name: string } & Record<string, unknown>,
+      path = `/${fields.name}`,
+    ) {
+      const template = {
+        method: 'POST',
+        url: receiver.url + path,
+        headers: { 'x-call': '{{call.id}}' },
+      };
+      return create(
+        api,
+        {
+          description: `Tool ${fields.name}.`,
+          kind: 'HTTP',
+          request_template: template,
+          timeout: 10,
+          ...fields,
+        },
+        path,
+      );
     },
   });
 }
@@ -124,7 +189,8 @@ const ENVELOPE = ['arguments', 'conversation_id', 'tool', 'tool_call_id'];
 function faultsOf(request: ReceivedRequest, secret: string): string[] {
   const faults = [signatureFault(request, secret)];
   if (request.method !== 'POST') faults.push(`the method is ${request.method}`);
-  if (request.headers['content-type'] !== 'application/json') faults.push(`Content-Type is ${request.headers['content-type']}`);
+  if (request.headers['content-type'] !== 'application/json')
+    faults.push(`Content-Type is ${request.headers['content-type']}`);
   const names = namesIn(request.rawBody.toString());
   if (names !== ENVELOPE.join()) faults.push(`the envelope has ${names}`);
   return faults.filter((fault) => fault !== null);
@@ -132,16 +198,23 @@ function faultsOf(request: ReceivedRequest, secret: string): string[] {
 
 function namesIn(text: string): string {
   try {
-    return Object.keys(JSON.parse(text) as object).sort().join();
+    return Object.keys(JSON.parse(text) as object)
+      .sort()
+      .join();
   } catch {
     return 'no JSON';
   }
 }
 
 /** Makes the test call that going live needs, and lets the tool go live. */
-export async function makeLive(api: ApiClient, { id }: Pick<DefinedTool, 'id'>, args: Record<string, unknown> = {}): Promise<void> {
+export async function makeLive(
+  api: ApiClient,
+  { id }: Pick<DefinedTool, 'id'>,
+  args: Record<string, unknown> = {},
+): Promise<void> {
   const test = await api.post(`/api/tools/${id}/test`, { arguments: args });
-  if (test.body.status !== 'succeeded') throw new Error(`the test failed: ${JSON.stringify(test.body)}`);
+  if (test.body.status !== 'succeeded')
+    throw new Error(`the test failed: ${JSON.stringify(test.body)}`);
   const live = await api.post(`/api/tools/${id}/go-live`, {});
   if (live.body.status !== 'live') throw new Error(`not live: ${JSON.stringify(live.body)}`);
 }
@@ -151,16 +224,30 @@ export const TOOL_TEST_ENV = { TOOL_RETRY_DELAYS_MS: '10,20', AGENT_QUIET_MS: '0
 
 /** What the agent has said in a chat so far. */
 export const saidByAgent = async (customer: ChatCustomer): Promise<string[]> =>
-  (await customer.read()).filter(({ from }: Json) => from === 'agent').map(({ text }: Json) => text as string);
+  (await customer.read())
+    .filter(({ from }: Json) => from === 'agent')
+    .map(({ text }: Json) => text as string);
 
 /** Waits for the nth (from 1) message of the agent in a chat. */
 export const agentSays = (customer: ChatCustomer, nth = 1): Promise<string> =>
-  waitFor(`message ${nth} of the agent`, async () => (await saidByAgent(customer))[nth - 1], { everyMs: 10 });
+  waitFor(`message ${nth} of the agent`, async () => (await saidByAgent(customer))[nth - 1], {
+    everyMs: 10,
+  });
 
-/** A customer asks for what a tool does, in the words of its name, which is enough for the keyword agent. */
-export async function ask(url: string, { name }: Pick<DefinedTool, 'name'>, more = '', claims: Record<string, unknown> = {}): Promise<{ customer: ChatCustomer; conversationId: string }> {
+/**
+ * A customer asks for what a tool does, in the words of its name, which is enough for the keyword
+ * agent.
+ */
+export async function ask(
+  url: string,
+  { name }: Pick<DefinedTool, 'name'>,
+  more = '',
+  claims: Record<string, unknown> = {},
+): Promise<{ customer: ChatCustomer; conversationId: string }> {
   const customer = await chatCustomer(url, claims);
-  const { conversation_id: conversationId } = await customer.write(`${name.replaceAll('_', ' ')} ${more}`.trim());
+  const { conversation_id: conversationId } = await customer.write(
+    `${name.replaceAll('_', ' ')} ${more}`.trim(),
+  );
   return { customer, conversationId };
 }
 

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** A listening server that knows its sockets, so that it can be closed at once and looked at for leaks. */
+/**
+ * A listening server that knows its sockets, so that it can be closed at once and looked at for
+ * leaks.
+ */
 export interface TrackedServer {
   readonly port: number;
   /** Sockets that are open now, and how many there have been. */
@@ -11,7 +14,11 @@ export interface TrackedServer {
   close(): Promise<void>;
 }
 
-export async function listenTracked(server: Server, port: number, host: string): Promise<TrackedServer> {
+export async function listenTracked(
+  server: Server,
+  port: number,
+  host: string,
+): Promise<TrackedServer> {
   const sockets = new Set<Socket>();
   let acceptedSockets = 0;
   server.on('connection', (socket: Socket) => {

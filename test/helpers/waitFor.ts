@@ -22,7 +22,8 @@ export async function waitFor<T>(
     } catch (error) {
       lastError = error;
     }
-    if (Date.now() > giveUpAt) throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`, { cause: lastError });
+    if (Date.now() > giveUpAt)
+      throw new Error(`waited ${timeoutMs / 1000} s in vain for ${what}`, { cause: lastError });
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -45,7 +45,10 @@ export interface Execution {
   id: string;
   status: string;
   mode: string;
-  /** Each node's items of its first run and output, by node name; a node that did not run is missing. */
+  /**
+   * Each node's items of its first run and output, by node name; a node that did not run is
+   * missing.
+   */
   output: Record<string, Record<string, unknown>[]>;
   error?: string;
 }
@@ -68,16 +71,24 @@ export interface N8nServer {
   readonly pid: number;
   /** n8n's public API, under /api/v1. @throws N8nFailure */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** The API of n8n's own editor, under /rest, as the logged-in owner; what is in `data`. @throws N8nFailure */
+  /**
+   * The API of n8n's own editor, under /rest, as the logged-in owner; what is in `data`. @throws
+   * N8nFailure
+   */
   rest<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Any call to n8n, such as a webhook's. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   createCredential(type: string, data: Record<string, unknown>, name?: string): Promise<Credential>;
   /**
-   * Imports a workflow as the editor does: with this credential, and an address of its own for the trigger.
+   * Imports a workflow as the editor does: with this credential, and an address of its own for the
+   * trigger.
    * @param triggerParameters set beside or over those of the file
    */
-  importWorkflow(file: string, credential: Credential, triggerParameters?: Record<string, unknown>): Promise<Workflow>;
+  importWorkflow(
+    file: string,
+    credential: Credential,
+    triggerParameters?: Record<string, unknown>,
+  ): Promise<Workflow>;
   /** Answers before n8n has registered anything: wait for the subscriptions. */
   activate(workflowId: string): Promise<void>;
   deactivate(workflowId: string): Promise<void>;
@@ -107,13 +118,21 @@ export interface Answer {
   headers: Record<string, string | string[] | undefined>;
 }
 
-const OWNER = { email: 'owner@example.com', password: 'Owner-of-this-n8n-1', firstName: 'Olivia', lastName: 'Owner' };
+const OWNER = {
+  email: 'owner@example.com',
+  password: 'Owner-of-this-n8n-1',
+  firstName: 'Olivia',
+  lastName: 'Owner',
+};
 
 /**
  * Starts n8n (installing the runtime first when it is missing) with our package in it and an owner
  * set up. It is ready when this resolves.
  */
-export async function startN8n(tls: TlsFiles, say: (line: string) => void = () => {}): Promise<N8nServer> {
+export async function startN8n(
+  tls: TlsFiles,
+  say: (line: string) => void = () => {},
+): Promise<N8nServer> {
   const runtime = await ensureRuntime(say);
   const folder = await mkdtemp(join(tmpdir(), 'conversation-service-real-n8n-'));
   const port = await freePort();
@@ -125,24 +144,44 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
   let cookie = '';
   let apiKey = '';
 
-  const call = async (method: string, path: string, { headers = {}, body }: CallOptions = {}): Promise<Answer> => {
-    const answer = await request(url + path, { method: method as 'GET', headers, body, dispatcher: agent });
+  const call = async (
+    method: string,
+    path: string,
+    { headers = {}, body }: CallOptions = {},
+  ): Promise<Answer> => {
+    const answer = await request(url + path, {
+      method: method as 'GET',
+      headers,
+      body,
+      dispatcher: agent,
+    });
     return { status: answer.statusCode, text: await answer.body.text(), headers: answer.headers };
   };
-  const json = async <T>(method: string, path: string, headers: Record<string, string>, body?: unknown) => {
+  const json = async <T>(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: unknown,
+  ) => {
     const answer = await call(method, path, {
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     if (answer.status >= 300) throw new N8nFailure(`${method} ${path}`, answer.status, answer.text);
-    const set = [answer.headers['set-cookie'] ?? []].flat().find((one) => one.startsWith('n8n-auth='));
+    const set = [answer.headers['set-cookie'] ?? []]
+      .flat()
+      .find((one) => one.startsWith('n8n-auth='));
     if (set) cookie = set.split(';')[0]!;
     return (answer.text === '' ? undefined : JSON.parse(answer.text)) as T;
   };
   const api = <T>(method: string, path: string, body?: unknown) =>
     json<T>(method, `/api/v1${path}`, { 'x-n8n-api-key': apiKey }, body);
   const rest = async <T>(method: string, path: string, body?: unknown) =>
-    (await json<{ data: T }>(method, `/rest${path}`, { cookie, 'browser-id': browserId }, body)).data;
+    (await json<{ data: T }>(method, `/rest${path}`, { cookie, 'browser-id': browserId }, body))
+      .data;
 
   const env = {
     N8N_USER_FOLDER: folder,
@@ -160,9 +199,17 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     N8N_PERSONALIZATION_ENABLED: 'false',
   };
   const isReady = async () =>
-    (await call('GET', '/healthz/readiness')).status === 200 && (await call('GET', '/rest/settings')).status === 200;
+    (await call('GET', '/healthz/readiness')).status === 200 &&
+    (await call('GET', '/rest/settings')).status === 200;
   const start = async (): Promise<Program> => {
-    const program = await startProgram({ name: 'n8n', script: runtime.bin, args: ['start'], cwd: folder, env, logFile });
+    const program = await startProgram({
+      name: 'n8n',
+      script: runtime.bin,
+      args: ['start'],
+      cwd: folder,
+      env,
+      logFile,
+    });
     try {
       await program.ready(isReady, { timeoutMs: 180_000, everyMs: 250 });
     } catch (error) {
@@ -175,7 +222,11 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
   const setUpOwner = async () => {
     await rest('POST', '/owner/setup', OWNER);
     const scopes = await rest<string[]>('GET', '/api-keys/scopes');
-    const key = await rest<{ rawApiKey: string }>('POST', '/api-keys', { label: 'tests', scopes, expiresAt: null });
+    const key = await rest<{ rawApiKey: string }>('POST', '/api-keys', {
+      label: 'tests',
+      scopes,
+      expiresAt: null,
+    });
     apiKey = key.rawApiKey;
   };
 
@@ -207,9 +258,12 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
     api,
     rest,
     call,
-    createCredential: (type, data, name = 'Conversation Service') => api('POST', '/credentials', { name, type, data }),
+    createCredential: (type, data, name = 'Conversation Service') =>
+      api('POST', '/credentials', { name, type, data }),
     async importWorkflow(file, credential, triggerParameters) {
-      const { name, nodes, connections, settings } = JSON.parse(await readFile(file, 'utf8')) as Workflow;
+      const { name, nodes, connections, settings } = JSON.parse(
+        await readFile(file, 'utf8'),
+      ) as Workflow;
       return await api('POST', '/workflows', {
         name,
         nodes: nodes.map((node) => connect(node, credential, triggerParameters)),
@@ -253,11 +307,19 @@ export async function startN8n(tls: TlsFiles, say: (line: string) => void = () =
 
 const OUR_NODES = 'n8n-nodes-conversation-service.';
 
-function connect(node: WorkflowNode, { id, name, type }: Credential, triggerParameters = {}): WorkflowNode {
+function connect(
+  node: WorkflowNode,
+  { id, name, type }: Credential,
+  triggerParameters = {},
+): WorkflowNode {
   if (!node.type.startsWith(OUR_NODES)) return node;
   const connected = { ...node, credentials: { [type]: { id, name } } };
   if (!node.type.endsWith('Trigger')) return connected;
-  return { ...connected, webhookId: randomUUID(), parameters: { ...node.parameters, ...triggerParameters } };
+  return {
+    ...connected,
+    webhookId: randomUUID(),
+    parameters: { ...node.parameters, ...triggerParameters },
+  };
 }
 
 interface RawExecution {
@@ -274,7 +336,10 @@ function toExecution({ id, status, mode, data }: RawExecution): Execution {
     status,
     mode,
     output: Object.fromEntries(
-      runs.map(([name, [first]]) => [name, (first?.data?.main.find((items) => items?.length) ?? []).map((item) => item.json)]),
+      runs.map(([name, [first]]) => [
+        name,
+        (first?.data?.main.find((items) => items?.length) ?? []).map((item) => item.json),
+      ]),
     ),
     error: data?.resultData.error?.message,
   };
@@ -282,9 +347,12 @@ function toExecution({ id, status, mode, data }: RawExecution): Execution {
 
 /** Where a workflow's trigger listens in production. */
 export function triggerOf(workflow: Workflow): WorkflowNode {
-  const trigger = workflow.nodes.find(({ type }) => type === `${OUR_NODES}conversationServiceTrigger`);
+  const trigger = workflow.nodes.find(
+    ({ type }) => type === `${OUR_NODES}conversationServiceTrigger`,
+  );
   if (!trigger) throw new Error(`The workflow "${workflow.name}" has none of our triggers.`);
   return trigger;
 }
 
-export const webhookPath = (workflow: Workflow) => `/webhook/${triggerOf(workflow).webhookId}/webhook`;
+export const webhookPath = (workflow: Workflow) =>
+  `/webhook/${triggerOf(workflow).webhookId}/webhook`;

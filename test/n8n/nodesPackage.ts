@@ -1,4 +1,5 @@
-// Our package as n8n's users get it: packed from the built repository, installed by npm in .n8n/nodes.
+// Our package as n8n's users get it: packed from the built repository, installed by npm in
+// .n8n/nodes.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +21,14 @@ export async function installNodesPackage(userFolder: string, log: string): Prom
   await writeFile(join(nodes, 'package.json'), '{"name":"installed-nodes","private":true}\n');
   // n8n leaves peer dependencies out too: n8n-workflow is its own.
   await runNpm(
-    ['install', join(tarballs, tarball!), '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'],
+    [
+      'install',
+      join(tarballs, tarball!),
+      '--ignore-scripts',
+      '--legacy-peer-deps',
+      '--no-audit',
+      '--no-fund',
+    ],
     nodes,
     log,
   );

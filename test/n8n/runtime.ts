@@ -38,7 +38,10 @@ export async function runtimeFolder(): Promise<string> {
   return join(cache, 'conversation-service', `n8n-${hash.digest('hex').slice(0, 16)}`);
 }
 
-const runtimeIn = (folder: string): Runtime => ({ folder, bin: join(folder, 'node_modules', 'n8n', 'bin', 'n8n') });
+const runtimeIn = (folder: string): Runtime => ({
+  folder,
+  bin: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'),
+});
 
 /** Written last: an installation without it was interrupted and is done again. */
 const markerOf = (folder: string) => join(folder, 'complete');
@@ -77,7 +80,11 @@ async function install(folder: string, say: (line: string) => void): Promise<voi
   for (const name of manifestFiles) await copyFile(join(manifestFolder, name), join(folder, name));
 
   const log = join(folder, 'install.log');
-  await runNpm(['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'], folder, log);
+  await runNpm(
+    ['ci', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'],
+    folder,
+    log,
+  );
   say('n8n is there; building sqlite3 …');
   try {
     await runNpm(['rebuild', 'sqlite3', '--ignore-scripts=false'], folder, log);
@@ -93,7 +100,9 @@ async function install(folder: string, say: (line: string) => void): Promise<voi
   say(`n8n is installed, after ${Math.round((Date.now() - startedAt) / 1000)} s.`);
 }
 
-/** Runs npm under this very Node, in a folder; its output goes to a log whose end an error shows. */
+/**
+ * Runs npm under this very Node, in a folder; its output goes to a log whose end an error shows.
+ */
 export function runNpm(args: readonly string[], folder: string, log: string): Promise<void> {
   const npmCli = process.env.npm_execpath;
   return npmCli?.endsWith('npm-cli.js')
@@ -101,12 +110,19 @@ export function runNpm(args: readonly string[], folder: string, log: string): Pr
     : run('npm', args, folder, log);
 }
 
-async function run(command: string, args: readonly string[], cwd: string, log: string): Promise<void> {
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  log: string,
+): Promise<void> {
   const output = await open(log, 'a');
   try {
     // node-gyp downloads Node's headers unless told where they are; Node's npm package brings them.
     const prefix = dirname(dirname(process.execPath));
-    const headers = existsSync(join(prefix, 'include', 'node', 'node_api.h')) ? { npm_config_nodedir: prefix } : {};
+    const headers = existsSync(join(prefix, 'include', 'node', 'node_api.h'))
+      ? { npm_config_nodedir: prefix }
+      : {};
     const child = spawn(command, args, {
       cwd,
       env: cleanEnv(headers),
@@ -118,7 +134,9 @@ async function run(command: string, args: readonly string[], cwd: string, log: s
       child.once('exit', resolve);
     });
     if (code !== 0) {
-      throw new Error(`"${[command, ...args].join(' ')}" ended with ${code}; the end of ${log}:\n${await tailOf(log)}`);
+      throw new Error(
+        `"${[command, ...args].join(' ')}" ended with ${code}; the end of ${log}:\n${await tailOf(log)}`,
+      );
     }
   } finally {
     await output.close();

@@ -1,4 +1,5 @@
-// What every proof plays on: the service and n8n as real processes that trust each other's certificates.
+// What every proof plays on: the service and n8n as real processes that trust each other's
+// certificates.
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,16 @@ import { makeTestCa, writeTlsFiles } from '../helpers/tls.ts';
 import { startGraphServer, type GraphServer } from '../helpers/graphServer.ts';
 import { tailOf } from '../helpers/program.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { startN8n, triggerOf, webhookPath, type Answer, type Credential, type Execution, type N8nServer, type Workflow } from './n8nServer.ts';
+import {
+  startN8n,
+  triggerOf,
+  webhookPath,
+  type Answer,
+  type Credential,
+  type Execution,
+  type N8nServer,
+  type Workflow,
+} from './n8nServer.ts';
 
 export const examplesFolder = fileURLToPath(new URL('../../examples/workflows/', import.meta.url));
 export const example = (name: string) => join(examplesFolder, name);
@@ -16,7 +26,9 @@ export const example = (name: string) => join(examplesFolder, name);
 export const recordEvents = fileURLToPath(new URL('workflows/record-events.json', import.meta.url));
 
 /** The same with all seven. */
-export const recordAllEvents = fileURLToPath(new URL('workflows/record-all-events.json', import.meta.url));
+export const recordAllEvents = fileURLToPath(
+  new URL('workflows/record-all-events.json', import.meta.url),
+);
 
 export const TRIGGER = 'Conversation Service Trigger';
 
@@ -50,9 +62,19 @@ export interface Stage {
   retire(workflow: Workflow): Promise<void>;
   /** The subscriptions of a workflow's production address. */
   subscriptionsOf(workflow: Workflow): Promise<Subscription[]>;
-  /** Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies what comes with each. */
-  receiving(workflow: Workflow, events?: readonly string[], instead?: readonly Subscription[]): Promise<Subscription[]>;
-  /** Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in vain. */
+  /**
+   * Waits until the workflow has these subscriptions, none of them one of `instead`, and verifies
+   * what comes with each.
+   */
+  receiving(
+    workflow: Workflow,
+    events?: readonly string[],
+    instead?: readonly Subscription[],
+  ): Promise<Subscription[]>;
+  /**
+   * Waits, a minute by default: a busy machine is slow; shows the end of both logs when it was in
+   * vain.
+   */
   until: typeof waitFor;
   /** The finished executions of a workflow that an event of this conversation started. */
   executionsOf(workflow: Workflow, conversationId: string): Promise<Execution[]>;
@@ -60,7 +82,9 @@ export interface Stage {
   execution(workflow: Workflow, event: string, conversationId: string): Promise<Execution>;
   /** A new customer writes one message. */
   customerWrites(text: string, claims?: Record<string, unknown>): Promise<Customer>;
-  /** POSTs a body to the workflow's production address, signed with a secret as the service signs. */
+  /**
+   * POSTs a body to the workflow's production address, signed with a secret as the service signs.
+   */
   deliver(workflow: Workflow, body: string, signing: Signing): Promise<Answer>;
   /** The secret that n8n keeps for an event. */
   secretOf(workflow: Workflow, event: string): Promise<string>;
@@ -83,7 +107,8 @@ export interface Signing {
 }
 
 /** The payload that started an execution. */
-export const payloadOf = (execution: Execution) => execution.output[TRIGGER]?.[0] as Payload | undefined;
+export const payloadOf = (execution: Execution) =>
+  execution.output[TRIGGER]?.[0] as Payload | undefined;
 
 export const eventsOf = (workflow: Workflow) => triggerOf(workflow).parameters.events as string[];
 
@@ -104,12 +129,18 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
     closers.push(() => tls.remove());
     const graph = await startGraphServer();
     closers.push(() => graph.close());
-    const service = await startServiceProcess({ caFile: tls.caFile, env: { GRAPH_API_URL: graph.url, DELIVERY_RETRY_DELAYS_MS: '500,2000,15000' } });
+    const service = await startServiceProcess({
+      caFile: tls.caFile,
+      env: { GRAPH_API_URL: graph.url, DELIVERY_RETRY_DELAYS_MS: '500,2000,15000' },
+    });
     closers.push(() => service.close());
     say(`The service runs at ${service.url}.`);
     const n8n = await startN8n(tls, say);
     closers.push(() => n8n.close());
-    const credential = await n8n.createCredential('conversationServiceApi', { baseUrl: service.url, apiKey: service.apiKey });
+    const credential = await n8n.createCredential('conversationServiceApi', {
+      baseUrl: service.url,
+      apiKey: service.apiKey,
+    });
     return { ...actors(service, n8n, credential), graph, close };
   } catch (error) {
     await close();
@@ -117,37 +148,65 @@ export async function openStage(say: (line: string) => void = () => {}): Promise
   }
 }
 
-function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential): Omit<Stage, 'close' | 'graph'> {
+function actors(
+  service: ServiceProcess,
+  n8n: N8nServer,
+  credential: Credential,
+): Omit<Stage, 'close' | 'graph'> {
   const until: typeof waitFor = (what, probe, options) =>
     waitFor(what, probe, { timeoutMs: 60_000, ...options }).catch(async (cause: Error) => {
-      const logs = [service.logFile, n8n.logFile].map(async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`);
+      const logs = [service.logFile, n8n.logFile].map(
+        async (file) => `\nThe end of ${file}:\n${await tailOf(file)}`,
+      );
       throw new Error(cause.message + (await Promise.all(logs)).join('\n'), { cause });
     });
 
   const subscriptionsOf = async (workflow: Workflow) => {
-    const { data } = (await service.api.get('/api/hooks?limit=200')).body as { data: Subscription[] };
+    const { data } = (await service.api.get('/api/hooks?limit=200')).body as {
+      data: Subscription[];
+    };
     return data.filter(({ target_url }) => target_url === n8n.url + webhookPath(workflow));
   };
 
-  /** Unsigned calls are answered 404 before the webhook is there, 503 before its secrets are, then 401. */
+  /**
+   * Unsigned calls are answered 404 before the webhook is there, 503 before its secrets are, then
+   * 401.
+   */
   const verifies = async (workflow: Workflow, event: string) => {
     const headers = { 'content-type': 'application/json', 'x-service-event': event };
     return (await n8n.call('POST', webhookPath(workflow), { headers, body: '{}' })).status === 401;
   };
 
-  const receiving: Stage['receiving'] = async (workflow, events = eventsOf(workflow), instead = []) => {
+  const receiving: Stage['receiving'] = async (
+    workflow,
+    events = eventsOf(workflow),
+    instead = [],
+  ) => {
     const wanted = [...events].sort().join();
     const isOld = ({ id }: Subscription) => instead.some((old) => old.id === id);
-    const subscriptions = await until(`the subscriptions of "${workflow.name}" to be ${wanted}`, async () => {
-      const found = await subscriptionsOf(workflow);
-      return !found.some(isOld) && found.map(({ event }) => event).sort().join() === wanted && found;
-    });
-    for (const event of events) await until(`${event} to be verified`, () => verifies(workflow, event));
+    const subscriptions = await until(
+      `the subscriptions of "${workflow.name}" to be ${wanted}`,
+      async () => {
+        const found = await subscriptionsOf(workflow);
+        return (
+          !found.some(isOld) &&
+          found
+            .map(({ event }) => event)
+            .sort()
+            .join() === wanted &&
+          found
+        );
+      },
+    );
+    for (const event of events)
+      await until(`${event} to be verified`, () => verifies(workflow, event));
     return subscriptions;
   };
 
   const executionsOf = async (workflow: Workflow, conversationId: string) =>
-    (await n8n.executions(workflow.id)).filter((execution) => payloadOf(execution)?.conversation.id === conversationId);
+    (await n8n.executions(workflow.id)).filter(
+      (execution) => payloadOf(execution)?.conversation.id === conversationId,
+    );
 
   return {
     service,
@@ -165,12 +224,18 @@ function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential)
     },
     async retire(workflow) {
       await n8n.deactivate(workflow.id);
-      await until(`"${workflow.name}" to have no subscription`, async () => (await subscriptionsOf(workflow)).length === 0);
+      await until(
+        `"${workflow.name}" to have no subscription`,
+        async () => (await subscriptionsOf(workflow)).length === 0,
+      );
     },
     execution: (workflow, event, conversationId) =>
       until(
         `"${workflow.name}" to have run on ${event} of ${conversationId}`,
-        async () => (await executionsOf(workflow, conversationId)).find((execution) => payloadOf(execution)?.event === event),
+        async () =>
+          (await executionsOf(workflow, conversationId)).find(
+            (execution) => payloadOf(execution)?.event === event,
+          ),
         { everyMs: 250 },
       ),
     async customerWrites(text, claims = {}) {
@@ -178,7 +243,11 @@ function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential)
       const { conversation_id: conversationId } = await customer.write(text);
       return { conversationId, read: customer.read, write: customer.write };
     },
-    deliver: (workflow, body, { secret, event, at, headers, deliveryId = (JSON.parse(body) as { id: string }).id }) =>
+    deliver: (
+      workflow,
+      body,
+      { secret, event, at, headers, deliveryId = (JSON.parse(body) as { id: string }).id },
+    ) =>
       n8n.call('POST', webhookPath(workflow), {
         headers: {
           'content-type': 'application/json',
@@ -191,9 +260,12 @@ function actors(service: ServiceProcess, n8n: N8nServer, credential: Credential)
       }),
     async secretOf(workflow, event) {
       const { staticData } = await n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
-      const stored = staticData?.[`node:${TRIGGER}`]?.subscriptions as Record<string, { secret: string }> | undefined;
+      const stored = staticData?.[`node:${TRIGGER}`]?.subscriptions as
+        | Record<string, { secret: string }>
+        | undefined;
       const secret = stored?.[event]?.secret;
-      if (secret === undefined) throw new Error(`n8n keeps no secret of ${event} for "${workflow.name}".`);
+      if (secret === undefined)
+        throw new Error(`n8n keeps no secret of ${event} for "${workflow.name}".`);
       return secret;
     },
   };

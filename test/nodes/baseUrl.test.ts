@@ -26,7 +26,10 @@ describe('checkBaseUrl', () => {
     ['http://127.0.0.1.example.com', /must begin with https/],
   ])('refuses %s and says what to enter', (given, problem) => {
     const checked = checkBaseUrl(given);
-    expect(checked).toEqual({ problem: expect.stringMatching(problem), fix: expect.stringMatching(/./) });
+    expect(checked).toEqual({
+      problem: expect.stringMatching(problem),
+      fix: expect.stringMatching(/./),
+    });
   });
 });
 

@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { ICredentialTestFunction, IHttpRequestOptions, INodeCredentialTestResult } from 'n8n-workflow';
+import type {
+  ICredentialTestFunction,
+  IHttpRequestOptions,
+  INodeCredentialTestResult,
+} from 'n8n-workflow';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { sharedTestCa } from '../helpers/tls.ts';
 import { actionNode, core, credentialType, triggerNode } from './helpers/n8n.ts';
@@ -33,34 +37,52 @@ describe('The test of the credential', () => {
       [service.url, service.apiKey],
       [` ${service.url}/ `, ` ${service.apiKey}\n`],
     ] as const) {
-      expect(await test({ baseUrl, apiKey })).toEqual({ status: 'OK', message: 'Connected to Conversation Service.' });
+      expect(await test({ baseUrl, apiKey })).toEqual({
+        status: 'OK',
+        message: 'Connected to Conversation Service.',
+      });
     }
   });
 
   it('says that the key is wrong, and the address right', async () => {
     const result = await test({ baseUrl: service.url, apiKey: `cs_live_${'x'.repeat(32)}` });
-    expect(result).toEqual({ status: 'Error', message: expect.stringMatching(/address is right, but the API key is not valid/) });
-    expect(await test({ baseUrl: service.url, apiKey: '' })).toEqual({ status: 'Error', message: 'The API key is empty.' });
+    expect(result).toEqual({
+      status: 'Error',
+      message: expect.stringMatching(/address is right, but the API key is not valid/),
+    });
+    expect(await test({ baseUrl: service.url, apiKey: '' })).toEqual({
+      status: 'Error',
+      message: 'The API key is empty.',
+    });
   });
 
   it('says that nothing answers at the address', async () => {
     const baseUrl = await freeAddress();
     expect(await test({ baseUrl, apiKey: service.apiKey })).toEqual({
       status: 'Error',
-      message: expect.stringMatching(/^Nothing answers at .* \(ECONNREFUSED\)\. Check the base URL.*host\.docker\.internal/),
+      message: expect.stringMatching(
+        /^Nothing answers at .* \(ECONNREFUSED\)\. Check the base URL.*host\.docker\.internal/,
+      ),
     });
     const unknown = await test({ baseUrl: 'https://conversations.invalid', apiKey: 'k' });
     expect(unknown.message).toMatch(/^Nothing answers at https:\/\/conversations\.invalid/);
   });
 
   it('says that something else answers', async () => {
-    const page = await startHttpServer((_req, res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works</h1>'));
+    const page = await startHttpServer((_req, res) =>
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works</h1>'),
+    );
     const missing = await startHttpServer((_req, res) => res.writeHead(404).end());
     try {
       for (const { url } of [page, missing]) {
-        expect(await test({ baseUrl: url, apiKey: 'k' })).toEqual({ status: 'Error', message: expect.stringMatching(/but not as Conversation Service/) });
+        expect(await test({ baseUrl: url, apiKey: 'k' })).toEqual({
+          status: 'Error',
+          message: expect.stringMatching(/but not as Conversation Service/),
+        });
       }
-      expect((await test({ baseUrl: `${service.url}/api`, apiKey: service.apiKey })).status).toBe('Error');
+      expect((await test({ baseUrl: `${service.url}/api`, apiKey: service.apiKey })).status).toBe(
+        'Error',
+      );
     } finally {
       await Promise.all([page.close(), missing.close()]);
     }
@@ -72,8 +94,14 @@ describe('The test of the credential', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
-      const result = await test({ baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`, apiKey: 'k' });
-      expect(result).toEqual({ status: 'Error', message: expect.stringMatching(/does not trust the certificate.*NODE_EXTRA_CA_CERTS/) });
+      const result = await test({
+        baseUrl: `https://localhost:${(server.address() as AddressInfo).port}`,
+        apiKey: 'k',
+      });
+      expect(result).toEqual({
+        status: 'Error',
+        message: expect.stringMatching(/does not trust the certificate.*NODE_EXTRA_CA_CERTS/),
+      });
     } finally {
       server.close();
     }
@@ -81,7 +109,10 @@ describe('The test of the credential', () => {
 
   it('asks for https before it sends the key anywhere', async () => {
     const result = await test({ baseUrl: 'http://conversations.example.com', apiKey: 'k' });
-    expect(result).toEqual({ status: 'Error', message: expect.stringMatching(/must begin with https:\/\//) });
+    expect(result).toEqual({
+      status: 'Error',
+      message: expect.stringMatching(/must begin with https:\/\//),
+    });
   });
 });
 
@@ -93,18 +124,24 @@ describe('The credential', () => {
 
   it('sends the key as a Bearer token and keeps the request’s own headers', async () => {
     const request = { url: 'https://a.example/api/hooks', headers: { 'Idempotency-Key': '1' } };
-    expect(await authenticate(request, ' cs_live_1 ')).toEqual({ ...request, headers: { 'Idempotency-Key': '1', Authorization: 'Bearer cs_live_1' } });
+    expect(await authenticate(request, ' cs_live_1 ')).toEqual({
+      ...request,
+      headers: { 'Idempotency-Key': '1', Authorization: 'Bearer cs_live_1' },
+    });
     expect(request.headers).toEqual({ 'Idempotency-Key': '1' });
   });
 
   it('refuses to send it in the clear to another host, also from the HTTP Request node', async () => {
     await expect(authenticate({ url: 'http://a.example/api/hooks' })).rejects.toThrow(/over https/);
-    await expect(authenticate({ baseURL: 'http://a.example', url: '/api/hooks' })).rejects.toThrow(/over https/);
+    await expect(authenticate({ baseURL: 'http://a.example', url: '/api/hooks' })).rejects.toThrow(
+      /over https/,
+    );
     await expect(authenticate({ url: 'http://localhost:3000/api/hooks' })).resolves.toBeDefined();
   });
 
   it('hides the key and suggests the address of a fresh service', () => {
-    const property = (name: string) => credentialType.properties.find((each) => each.name === name)!;
+    const property = (name: string) =>
+      credentialType.properties.find((each) => each.name === name)!;
     expect(property('apiKey').typeOptions).toEqual({ password: true });
     expect(property('baseUrl').default).toBe('http://localhost:3000');
   });

@@ -1,10 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { DeliveryMemory, type Sending } from '../../nodes/ConversationService/shared/deliveryMemory';
+import {
+  DeliveryMemory,
+  type Sending,
+} from '../../nodes/ConversationService/shared/deliveryMemory';
 
-const response = (statusCode = 200) => Object.assign(new EventEmitter(), { statusCode, destroyed: false });
+const response = (statusCode = 200) =>
+  Object.assign(new EventEmitter(), { statusCode, destroyed: false });
 const sent = (signedAt = 100): Sending => ({ signedAt, round: null, isAskedFor: false });
-const askedFor = (signedAt: number, round: number | null = null): Sending => ({ signedAt, round, isAskedFor: true });
+const askedFor = (signedAt: number, round: number | null = null): Sending => ({
+  signedAt,
+  round,
+  isAskedFor: true,
+});
 
 describe('DeliveryMemory', () => {
   it('remembers a delivery once its response has ended with a 2xx, not before', () => {
@@ -55,21 +63,35 @@ describe('DeliveryMemory', () => {
 
     it('believes it when it was signed later than the one that was taken', () => {
       expect(taken()(askedFor(100))).toBe('new');
-      expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual(['done', 'done', 'new']);
+      expect([99, 100, 101].map((t) => taken(sent(100))(askedFor(t)))).toEqual([
+        'done',
+        'done',
+        'new',
+      ]);
       // An older one that came late does not open what lies between.
-      expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual(['done', 'done', 'new']);
+      expect([104, 105, 106].map((t) => taken(sent(105), sent(103))(askedFor(t)))).toEqual([
+        'done',
+        'done',
+        'new',
+      ]);
     });
 
     it('takes each round once, whatever it was signed for', () => {
       const state = taken(sent(100), askedFor(105, 1));
-      expect([askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)].map(state)).toEqual(['done', 'done', 'done', 'new']);
+      expect(
+        [askedFor(110, 1), askedFor(110, 0), askedFor(104, 2), askedFor(110, 2)].map(state),
+      ).toEqual(['done', 'done', 'done', 'new']);
     });
 
     it('while it is being taken has its retry wait, and takes the next round', () => {
       const memory = new DeliveryMemory();
       const [first, second] = [response(), response()];
       memory.follow('evt_1', first, askedFor(105, 1));
-      expect([askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)].map((each) => memory.stateOf('evt_1', each))).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
+      expect(
+        [askedFor(110, 1), sent(110), askedFor(105, 2), askedFor(110, 2)].map((each) =>
+          memory.stateOf('evt_1', each),
+        ),
+      ).toEqual(['in_flight', 'in_flight', 'in_flight', 'new']);
       memory.follow('evt_1', second, askedFor(110, 2));
       first.emit('close'); // of the earlier one: the later is still under way
       expect(memory.stateOf('evt_1', askedFor(111, 2))).toBe('in_flight');
@@ -86,6 +108,11 @@ describe('DeliveryMemory', () => {
       res.emit('finish');
     };
     ['a', 'b', 'c', 'a', 'd'].forEach(take);
-    expect(['a', 'b', 'c', 'd'].map((key) => memory.stateOf(key, sent()))).toEqual(['done', 'new', 'done', 'done']);
+    expect(['a', 'b', 'c', 'd'].map((key) => memory.stateOf(key, sent()))).toEqual([
+      'done',
+      'new',
+      'done',
+      'done',
+    ]);
   });
 });

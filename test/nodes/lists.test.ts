@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { INodeListSearchResult, INodePropertyOptions } from 'n8n-workflow';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
-import { ACTION, actionNode, loadOptionsContext, ourNode, TRIGGER, triggerNode, type Credential } from './helpers/n8n.ts';
+import {
+  ACTION,
+  actionNode,
+  loadOptionsContext,
+  ourNode,
+  TRIGGER,
+  triggerNode,
+  type Credential,
+} from './helpers/n8n.ts';
 import { freeAddress, startHttpServer } from './helpers/strangers.ts';
 
 let service: TestService;
@@ -14,26 +22,45 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const getEvents = (using: Credential): Promise<INodePropertyOptions[]> =>
-  triggerNode.methods!.loadOptions!.getEvents!.call(loadOptionsContext(ourNode(TRIGGER, {}), using) as never);
+  triggerNode.methods!.loadOptions!.getEvents!.call(
+    loadOptionsContext(ourNode(TRIGGER, {}), using) as never,
+  );
 const search = (method: string, filter?: string, cursor?: string): Promise<INodeListSearchResult> =>
-  actionNode.methods!.listSearch![method]!.call(loadOptionsContext(ourNode(ACTION, {}), credential) as never, filter, cursor);
+  actionNode.methods!.listSearch![method]!.call(
+    loadOptionsContext(ourNode(ACTION, {}), credential) as never,
+    filter,
+    cursor,
+  );
 
 describe('The list of events', () => {
   it('comes from the service', async () => {
     const { body } = await service.api.get('/api/hooks/events');
     const events = await getEvents(credential);
-    expect(events.map(({ value }) => value).sort()).toEqual(body.data.map(({ name }: { name: string }) => name).sort());
-    expect(events).toContainEqual({ name: 'Conversation Handed Over', value: 'conversation.handed_over', description: 'A person took over' });
+    expect(events.map(({ value }) => value).sort()).toEqual(
+      body.data.map(({ name }: { name: string }) => name).sort(),
+    );
+    expect(events).toContainEqual({
+      name: 'Conversation Handed Over',
+      value: 'conversation.handed_over',
+      description: 'A person took over',
+    });
   });
 
   it('shows what a newer service adds', async () => {
     const newer = await startHttpServer((_req, res) => {
       res.writeHead(200, { 'content-type': 'application/json' });
-      res.end(JSON.stringify({ data: [{ name: 'message.edited', description: 'The customer corrected', sample: {} }], next_cursor: null }));
+      res.end(
+        JSON.stringify({
+          data: [{ name: 'message.edited', description: 'The customer corrected', sample: {} }],
+          next_cursor: null,
+        }),
+      );
     });
     try {
       const events = await getEvents({ baseUrl: newer.url, apiKey: 'k' });
-      expect(events).toEqual([{ name: 'Message Edited', value: 'message.edited', description: 'The customer corrected' }]);
+      expect(events).toEqual([
+        { name: 'Message Edited', value: 'message.edited', description: 'The customer corrected' },
+      ]);
     } finally {
       await newer.close();
     }
@@ -52,10 +79,14 @@ describe('The list of events', () => {
 
 describe('The lists to choose from', () => {
   it('names conversations by contact, and finds one by a part of it', async () => {
-    const { conversation_id: ana } = await (await chatCustomer(service.url, { name: 'Ana Lopez' })).write('Hi');
+    const { conversation_id: ana } = await (
+      await chatCustomer(service.url, { name: 'Ana Lopez' })
+    ).write('Hi');
     await (await chatCustomer(service.url, { name: 'Bo' })).write('Hi');
     expect((await search('searchConversations')).results).toHaveLength(2);
-    expect((await search('searchConversations', 'lopez')).results).toEqual([{ name: 'Ana Lopez (ai_active, web_chat)', value: ana }]);
+    expect((await search('searchConversations', 'lopez')).results).toEqual([
+      { name: 'Ana Lopez (ai_active, web_chat)', value: ana },
+    ]);
     expect((await search('searchConversations', ana)).results).toHaveLength(1);
     expect((await search('searchConversations', 'nobody')).results).toEqual([]);
   });
@@ -71,7 +102,13 @@ describe('The lists to choose from', () => {
   });
 
   it('names subscriptions by event and address', async () => {
-    const { body } = await service.api.post('/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/hook', source: 'n8n' });
-    expect((await search('searchSubscriptions', 'sent')).results).toEqual([{ name: 'message.sent → https://127.0.0.1:9/hook', value: body.id }]);
+    const { body } = await service.api.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: 'https://127.0.0.1:9/hook',
+      source: 'n8n',
+    });
+    expect((await search('searchSubscriptions', 'sent')).results).toEqual([
+      { name: 'message.sent → https://127.0.0.1:9/hook', value: body.id },
+    ]);
   });
 });

@@ -12,12 +12,22 @@ beforeAll(() => loader.loadAll());
 
 describe('The package, loaded by n8n’s own loader', () => {
   it('has the nodes and the credential, with icons for both themes and a place in the node panel', () => {
-    expect(Object.keys(loader.nodeTypes).sort()).toEqual(['conversationService', 'conversationServiceToolTrigger', 'conversationServiceTrigger']);
+    expect(Object.keys(loader.nodeTypes).sort()).toEqual([
+      'conversationService',
+      'conversationServiceToolTrigger',
+      'conversationServiceTrigger',
+    ]);
     expect(Object.keys(loader.credentialTypes)).toEqual(['conversationServiceApi']);
     for (const { type } of Object.values(loader.nodeTypes)) {
       const { iconUrl, codex, subtitle } = type.description;
-      expect(iconUrl).toEqual({ light: expect.stringContaining('.svg'), dark: expect.stringContaining('.dark.svg') });
-      expect(codex).toMatchObject({ categories: expect.arrayContaining(['Communication']), resources: { primaryDocumentation: [expect.anything()] } });
+      expect(iconUrl).toEqual({
+        light: expect.stringContaining('.svg'),
+        dark: expect.stringContaining('.dark.svg'),
+      });
+      expect(codex).toMatchObject({
+        categories: expect.arrayContaining(['Communication']),
+        resources: { primaryDocumentation: [expect.anything()] },
+      });
       expect(subtitle).toBeTruthy();
     }
   });
@@ -25,10 +35,20 @@ describe('The package, loaded by n8n’s own loader', () => {
   it('lets agents use the actions, and nothing else', () => {
     const type = (name: string) => (loader.nodeTypes[name]!.type as INodeType).description;
     const triggers = ['conversationServiceTrigger', 'conversationServiceToolTrigger'].map(type);
-    expect([type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool)).toEqual([true, undefined, undefined]);
+    expect(
+      [type('conversationService'), ...triggers].map(({ usableAsTool }) => usableAsTool),
+    ).toEqual([true, undefined, undefined]);
     for (const each of triggers) {
-      const panel = { header: expect.any(String), executionsHelp: { active: expect.any(String), inactive: expect.any(String) }, activationHint: expect.any(String) };
-      expect(each).toMatchObject({ eventTriggerDescription: expect.any(String), activationMessage: expect.any(String), triggerPanel: panel });
+      const panel = {
+        header: expect.any(String),
+        executionsHelp: { active: expect.any(String), inactive: expect.any(String) },
+        activationHint: expect.any(String),
+      };
+      expect(each).toMatchObject({
+        eventTriggerDescription: expect.any(String),
+        activationMessage: expect.any(String),
+        triggerPanel: panel,
+      });
     }
   });
 
@@ -36,8 +56,13 @@ describe('The package, loaded by n8n’s own loader', () => {
     const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
     const operations = (resource: string) =>
       properties
-        .filter(({ name, displayOptions }) => name === 'operation' && displayOptions?.show?.resource?.includes(resource))
-        .flatMap(({ options }) => options as Array<{ name: string; action: string; description: string }>);
+        .filter(
+          ({ name, displayOptions }) =>
+            name === 'operation' && displayOptions?.show?.resource?.includes(resource),
+        )
+        .flatMap(
+          ({ options }) => options as Array<{ name: string; action: string; description: string }>,
+        );
     expect(operations('conversation').map(({ name }) => name)).toEqual([
       'Close',
       'Find by Contact',
@@ -48,7 +73,13 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Set Funnel Stage',
       'Take Over',
     ]);
-    expect(operations('paymentLink').map(({ name }) => name)).toEqual(['Cancel', 'Create', 'Get', 'Get Many', 'Mark as Paid']);
+    expect(operations('paymentLink').map(({ name }) => name)).toEqual([
+      'Cancel',
+      'Create',
+      'Get',
+      'Get Many',
+      'Mark as Paid',
+    ]);
     expect(operations('subscription').map(({ name }) => name)).toEqual([
       'Delete',
       'Get Deliveries',
@@ -61,18 +92,42 @@ describe('The package, loaded by n8n’s own loader', () => {
       'Rotate Secret',
       'Send Test Event',
     ]);
-    expect(operations('tool').map(({ name }) => name)).toEqual(['Get', 'Get Many', 'Go Live', 'Pause', 'Test']);
-    expect(operations('toolCall').map(({ name }) => name)).toEqual(['Approve', 'Get', 'Get Many', 'Reject', 'Respond']);
-    for (const each of ['conversation', 'paymentLink', 'subscription', 'tool', 'toolCall'].flatMap(operations)) {
-      expect(each).toEqual(expect.objectContaining({ action: expect.stringMatching(/^[A-Z]/), description: expect.stringMatching(/^[A-Z]/) }));
+    expect(operations('tool').map(({ name }) => name)).toEqual([
+      'Get',
+      'Get Many',
+      'Go Live',
+      'Pause',
+      'Test',
+    ]);
+    expect(operations('toolCall').map(({ name }) => name)).toEqual([
+      'Approve',
+      'Get',
+      'Get Many',
+      'Reject',
+      'Respond',
+    ]);
+    for (const each of ['conversation', 'paymentLink', 'subscription', 'tool', 'toolCall'].flatMap(
+      operations,
+    )) {
+      expect(each).toEqual(
+        expect.objectContaining({
+          action: expect.stringMatching(/^[A-Z]/),
+          description: expect.stringMatching(/^[A-Z]/),
+        }),
+      );
     }
   });
 
   it('shows every field for its own operation only', () => {
     const { properties } = (loader.nodeTypes.conversationService!.type as INodeType).description;
-    const fields = properties.filter(({ name }: INodeProperties) => !['resource', 'operation'].includes(name));
+    const fields = properties.filter(
+      ({ name }: INodeProperties) => !['resource', 'operation'].includes(name),
+    );
     for (const { displayOptions } of fields) {
-      expect(displayOptions?.show).toMatchObject({ resource: [expect.any(String)], operation: [expect.any(String)] });
+      expect(displayOptions?.show).toMatchObject({
+        resource: [expect.any(String)],
+        operation: [expect.any(String)],
+      });
     }
   });
 });
@@ -86,19 +141,38 @@ describe('The package, as it is published', () => {
     });
 
   it('depends on nothing at run time', () => {
-    const { dependencies, optionalDependencies, bundledDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    expect([dependencies, optionalDependencies, bundledDependencies]).toEqual([undefined, undefined, undefined]);
+    const { dependencies, optionalDependencies, bundledDependencies } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    );
+    expect([dependencies, optionalDependencies, bundledDependencies]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('loads only n8n-workflow, node:crypto and its own files', () => {
-    const files = [...scripts(join(root, 'dist/nodes')), ...scripts(join(root, 'dist/credentials'))];
+    const files = [
+      ...scripts(join(root, 'dist/nodes')),
+      ...scripts(join(root, 'dist/credentials')),
+    ];
     expect(files.length).toBeGreaterThan(20);
-    const loaded = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name!));
-    expect([...new Set(loaded.filter((name) => !name.startsWith('.')))].sort()).toEqual(['n8n-workflow', 'node:crypto']);
+    const loaded = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/require\("([^"]+)"\)/g)].map(([, name]) => name!),
+    );
+    expect([...new Set(loaded.filter((name) => !name.startsWith('.')))].sort()).toEqual([
+      'n8n-workflow',
+      'node:crypto',
+    ]);
   });
 
   it('holds the built nodes and nothing of the service or the tests', () => {
-    const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], shell: process.platform === 'win32' });
+    const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      shell: process.platform === 'win32',
+    });
     const [{ files }] = JSON.parse(listed) as [{ files: Array<{ path: string }> }];
     const paths = files.map(({ path }) => path);
     expect(paths).toEqual(
@@ -116,6 +190,13 @@ describe('The package, as it is published', () => {
         'dist/nodes/ConversationService/conversationService.dark.svg',
       ]),
     );
-    expect(paths.filter((path) => !/^(package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/(nodes|credentials)\/.*)$/.test(path))).toEqual([]);
+    expect(
+      paths.filter(
+        (path) =>
+          !/^(package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/(nodes|credentials)\/.*)$/.test(
+            path,
+          ),
+      ),
+    ).toEqual([]);
   });
 });

@@ -3,7 +3,15 @@ import type { INodeListSearchResult, INodeProperties } from 'n8n-workflow';
 import { PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../service/src/domain/payment.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
-import { ACTION, actionNode, failureOf, loadOptionsContext, ourNode, runAction, type ActionOptions } from './helpers/n8n.ts';
+import {
+  ACTION,
+  actionNode,
+  failureOf,
+  loadOptionsContext,
+  ourNode,
+  runAction,
+  type ActionOptions,
+} from './helpers/n8n.ts';
 import { startWire, type Wire } from './helpers/strangers.ts';
 
 let service: TestService;
@@ -11,7 +19,9 @@ let wire: Wire;
 beforeAll(async () => {
   service = await startTestService();
   wire = await startWire(() => service.url);
-  const { status } = await service.api.put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer to DE00.' } });
+  const { status } = await service.api.put('/api/payment-accounts/manual', {
+    settings: { instructions: 'Transfer to DE00.' },
+  });
   expect(status).toBe(200);
 });
 afterAll(async () => {
@@ -21,32 +31,62 @@ afterAll(async () => {
 
 type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
 const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
-const link = (operation: string, rest: Rest = {}) => runAction({ credential: credential(), resource: 'paymentLink', operation, ...rest });
+const link = (operation: string, rest: Rest = {}) =>
+  runAction({ credential: credential(), resource: 'paymentLink', operation, ...rest });
 const byId = (id: string) => ({ paymentLinkId: { __rl: true, mode: 'id', value: id } });
 
 async function open(): Promise<string> {
-  const { conversation_id: id } = await (await chatCustomer(service.url, { name: 'Ana' })).write('I would like to pay');
+  const { conversation_id: id } = await (
+    await chatCustomer(service.url, { name: 'Ana' })
+  ).write('I would like to pay');
   return id;
 }
 const WANTED = { amount: 4900, currency: 'USD', description: 'Demo, one hour' };
-const inConversation = (id: string, more = {}) => ({ conversationId: { __rl: true, mode: 'id', value: id }, ...WANTED, ...more });
-const create = async (id: string, more = {}) => (await link('create', { parameters: inConversation(id, more) })).items[0]!;
+const inConversation = (id: string, more = {}) => ({
+  conversationId: { __rl: true, mode: 'id', value: id },
+  ...WANTED,
+  ...more,
+});
+const create = async (id: string, more = {}) =>
+  (await link('create', { parameters: inConversation(id, more) })).items[0]!;
 
 describe('Payment Link', () => {
   it('is made in the conversation of the trigger’s event by default', async () => {
     const id = await open();
-    const { items, paired } = await link('create', { parameters: WANTED, input: [{ event: 'message.received', conversation: { id } }] });
+    const { items, paired } = await link('create', {
+      parameters: WANTED,
+      input: [{ event: 'message.received', conversation: { id } }],
+    });
     expect(items).toEqual([
-      expect.objectContaining({ id: expect.stringMatching(/^pay_/), conversation_id: id, status: 'open', amount: 4900, currency: 'usd', amount_display: 'US$49.00', provider: 'manual', url: expect.stringContaining('/pay/') }),
+      expect.objectContaining({
+        id: expect.stringMatching(/^pay_/),
+        conversation_id: id,
+        status: 'open',
+        amount: 4900,
+        currency: 'usd',
+        amount_display: 'US$49.00',
+        provider: 'manual',
+        url: expect.stringContaining('/pay/'),
+      }),
     ]);
     expect(paired).toEqual([{ item: 0 }]);
-    expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe('payment_pending');
+    expect((await service.api.get(`/api/conversations/${id}`)).body.funnel_stage).toBe(
+      'payment_pending',
+    );
   });
 
   it('takes provider and expiry', async () => {
-    const made = await create(await open(), { options: { provider: 'manual', expiresInMinutes: 90 } });
-    expect(Date.parse(made.expires_at as string) - Date.parse(made.created_at as string)).toBe(90 * 60_000);
-    const error = await failureOf(link('create', { parameters: inConversation(await open(), { options: { provider: 'stripe' } }) }));
+    const made = await create(await open(), {
+      options: { provider: 'manual', expiresInMinutes: 90 },
+    });
+    expect(Date.parse(made.expires_at as string) - Date.parse(made.created_at as string)).toBe(
+      90 * 60_000,
+    );
+    const error = await failureOf(
+      link('create', {
+        parameters: inConversation(await open(), { options: { provider: 'stripe' } }),
+      }),
+    );
     expect(error).toMatchObject({ httpCode: '409', message: expect.stringMatching(/stripe/i) });
   });
 
@@ -54,33 +94,58 @@ describe('Payment Link', () => {
     const id = await open();
     let lost = 0;
     wire.loses = (method) => method === 'POST' && lost++ === 0;
-    const { items } = await link('create', { parameters: inConversation(id), node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 } });
+    const { items } = await link('create', {
+      parameters: inConversation(id),
+      node: { retryOnFail: true, maxTries: 2, waitBetweenTries: 1 },
+    });
     wire.loses = () => false;
     expect([lost, items.length]).toEqual([2, 1]);
-    for (const executionId of ['7', '8']) await link('create', { parameters: inConversation(id, { options: { deduplicationKey: 'evt_1' } }), executionId });
-    const all = await link('getAll', { parameters: { returnAll: true, filters: { conversation_id: id } } });
+    for (const executionId of ['7', '8'])
+      await link('create', {
+        parameters: inConversation(id, { options: { deduplicationKey: 'evt_1' } }),
+        executionId,
+      });
+    const all = await link('getAll', {
+      parameters: { returnAll: true, filters: { conversation_id: id } },
+    });
     expect(all.items).toHaveLength(2); // one for its step, one for its key
   });
 
-  it.each([0, -5, 49.9, Number.NaN])('refuses the amount %s before anything is called', async (amount) => {
-    const id = await open();
-    wire.seen.length = 0;
-    const error = await failureOf(link('create', { parameters: inConversation(id, { amount }) }));
-    expect(error).toMatchObject({ message: 'The amount is not a whole number from 1', description: expect.stringContaining('4900 for 49.00 USD') });
-    expect(wire.seen).toEqual([]);
-  });
+  it.each([0, -5, 49.9, Number.NaN])(
+    'refuses the amount %s before anything is called',
+    async (amount) => {
+      const id = await open();
+      wire.seen.length = 0;
+      const error = await failureOf(link('create', { parameters: inConversation(id, { amount }) }));
+      expect(error).toMatchObject({
+        message: 'The amount is not a whole number from 1',
+        description: expect.stringContaining('4900 for 49.00 USD'),
+      });
+      expect(wire.seen).toEqual([]);
+    },
+  );
 
   it('says of an unknown currency what to do', async () => {
-    const error = await failureOf(link('create', { parameters: inConversation(await open(), { currency: 'dollars' }) }));
+    const error = await failureOf(
+      link('create', { parameters: inConversation(await open(), { currency: 'dollars' }) }),
+    );
     expect(`${error.message} ${error.description}`).toMatch(/currency/);
   });
 
   it('is read, listed and cancelled; by default the one of the step before', async () => {
     const made = await create(await open());
     expect((await link('get', { input: [made] })).items[0]).toEqual(made);
-    expect((await link('get', { input: [{ id: 'evt_1', payment: { id: made.id } }] })).items[0]).toEqual(made);
-    expect((await link('cancel', { parameters: byId(made.id as string) })).items[0]).toMatchObject({ id: made.id, status: 'cancelled' });
-    const ids = async (filters: Record<string, string>) => (await link('getAll', { parameters: { returnAll: true, filters } })).items.map(({ id }) => id);
+    expect(
+      (await link('get', { input: [{ id: 'evt_1', payment: { id: made.id } }] })).items[0],
+    ).toEqual(made);
+    expect((await link('cancel', { parameters: byId(made.id as string) })).items[0]).toMatchObject({
+      id: made.id,
+      status: 'cancelled',
+    });
+    const ids = async (filters: Record<string, string>) =>
+      (await link('getAll', { parameters: { returnAll: true, filters } })).items.map(
+        ({ id }) => id,
+      );
     expect(await ids({ status: 'cancelled', conversation_id: '' })).toEqual([made.id]);
     expect(await ids({ status: 'open' })).not.toContain(made.id);
     expect((await link('getAll', { parameters: { limit: 1 } })).items).toHaveLength(1);
@@ -88,29 +153,58 @@ describe('Payment Link', () => {
 
   it('is marked as paid, once, with a reference', async () => {
     const made = await create(await open());
-    const paid = (await link('markPaid', { parameters: { ...byId(made.id as string), reference: 'Transfer 1182' } })).items[0]!;
-    expect(paid).toMatchObject({ status: 'paid', provider_reference: 'Transfer 1182', paid_at: expect.any(String) });
-    expect((await link('markPaid', { parameters: byId(made.id as string) })).items[0]).toMatchObject({ status: 'paid', paid_at: paid.paid_at });
-    expect(await failureOf(link('cancel', { parameters: byId(made.id as string) }))).toMatchObject({ httpCode: '409' });
+    const paid = (
+      await link('markPaid', {
+        parameters: { ...byId(made.id as string), reference: 'Transfer 1182' },
+      })
+    ).items[0]!;
+    expect(paid).toMatchObject({
+      status: 'paid',
+      provider_reference: 'Transfer 1182',
+      paid_at: expect.any(String),
+    });
+    expect(
+      (await link('markPaid', { parameters: byId(made.id as string) })).items[0],
+    ).toMatchObject({ status: 'paid', paid_at: paid.paid_at });
+    expect(await failureOf(link('cancel', { parameters: byId(made.id as string) }))).toMatchObject({
+      httpCode: '409',
+    });
   });
 
   it('says which ID is missing', async () => {
-    expect(await failureOf(link('get', { parameters: byId('={{ $json.nothing }}') }))).toMatchObject({ message: 'The ID of the payment link is empty', description: expect.stringContaining('payment.paid') });
-    expect(await failureOf(link('get', { parameters: byId('pay_unknown') }))).toMatchObject({ httpCode: '404' });
+    expect(
+      await failureOf(link('get', { parameters: byId('={{ $json.nothing }}') })),
+    ).toMatchObject({
+      message: 'The ID of the payment link is empty',
+      description: expect.stringContaining('payment.paid'),
+    });
+    expect(await failureOf(link('get', { parameters: byId('pay_unknown') }))).toMatchObject({
+      httpCode: '404',
+    });
   });
 
   it('is found in the list of the editor', async () => {
     const made = await create(await open(), { description: 'A rare thing' });
     const search = (filter?: string): Promise<INodeListSearchResult> =>
-      actionNode.methods!.listSearch!.searchPaymentLinks!.call(loadOptionsContext(ourNode(ACTION, {}), credential()) as never, filter);
-    expect((await search('rare')).results).toEqual([{ name: 'US$49.00 A rare thing (open)', value: made.id }]);
+      actionNode.methods!.listSearch!.searchPaymentLinks!.call(
+        loadOptionsContext(ourNode(ACTION, {}), credential()) as never,
+        filter,
+      );
+    expect((await search('rare')).results).toEqual([
+      { name: 'US$49.00 A rare thing (open)', value: made.id },
+    ]);
   });
 
   it('offers every status and provider that the service knows', () => {
     const fields = actionNode.description.properties
       .filter(({ displayOptions }) => displayOptions?.show?.resource?.includes('paymentLink'))
-      .flatMap((each) => (each.type === 'collection' ? (each.options as INodeProperties[]) : [each]));
-    const values = (name: string) => (fields.find((each) => each.name === name)!.options as Array<{ value: string }>).map(({ value }) => value);
+      .flatMap((each) =>
+        each.type === 'collection' ? (each.options as INodeProperties[]) : [each],
+      );
+    const values = (name: string) =>
+      (fields.find((each) => each.name === name)!.options as Array<{ value: string }>).map(
+        ({ value }) => value,
+      );
     expect(values('status').sort()).toEqual([...PAYMENT_STATUSES].sort());
     expect(values('provider').sort()).toEqual([...PAYMENT_PROVIDERS].sort());
   });

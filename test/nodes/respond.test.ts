@@ -1,9 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import type { IN8nHttpFullResponse, INode, INodeExecutionData } from 'n8n-workflow';
-import { ACTION, additionalData, core, failureOf, ourNode, TOOL_TRIGGER, TRIGGER, workflow, nodeTypes } from './helpers/n8n.ts';
+import {
+  ACTION,
+  additionalData,
+  core,
+  failureOf,
+  ourNode,
+  TOOL_TRIGGER,
+  TRIGGER,
+  workflow,
+  nodeTypes,
+} from './helpers/n8n.ts';
 
-// The operation that answers a tool call, in whole executions of n8n's engine that begin at a trigger.
-// What n8n does with the answer then is shown in test/n8n.
+// The operation that answers a tool call, in whole executions of n8n's engine that begin at a
+// trigger. What n8n does with the answer then is shown in test/n8n.
 
 interface Run {
   parameters?: INode['parameters'];
@@ -16,26 +26,72 @@ interface Run {
   node?: Partial<INode>;
 }
 
-async function run({ parameters = {}, items = [{ json: { found: true } }], responseMode = 'responseNode', start = 'Trigger', isToolTriggerConnected = true, node = {} }: Run) {
+async function run({
+  parameters = {},
+  items = [{ json: { found: true } }],
+  responseMode = 'responseNode',
+  start = 'Trigger',
+  isToolTriggerConnected = true,
+  node = {},
+}: Run) {
   const nodes: INode[] = [
-    ourNode(TOOL_TRIGGER, { toolName: 'find_order', toolDescription: 'Finds an order.', responseMode }, { id: 'trigger' }),
+    ourNode(
+      TOOL_TRIGGER,
+      { toolName: 'find_order', toolDescription: 'Finds an order.', responseMode },
+      { id: 'trigger' },
+    ),
     { ...ourNode(TRIGGER, {}), id: 'other', name: 'Other' },
-    { id: 'between', name: 'Between', type: 'start', typeVersion: 1, position: [0, 0], parameters: {} },
-    ourNode(ACTION, { resource: 'toolCall', operation: 'respond', ...parameters }, { id: 'respond', name: 'Respond', ...node }),
+    {
+      id: 'between',
+      name: 'Between',
+      type: 'start',
+      typeVersion: 1,
+      position: [0, 0],
+      parameters: {},
+    },
+    ourNode(
+      ACTION,
+      { resource: 'toolCall', operation: 'respond', ...parameters },
+      { id: 'respond', name: 'Respond', ...node },
+    ),
   ];
   const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
-  const connections = { ...(isToolTriggerConnected ? { Trigger: to('Between') } : {}), Other: to('Between'), Between: to('Respond') };
-  const wf = new workflow.Workflow({ id: 'workflow-1', name: 'Test', nodes, connections, active: true, nodeTypes, settings: {} });
+  const connections = {
+    ...(isToolTriggerConnected ? { Trigger: to('Between') } : {}),
+    Other: to('Between'),
+    Between: to('Respond'),
+  };
+  const wf = new workflow.Workflow({
+    id: 'workflow-1',
+    name: 'Test',
+    nodes,
+    connections,
+    active: true,
+    nodeTypes,
+    settings: {},
+  });
   const data = additionalData(() => ({ baseUrl: 'http://127.0.0.1:9', apiKey: 'k' }));
   const responses: IN8nHttpFullResponse[] = [];
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', '1', { id: wf.id, name: 'Test', nodes } as never);
-  data.hooks.addHandler('sendResponse', async (response) => void responses.push(response as IN8nHttpFullResponse));
+  data.hooks = new core.ExecutionLifecycleHooks('webhook', '1', {
+    id: wf.id,
+    name: 'Test',
+    nodes,
+  } as never);
+  data.hooks.addHandler(
+    'sendResponse',
+    async (response) => void responses.push(response as IN8nHttpFullResponse),
+  );
   const runData = workflow.createRunExecutionData({
-    executionData: { nodeExecutionStack: [{ node: wf.getNode(start)!, data: { main: [items] }, source: null }] },
+    executionData: {
+      nodeExecutionStack: [{ node: wf.getNode(start)!, data: { main: [items] }, source: null }],
+    },
   });
-  const result = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(wf);
+  const result = await new core.WorkflowExecute(data, 'webhook', runData).processRunExecutionData(
+    wf,
+  );
   if (result.data.resultData.error) throw result.data.resultData.error;
-  const output = result.data.resultData.runData.Respond?.flatMap((each) => each.data?.main?.[0] ?? []) ?? [];
+  const output =
+    result.data.resultData.runData.Respond?.flatMap((each) => each.data?.main?.[0] ?? []) ?? [];
   return { responses, output };
 }
 
@@ -43,9 +99,14 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 describe('Respond to Tool Call', () => {
   it('answers with the first item by default, once, and passes all items on', async () => {
-    const items: INodeExecutionData[] = [{ json: { text: 'Grüße 🎉' }, binary: { file: { data: 'eA==', mimeType: 'text/plain' } } }, { json: { n: 2 } }];
+    const items: INodeExecutionData[] = [
+      { json: { text: 'Grüße 🎉' }, binary: { file: { data: 'eA==', mimeType: 'text/plain' } } },
+      { json: { n: 2 } },
+    ];
     const { responses, output } = await run({ items });
-    expect(responses).toEqual([{ body: '{"text":"Grüße 🎉"}', headers: JSON_TYPE, statusCode: 200 }]);
+    expect(responses).toEqual([
+      { body: '{"text":"Grüße 🎉"}', headers: JSON_TYPE, statusCode: 200 },
+    ]);
     expect(output).toEqual([
       { ...items[0], pairedItem: { item: 0 } },
       { json: { n: 2 }, pairedItem: { item: 1 } },
@@ -60,37 +121,96 @@ describe('Respond to Tool Call', () => {
     ['"text"', 'text'],
     ['null', null],
   ])('answers with the JSON %s', async (responseBody, expected) => {
-    const { responses } = await run({ parameters: { respondWith: 'json', responseBody }, items: [{ json: { n: 1 } }, { json: { n: 9 } }] });
-    expect(responses).toEqual([{ body: JSON.stringify(expected), headers: JSON_TYPE, statusCode: 200 }]);
+    const { responses } = await run({
+      parameters: { respondWith: 'json', responseBody },
+      items: [{ json: { n: 1 } }, { json: { n: 9 } }],
+    });
+    expect(responses).toEqual([
+      { body: JSON.stringify(expected), headers: JSON_TYPE, statusCode: 200 },
+    ]);
   });
 
   it('answers with a text as a message', async () => {
-    const { responses } = await run({ parameters: { respondWith: 'text', message: '={{ "Order " + $json.id }}' }, items: [{ json: { id: 'A-1042' } }] });
-    expect(responses).toEqual([{ body: '{"message":"Order A-1042"}', headers: JSON_TYPE, statusCode: 200 }]);
+    const { responses } = await run({
+      parameters: { respondWith: 'text', message: '={{ "Order " + $json.id }}' },
+      items: [{ json: { id: 'A-1042' } }],
+    });
+    expect(responses).toEqual([
+      { body: '{"message":"Order A-1042"}', headers: JSON_TYPE, statusCode: 200 },
+    ]);
   });
 
   it('reports that it could not be done, with a status that the service does not repeat', async () => {
-    const { responses, output } = await run({ parameters: { respondWith: 'text', message: 'No such order', options: { isFailed: true } } });
-    expect(responses).toEqual([{ body: '{"message":"No such order"}', headers: JSON_TYPE, statusCode: 422 }]);
+    const { responses, output } = await run({
+      parameters: { respondWith: 'text', message: 'No such order', options: { isFailed: true } },
+    });
+    expect(responses).toEqual([
+      { body: '{"message":"No such order"}', headers: JSON_TYPE, statusCode: 422 },
+    ]);
     expect(output).toHaveLength(1);
   });
 
   it.each<[string, Run, RegExp]>([
-    ['JSON that is none', { parameters: { respondWith: 'json', responseBody: '{"a":' } }, /"Response Body" is not valid JSON/],
-    ['an empty message', { parameters: { respondWith: 'text', message: '={{ "" }}' } }, /message of the response is empty/],
-    ['more than the service reads', { items: [{ json: { text: 'x'.repeat(1024 * 1024) } }] }, /larger than 1 MB/],
-    ['a workflow that was not started by a tool call', { start: 'Other' }, /not started by a tool call/],
-    ['a workflow without a tool trigger', { start: 'Other', isToolTriggerConnected: false }, /not started by a tool call/],
-    ['a trigger that answers with the last node', { responseMode: 'lastNode' }, /"Trigger" does not wait for this response/],
-    ['a trigger that answers at once', { responseMode: 'onReceived' }, /"Trigger" does not wait for this response/],
+    [
+      'JSON that is none',
+      { parameters: { respondWith: 'json', responseBody: '{"a":' } },
+      /"Response Body" is not valid JSON/,
+    ],
+    [
+      'an empty message',
+      { parameters: { respondWith: 'text', message: '={{ "" }}' } },
+      /message of the response is empty/,
+    ],
+    [
+      'more than the service reads',
+      { items: [{ json: { text: 'x'.repeat(1024 * 1024) } }] },
+      /larger than 1 MB/,
+    ],
+    [
+      'a workflow that was not started by a tool call',
+      { start: 'Other' },
+      /not started by a tool call/,
+    ],
+    [
+      'a workflow without a tool trigger',
+      { start: 'Other', isToolTriggerConnected: false },
+      /not started by a tool call/,
+    ],
+    [
+      'a trigger that answers with the last node',
+      { responseMode: 'lastNode' },
+      /"Trigger" does not wait for this response/,
+    ],
+    [
+      'a trigger that answers at once',
+      { responseMode: 'onReceived' },
+      /"Trigger" does not wait for this response/,
+    ],
   ])('fails clearly and answers nothing: %s', async (_what, options, message) => {
     const error = await failureOf(run(options));
-    expect(error).toMatchObject({ name: 'NodeOperationError', message: expect.stringMatching(message), description: expect.stringMatching(/./), context: { itemIndex: 0 } });
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message: expect.stringMatching(message),
+      description: expect.stringMatching(/./),
+      context: { itemIndex: 0 },
+    });
   });
 
   it('makes one item of its error when told to go on', async () => {
-    const { responses, output } = await run({ start: 'Other', items: [{ json: {} }, { json: {} }], node: { onError: 'continueRegularOutput' } });
+    const { responses, output } = await run({
+      start: 'Other',
+      items: [{ json: {} }, { json: {} }],
+      node: { onError: 'continueRegularOutput' },
+    });
     expect(responses).toEqual([]);
-    expect(output).toEqual([{ json: { error: expect.stringContaining('not started by a tool call'), details: { fix: expect.stringContaining('Listen for test event') } }, pairedItem: { item: 0 } }]);
+    expect(output).toEqual([
+      {
+        json: {
+          error: expect.stringContaining('not started by a tool call'),
+          details: { fix: expect.stringContaining('Listen for test event') },
+        },
+        pairedItem: { item: 0 },
+      },
+    ]);
   });
 });

@@ -28,15 +28,25 @@ function run(command, args, cwd) {
   return stdout;
 }
 
-/** The folder of the scanner, installed outside the repository so that no lint config is near it. */
+/**
+ * The folder of the scanner, installed outside the repository so that no lint config is near it.
+ */
 function findScanner() {
   if (process.argv[2]) return resolve(process.argv[2]);
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
-  const folder = join(cache, 'conversation-service-scan', SCANNER.join('+').replaceAll(/[@/]/g, '_'));
+  const folder = join(
+    cache,
+    'conversation-service-scan',
+    SCANNER.join('+').replaceAll(/[@/]/g, '_'),
+  );
   if (existsSync(join(folder, INSTALLED))) return folder;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n');
-  run('npm', ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', ...SCANNER], folder);
+  run(
+    'npm',
+    ['install', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', ...SCANNER],
+    folder,
+  );
   return folder;
 }
 
@@ -49,7 +59,11 @@ async function scan(scanner, title, packageDir, patterns) {
   const glob = (await load('fast-glob')).default;
 
   const verdict = await analyzePackage(packageDir, patterns);
-  const files = glob.sync(patterns, { cwd: packageDir, absolute: true, ignore: ['node_modules/**', '**/package-lock.json'] });
+  const files = glob.sync(patterns, {
+    cwd: packageDir,
+    absolute: true,
+    ignore: ['node_modules/**', '**/package-lock.json'],
+  });
   const eslint = new ESLint({
     cwd: packageDir,
     allowInlineConfig: false,
@@ -57,9 +71,15 @@ async function scan(scanner, title, packageDir, patterns) {
     overrideConfig: await buildScanConfig(),
   });
   const results = await eslint.lintFiles(files);
-  const findings = results.reduce((sum, { errorCount, warningCount }) => sum + errorCount + warningCount, 0);
-  process.stdout.write(`${title}: ${files.length} files, ${findings} findings, ${verdict.passed ? 'passed' : verdict.message}\n`);
-  if (findings > 0) process.stdout.write(await (await eslint.loadFormatter('stylish')).format(results));
+  const findings = results.reduce(
+    (sum, { errorCount, warningCount }) => sum + errorCount + warningCount,
+    0,
+  );
+  process.stdout.write(
+    `${title}: ${files.length} files, ${findings} findings, ${verdict.passed ? 'passed' : verdict.message}\n`,
+  );
+  if (findings > 0)
+    process.stdout.write(await (await eslint.loadFormatter('stylish')).format(results));
   if (files.length === 0) process.stdout.write('Nothing was scanned.\n');
   return findings + (verdict.passed && files.length > 0 ? 0 : 1);
 }

@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
-import { checkSignature, isSignedByOlderSecret } from '../../nodes/ConversationService/shared/signature';
+import {
+  checkSignature,
+  isSignedByOlderSecret,
+} from '../../nodes/ConversationService/shared/signature';
 
 // The fixture signer: written from the specification's sentence alone, never the code under test.
 const secret = 'whsec_dGhpcyBpcyBhIHRlc3Qgc2VjcmV0IG9mIDMyIGI=';
@@ -12,9 +15,20 @@ const hmac = (bytes: Buffer | string, t: number | string = now, key = secret) =>
   createHmac('sha256', key)
     .update(Buffer.concat([Buffer.from(`${t}.`), Buffer.from(bytes)]))
     .digest('hex');
-const header = (t: number | string = now, ...v1: string[]) => [`t=${t}`, ...(v1.length > 0 ? v1 : [hmac(body, t)]).map((each) => `v1=${each}`)].join(',');
-const check = (signature: string | undefined, rest: Partial<Parameters<typeof checkSignature>[0]> = {}) =>
-  checkSignature({ header: signature, body, secret, toleranceSeconds: 300, nowSeconds: now, ...rest });
+const header = (t: number | string = now, ...v1: string[]) =>
+  [`t=${t}`, ...(v1.length > 0 ? v1 : [hmac(body, t)]).map((each) => `v1=${each}`)].join(',');
+const check = (
+  signature: string | undefined,
+  rest: Partial<Parameters<typeof checkSignature>[0]> = {},
+) =>
+  checkSignature({
+    header: signature,
+    body,
+    secret,
+    toleranceSeconds: 300,
+    nowSeconds: now,
+    ...rest,
+  });
 
 describe('checkSignature', () => {
   it('accepts a signature over the raw bytes', () => {
@@ -22,7 +36,12 @@ describe('checkSignature', () => {
   });
 
   it('refuses a body that differs in one byte, in white space or in the order of its keys', () => {
-    for (const altered of ['{"id":"evt_2","event":"message.received","text":"Grüße 🎉"}', `${body.toString()} `, '{"event":"message.received","id":"evt_1","text":"Grüße 🎉"}', '']) {
+    for (const altered of [
+      '{"id":"evt_2","event":"message.received","text":"Grüße 🎉"}',
+      `${body.toString()} `,
+      '{"event":"message.received","id":"evt_1","text":"Grüße 🎉"}',
+      '',
+    ]) {
       expect(check(header(), { body: Buffer.from(altered) })).toBe('mismatch');
     }
   });
@@ -96,7 +115,11 @@ describe('checkSignature', () => {
   it('agrees with the Stripe SDK on what it signs', () => {
     fc.assert(
       fc.property(fc.json(), (payload) => {
-        const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: now });
+        const signature = Stripe.webhooks.generateTestHeaderString({
+          payload,
+          secret,
+          timestamp: now,
+        });
         expect(check(signature, { body: Buffer.from(payload) })).toBe('valid');
       }),
     );
@@ -105,7 +128,8 @@ describe('checkSignature', () => {
   it('agrees with the Stripe SDK on what to refuse', () => {
     const seconds = Math.floor(Date.now() / 1000);
     const payload = body.toString();
-    const signed = (t: number) => Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: t });
+    const signed = (t: number) =>
+      Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: t });
     const accepts = (signature: string, text = payload) => {
       try {
         Stripe.webhooks.constructEvent(text, signature, secret, 300);
@@ -114,7 +138,8 @@ describe('checkSignature', () => {
         return false;
       }
     };
-    const ours = (signature: string, text = payload) => check(signature, { body: Buffer.from(text), nowSeconds: seconds }) === 'valid';
+    const ours = (signature: string, text = payload) =>
+      check(signature, { body: Buffer.from(text), nowSeconds: seconds }) === 'valid';
     const good = signed(seconds);
     for (const [signature, text] of [
       [good, payload],
@@ -131,7 +156,8 @@ describe('checkSignature', () => {
 });
 
 describe('isSignedByOlderSecret', () => {
-  const older = (signature: string | undefined) => isSignedByOlderSecret({ header: signature, body, secret });
+  const older = (signature: string | undefined) =>
+    isSignedByOlderSecret({ header: signature, body, secret });
   const other = hmac(body, now, 'whsec_other');
 
   it('is true only when the newest signature, the first, is another secret’s', () => {

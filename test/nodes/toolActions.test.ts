@@ -3,7 +3,15 @@ import type { INodeListSearchResult } from 'n8n-workflow';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { ACTION, actionNode, failureOf, loadOptionsContext, ourNode, runAction, type ActionOptions } from './helpers/n8n.ts';
+import {
+  ACTION,
+  actionNode,
+  failureOf,
+  loadOptionsContext,
+  ourNode,
+  runAction,
+  type ActionOptions,
+} from './helpers/n8n.ts';
 import { startHttpServer, startWire, type HttpServer, type Wire } from './helpers/strangers.ts';
 
 let service: TestService;
@@ -13,7 +21,9 @@ let endpoint: HttpServer;
 let answers: { status: number; body: string };
 const received: Array<Record<string, unknown>> = [];
 beforeAll(async () => {
-  service = await startTestService({ env: { INSECURE_TARGETS: 'true', TOOL_RETRY_DELAYS_MS: '10,20' } });
+  service = await startTestService({
+    env: { INSECURE_TARGETS: 'true', TOOL_RETRY_DELAYS_MS: '10,20' },
+  });
   wire = await startWire(() => service.url);
   endpoint = await startHttpServer((req, res) => {
     const chunks: Buffer[] = [];
@@ -30,7 +40,8 @@ beforeEach(() => {
   wire.seen.length = 0;
 });
 afterEach(async () => {
-  for (const { id } of (await service.api.get('/api/tools')).body.data) await service.api.delete(`/api/tools/${id}`);
+  for (const { id } of (await service.api.get('/api/tools')).body.data)
+    await service.api.delete(`/api/tools/${id}`);
 });
 afterAll(async () => {
   await endpoint.close();
@@ -40,16 +51,34 @@ afterAll(async () => {
 
 type Rest = Partial<Omit<ActionOptions, 'resource' | 'operation'>>;
 const credential = () => ({ baseUrl: wire.url, apiKey: service.apiKey });
-const tool = (operation: string, rest: Rest = {}) => runAction({ credential: credential(), resource: 'tool', operation, ...rest });
-const toolCall = (operation: string, rest: Rest = {}) => runAction({ credential: credential(), resource: 'toolCall', operation, ...rest });
+const tool = (operation: string, rest: Rest = {}) =>
+  runAction({ credential: credential(), resource: 'tool', operation, ...rest });
+const toolCall = (operation: string, rest: Rest = {}) =>
+  runAction({ credential: credential(), resource: 'toolCall', operation, ...rest });
 const toolById = (id: string) => ({ toolId: { __rl: true, mode: 'list', value: id } });
 const search = (method: string, filter?: string): Promise<INodeListSearchResult> =>
-  actionNode.methods!.listSearch![method]!.call(loadOptionsContext(ourNode(ACTION, {}), credential()) as never, filter);
+  actionNode.methods!.listSearch![method]!.call(
+    loadOptionsContext(ourNode(ACTION, {}), credential()) as never,
+    filter,
+  );
 const requests = () => wire.seen.map(({ method, path }) => `${method} ${path}`);
 
-const PARAMETERS = { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] };
+const PARAMETERS = {
+  type: 'object',
+  properties: { order_number: { type: 'string' } },
+  required: ['order_number'],
+};
 const define = async (name = 'find_order', changes: object = {}): Promise<string> =>
-  (await service.api.post('/api/tools', { name, description: 'Finds an order by its number.', kind: 'Webhook', endpoint: `${endpoint.url}/${name}`, parameters: PARAMETERS, ...changes })).body.id;
+  (
+    await service.api.post('/api/tools', {
+      name,
+      description: 'Finds an order by its number.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/${name}`,
+      parameters: PARAMETERS,
+      ...changes,
+    })
+  ).body.id;
 const ARGUMENTS = { order_number: 'A-1042' };
 async function live(name?: string, changes: object = {}): Promise<string> {
   const id = await define(name, changes);
@@ -62,7 +91,14 @@ describe('Tool', () => {
   it('gets one, with its status and its last test', async () => {
     const id = await live();
     const { items, paired } = await tool('get', { parameters: toolById(id) });
-    expect(items).toEqual([expect.objectContaining({ id, name: 'find_order', status: 'live', last_test: expect.objectContaining({ succeeded: true }) })]);
+    expect(items).toEqual([
+      expect.objectContaining({
+        id,
+        name: 'find_order',
+        status: 'live',
+        last_test: expect.objectContaining({ succeeded: true }),
+      }),
+    ]);
     expect(items[0]).not.toHaveProperty('secret');
     expect(paired).toEqual([{ item: 0 }]);
     expect(requests()).toEqual([`GET /api/tools/${id}`]);
@@ -72,7 +108,8 @@ describe('Tool', () => {
     await live('find_order');
     await define('track_order');
     await define('cancel_order');
-    const names = async (parameters: Rest['parameters']) => (await tool('getAll', { parameters })).items.map(({ name }) => name).sort();
+    const names = async (parameters: Rest['parameters']) =>
+      (await tool('getAll', { parameters })).items.map(({ name }) => name).sort();
     expect(await names({ returnAll: true })).toEqual(['cancel_order', 'find_order', 'track_order']);
     expect(await names({ returnAll: true, filters: { name: '' } })).toHaveLength(3);
     expect(await names({ limit: 2 })).toHaveLength(2);
@@ -84,39 +121,82 @@ describe('Tool', () => {
   it('goes live after a test call with the sample arguments, pauses, and goes live again without one', async () => {
     const id = await define();
     const status = async () => (await service.api.get(`/api/tools/${id}`)).body.status as string;
-    const begun = await tool('goLive', { parameters: { ...toolById(id), sampleArguments: JSON.stringify(ARGUMENTS) } });
-    expect(begun.items).toEqual([expect.objectContaining({ id, status: 'draft', going_live: true })]);
+    const begun = await tool('goLive', {
+      parameters: { ...toolById(id), sampleArguments: JSON.stringify(ARGUMENTS) },
+    });
+    expect(begun.items).toEqual([
+      expect.objectContaining({ id, status: 'draft', going_live: true }),
+    ]);
     await waitFor('it to be live', async () => (await status()) === 'live');
-    expect(received).toEqual([expect.objectContaining({ tool: 'find_order', arguments: ARGUMENTS, conversation_id: 'conv_test' })]);
-    expect((await tool('pause', { parameters: toolById(id) })).items).toEqual([expect.objectContaining({ id, status: 'paused' })]);
-    expect((await tool('goLive', { parameters: toolById(id) })).items).toEqual([expect.objectContaining({ id, status: 'live' })]);
+    expect(received).toEqual([
+      expect.objectContaining({
+        tool: 'find_order',
+        arguments: ARGUMENTS,
+        conversation_id: 'conv_test',
+      }),
+    ]);
+    expect((await tool('pause', { parameters: toolById(id) })).items).toEqual([
+      expect.objectContaining({ id, status: 'paused' }),
+    ]);
+    expect((await tool('goLive', { parameters: toolById(id) })).items).toEqual([
+      expect.objectContaining({ id, status: 'live' }),
+    ]);
     expect(received).toHaveLength(1);
   });
 
   it('does not go live untested and without sample arguments, and says what to enter', async () => {
     const error = await failureOf(tool('goLive', { parameters: toolById(await define()) }));
-    expect(error).toMatchObject({ httpCode: '409', context: { code: 'tool_not_tested' }, description: expect.stringMatching(/"Sample Arguments".*Tool → Test/) });
+    expect(error).toMatchObject({
+      httpCode: '409',
+      context: { code: 'tool_not_tested' },
+      description: expect.stringMatching(/"Sample Arguments".*Tool → Test/),
+    });
   });
 
   it('tests with arguments, and gives the record of the call', async () => {
     const id = await define();
-    const { items } = await tool('test', { parameters: { ...toolById(id), arguments: '={{ $json }}' }, input: [ARGUMENTS] });
+    const { items } = await tool('test', {
+      parameters: { ...toolById(id), arguments: '={{ $json }}' },
+      input: [ARGUMENTS],
+    });
     expect(items).toEqual([
-      expect.objectContaining({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: ARGUMENTS, args: ARGUMENTS, status: 'succeeded', http_status: 200, result: { status: 'shipped' } }),
+      expect.objectContaining({
+        tool_call_id: expect.stringMatching(/^call_/),
+        tool: 'find_order',
+        arguments: ARGUMENTS,
+        args: ARGUMENTS,
+        status: 'succeeded',
+        http_status: 200,
+        result: { status: 'shipped' },
+      }),
     ]);
   });
 
   it('gives a test that failed as an item, for the workflow to judge', async () => {
     answers = { status: 500, body: '{"message":"Error in workflow"}' };
-    const { items } = await tool('test', { parameters: { ...toolById(await define()), arguments: JSON.stringify(ARGUMENTS) } });
-    expect(items).toEqual([expect.objectContaining({ status: 'failed', http_status: 500, attempts: 3, error: { type: 'http_status', message: expect.any(String) } })]);
+    const { items } = await tool('test', {
+      parameters: { ...toolById(await define()), arguments: JSON.stringify(ARGUMENTS) },
+    });
+    expect(items).toEqual([
+      expect.objectContaining({
+        status: 'failed',
+        http_status: 500,
+        attempts: 3,
+        error: { type: 'http_status', message: expect.any(String) },
+      }),
+    ]);
     expect(received).toHaveLength(3);
   });
 
   it('waits for a test as long as the service does: longer than for any other answer', async () => {
     const id = await define('find_order', { timeout: 120 });
     const asked: Array<number | undefined> = [];
-    const node = ourNode(ACTION, { resource: 'tool', operation: 'test', ...toolById(id), arguments: '{}' });
+    const node = ourNode(ACTION, {
+      resource: 'tool',
+      operation: 'test',
+      ...toolById(id),
+      arguments: '{}',
+    });
     const context = {
       getNode: () => node,
       getInputData: () => [{ json: {} }],
@@ -136,14 +216,27 @@ describe('Tool', () => {
   });
 
   it.each(['[1]', '"text"', '{"order'])('calls nothing for the arguments %s', async (given) => {
-    const error = await failureOf(tool('test', { parameters: { ...toolById('tool_1'), arguments: given } }));
-    expect(error).toMatchObject({ name: 'NodeOperationError', message: expect.stringContaining('"Arguments" is not'), description: expect.stringContaining('order_number') });
+    const error = await failureOf(
+      tool('test', { parameters: { ...toolById('tool_1'), arguments: given } }),
+    );
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message: expect.stringContaining('"Arguments" is not'),
+      description: expect.stringContaining('order_number'),
+    });
     expect(wire.seen).toEqual([]);
   });
 
   it('names the field when the arguments do not fit', async () => {
-    const error = await failureOf(tool('test', { parameters: { ...toolById(await define()), arguments: '{"order_number":1}' } }));
-    expect(error).toMatchObject({ httpCode: '400', description: expect.stringContaining('Field: arguments.') });
+    const error = await failureOf(
+      tool('test', {
+        parameters: { ...toolById(await define()), arguments: '{"order_number":1}' },
+      }),
+    );
+    expect(error).toMatchObject({
+      httpCode: '400',
+      description: expect.stringContaining('Field: arguments.'),
+    });
   });
 
   it('works on each item, and goes on after one that failed when told to', async () => {
@@ -154,9 +247,15 @@ describe('Tool', () => {
       node: { onError: 'continueRegularOutput' },
     });
     expect(items).toEqual([
-      { error: expect.stringContaining('tool_unknown'), details: { code: 'not_found', fix: expect.any(String) } },
+      {
+        error: expect.stringContaining('tool_unknown'),
+        details: { code: 'not_found', fix: expect.any(String) },
+      },
       expect.objectContaining({ id }),
-      { error: '"a/b" is not the ID of a tool', details: { fix: expect.stringContaining('Tool → Get Many') } },
+      {
+        error: '"a/b" is not the ID of a tool',
+        details: { fix: expect.stringContaining('Tool → Get Many') },
+      },
     ]);
     expect(paired).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
   });
@@ -165,7 +264,9 @@ describe('Tool', () => {
     const id = await live('find_order');
     await define('track_package');
     expect((await search('searchTools')).results).toHaveLength(2);
-    expect((await search('searchTools', 'ORDER')).results).toEqual([{ name: 'find_order (live)', value: id }]);
+    expect((await search('searchTools', 'ORDER')).results).toEqual([
+      { name: 'find_order (live)', value: id },
+    ]);
   });
 });
 
@@ -173,36 +274,72 @@ describe('Tool Call', () => {
   /** A call of the agent that waits for a person. */
   async function waiting(): Promise<{ id: string; conversationId: string }> {
     await live('find_order', { ask_before_running: true });
-    const { conversation_id: conversationId } = await (await chatCustomer(service.url)).write('Please find my order A-1042');
-    const pending = async () => (await service.api.get(`/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`)).body.data[0]?.tool_call_id as string | undefined;
+    const { conversation_id: conversationId } = await (
+      await chatCustomer(service.url)
+    ).write('Please find my order A-1042');
+    const pending = async () =>
+      (
+        await service.api.get(
+          `/api/tool-calls?status=pending_approval&conversation_id=${conversationId}`,
+        )
+      ).body.data[0]?.tool_call_id as string | undefined;
     return { id: await waitFor('a call that waits', pending), conversationId };
   }
 
   it('is found in many, by status, tool and conversation, and chosen from a list', async () => {
     const { id, conversationId } = await waiting();
-    const find = async (filters: Record<string, string>) => (await toolCall('getAll', { parameters: { filters } })).items.map((each) => each.tool_call_id);
+    const find = async (filters: Record<string, string>) =>
+      (await toolCall('getAll', { parameters: { filters } })).items.map(
+        (each) => each.tool_call_id,
+      );
     expect(await find({ status: 'pending_approval' })).toEqual([id]);
-    expect(await find({ status: 'pending_approval', tool: 'find_order', conversation_id: conversationId })).toEqual([id]);
+    expect(
+      await find({
+        status: 'pending_approval',
+        tool: 'find_order',
+        conversation_id: conversationId,
+      }),
+    ).toEqual([id]);
     expect(await find({ conversation_id: 'conv_other' })).toEqual([]);
     expect(await find({ tool: 'other' })).toEqual([]);
     expect((await find({ tool: '', conversation_id: '' })).length).toBeGreaterThan(1);
     expect((await toolCall('getAll', { parameters: { limit: 1 } })).items).toHaveLength(1);
     const { results } = await search('searchPendingToolCalls', 'a-1042');
-    expect(results).toEqual([{ name: expect.stringMatching(/^find_order \{.*A-1042.*\}$/), value: id }]);
+    expect(results).toEqual([
+      { name: expect.stringMatching(/^find_order \{.*A-1042.*\}$/), value: id },
+    ]);
     expect(requests().at(-1)).toContain('status=pending_approval');
   });
 
   it('is approved with a note, from the item of Get Many, and runs', async () => {
     const { id } = await waiting();
-    const { items, paired } = await toolCall('approve', { parameters: { note: ' Checked ' }, input: [{ tool_call_id: id }] });
-    expect(items).toEqual([expect.objectContaining({ tool_call_id: id, decision: expect.objectContaining({ approved: true, note: 'Checked', by: expect.objectContaining({ type: 'api' }) }) })]);
+    const { items, paired } = await toolCall('approve', {
+      parameters: { note: ' Checked ' },
+      input: [{ tool_call_id: id }],
+    });
+    expect(items).toEqual([
+      expect.objectContaining({
+        tool_call_id: id,
+        decision: expect.objectContaining({
+          approved: true,
+          note: 'Checked',
+          by: expect.objectContaining({ type: 'api' }),
+        }),
+      }),
+    ]);
     expect(paired).toEqual([{ item: 0 }]);
     const one = async () => (await toolCall('get', { input: [{ tool_call_id: id }] })).items[0]!;
     await waitFor('its end', async () => (await one()).status === 'succeeded');
     const { arguments: given, ...done } = await one();
     expect(done).toMatchObject({ result: { status: 'shipped' }, args: given });
     expect(items[0]!.args).toEqual(given);
-    expect((await toolCall('getAll', { parameters: { limit: 1, filters: { status: 'succeeded', tool: 'find_order' } } })).items[0]).toMatchObject({ args: expect.anything() });
+    expect(
+      (
+        await toolCall('getAll', {
+          parameters: { limit: 1, filters: { status: 'succeeded', tool: 'find_order' } },
+        })
+      ).items[0],
+    ).toMatchObject({ args: expect.anything() });
     expect(received.at(-1)).toMatchObject({ tool_call_id: id });
   });
 
@@ -210,22 +347,40 @@ describe('Tool Call', () => {
     const { id } = await waiting();
     const before = received.length;
     const { items } = await toolCall('reject', { input: [{ tool_call_id: id }] });
-    expect(items).toEqual([expect.objectContaining({ status: 'rejected', decision: expect.objectContaining({ approved: false, note: null }) })]);
+    expect(items).toEqual([
+      expect.objectContaining({
+        status: 'rejected',
+        decision: expect.objectContaining({ approved: false, note: null }),
+      }),
+    ]);
     const error = await failureOf(toolCall('approve', { input: [{ tool_call_id: id }] }));
-    expect(error).toMatchObject({ httpCode: '409', context: { code: 'approval_already_decided' }, description: expect.stringContaining('first decision') });
+    expect(error).toMatchObject({
+      httpCode: '409',
+      context: { code: 'approval_already_decided' },
+      description: expect.stringContaining('first decision'),
+    });
     expect(received).toHaveLength(before);
   });
 
   it.each(['approve', 'reject', 'get'])('calls nothing for %s without an ID', async (operation) => {
     const error = await failureOf(toolCall(operation));
-    expect(error).toMatchObject({ message: 'The ID of the tool call is empty', description: expect.stringContaining('$json.tool_call_id') });
+    expect(error).toMatchObject({
+      message: 'The ID of the tool call is empty',
+      description: expect.stringContaining('$json.tool_call_id'),
+    });
     expect(wire.seen).toEqual([]);
   });
 
   it('goes on with the other calls when told to', async () => {
     const { id } = await waiting();
-    const { items, paired } = await toolCall('approve', { input: [{ tool_call_id: 'call_unknown' }, { tool_call_id: id }], node: { onError: 'continueRegularOutput' } });
-    expect(items).toEqual([expect.objectContaining({ details: expect.objectContaining({ code: 'not_found' }) }), expect.objectContaining({ tool_call_id: id })]);
+    const { items, paired } = await toolCall('approve', {
+      input: [{ tool_call_id: 'call_unknown' }, { tool_call_id: id }],
+      node: { onError: 'continueRegularOutput' },
+    });
+    expect(items).toEqual([
+      expect.objectContaining({ details: expect.objectContaining({ code: 'not_found' }) }),
+      expect.objectContaining({ tool_call_id: id }),
+    ]);
     expect(paired).toEqual([{ item: 0 }, { item: 1 }]);
   });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventEmitter } from 'node:events';
-import { ToolCallMemory, type MemoryLimits } from '../../nodes/ConversationService/shared/toolCallMemory';
+import {
+  ToolCallMemory,
+  type MemoryLimits,
+} from '../../nodes/ConversationService/shared/toolCallMemory';
 
 /** What the memory sees of an HTTP response, and what a caller would have got. */
 class FakeResponse extends EventEmitter {
@@ -31,7 +34,11 @@ class FakeResponse extends EventEmitter {
     this.end(JSON.stringify(body));
   }
   get got() {
-    return { status: this.statusCode, type: this.getHeader('content-type'), text: Buffer.concat(this.written).toString() };
+    return {
+      status: this.statusCode,
+      type: this.getHeader('content-type'),
+      text: Buffer.concat(this.written).toString(),
+    };
   }
 }
 
@@ -55,21 +62,31 @@ describe('ToolCallMemory', () => {
     expect([isRepeat, response.isEnded]).toEqual([false, false]);
   });
 
-  it.each([200, 422, 500])('gives a repeat the first answer: status %s, content type and body', (status) => {
-    const memory = memoryOf();
-    const first = take(memory, 'call_1', { text: 'Grüße 🎉' }, status);
-    const { isRepeat, response } = repeat(memory, 'call_1');
-    expect(isRepeat).toBe(true);
-    expect(response.got).toEqual(first.got);
-    expect(response.got).toEqual({ status, type: 'application/json; charset=utf-8', text: '{"text":"Grüße 🎉"}' });
-  });
+  it.each([200, 422, 500])(
+    'gives a repeat the first answer: status %s, content type and body',
+    (status) => {
+      const memory = memoryOf();
+      const first = take(memory, 'call_1', { text: 'Grüße 🎉' }, status);
+      const { isRepeat, response } = repeat(memory, 'call_1');
+      expect(isRepeat).toBe(true);
+      expect(response.got).toEqual(first.got);
+      expect(response.got).toEqual({
+        status,
+        type: 'application/json; charset=utf-8',
+        text: '{"text":"Grüße 🎉"}',
+      });
+    },
+  );
 
   it('lets every repeat wait for a call that is still running', () => {
     const memory = memoryOf();
     const first = new FakeResponse();
     memory.follow('call_1', first);
     const repeats = [repeat(memory, 'call_1'), repeat(memory, 'call_1')];
-    expect(repeats.map(({ isRepeat, response }) => [isRepeat, response.isEnded])).toEqual([[true, false], [true, false]]);
+    expect(repeats.map(({ isRepeat, response }) => [isRepeat, response.isEnded])).toEqual([
+      [true, false],
+      [true, false],
+    ]);
     first.json(200, { found: 1 });
     for (const { response } of repeats) expect(response.got).toEqual(first.got);
   });
@@ -102,11 +119,18 @@ describe('ToolCallMemory', () => {
     memory.follow('call_1', first);
     first.setHeader('Content-Type', 'application/json');
     first.write('{"a":');
-    (first.write as (chunk: string, encoding: string) => void)(Buffer.from('1').toString('hex'), 'hex');
+    (first.write as (chunk: string, encoding: string) => void)(
+      Buffer.from('1').toString('hex'),
+      'hex',
+    );
     first.write(Buffer.from('}'));
     first.end(() => {});
     first.end('more');
-    expect(repeat(memory, 'call_1').response.got).toEqual({ status: 200, type: 'application/json', text: '{"a":1}' });
+    expect(repeat(memory, 'call_1').response.got).toEqual({
+      status: 200,
+      type: 'application/json',
+      text: '{"a":1}',
+    });
   });
 
   it('gives an empty answer as an empty one', () => {
@@ -114,13 +138,20 @@ describe('ToolCallMemory', () => {
     const first = new FakeResponse();
     memory.follow('call_1', first);
     first.end();
-    expect(repeat(memory, 'call_1').response.got).toEqual({ status: 200, type: undefined, text: '' });
+    expect(repeat(memory, 'call_1').response.got).toEqual({
+      status: 200,
+      type: undefined,
+      text: '',
+    });
   });
 
   it('tells a repeat only that an answer was too large', () => {
     const memory = memoryOf({ answerBytes: 10 });
     take(memory, 'call_1', 'x'.repeat(9));
-    expect(repeat(memory, 'call_1').response.got).toMatchObject({ status: 422, text: expect.stringContaining('larger than') });
+    expect(repeat(memory, 'call_1').response.got).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('larger than'),
+    });
     take(memory, 'call_2', 'x'.repeat(8));
     expect(repeat(memory, 'call_2').response.got.status).toBe(200);
   });
@@ -156,7 +187,10 @@ describe('ToolCallMemory', () => {
     nowMs = 900;
     late.json(200, {});
     nowMs = 1001;
-    expect([repeat(memory, 'late').isRepeat, repeat(memory, 'never').isRepeat]).toEqual([true, false]);
+    expect([repeat(memory, 'late').isRepeat, repeat(memory, 'never').isRepeat]).toEqual([
+      true,
+      false,
+    ]);
     nowMs = 1901;
     expect(repeat(memory, 'late').isRepeat).toBe(false);
     expect(memory.size).toEqual({ running: 0, waiting: 0, answers: 0, bytes: 0 });

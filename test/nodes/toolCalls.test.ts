@@ -3,7 +3,13 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Agent, fetch } from 'undici';
 import { sharedTestCa } from '../helpers/tls.ts';
 import { TOOL_TRIGGER } from './helpers/n8n.ts';
-import { startWebhookHost, type Json, type Side, type TriggerOptions, type WebhookHost } from './helpers/webhookHost.ts';
+import {
+  startWebhookHost,
+  type Json,
+  type Side,
+  type TriggerOptions,
+  type WebhookHost,
+} from './helpers/webhookHost.ts';
 
 // What the tool trigger does with a call. It asks the service nothing then, so there is none here:
 // calls are signed by hand, from the specification's words.
@@ -23,8 +29,15 @@ afterAll(async () => {
 
 const PARAMETERS = { toolName: 'find_order', toolDescription: 'Finds an order.' };
 /** A trigger whose secret n8n has stored, answering as n8n does when the last node finishes. */
-function published(parameters: TriggerOptions['parameters'] = {}, options: Partial<TriggerOptions> = {}): Side {
-  const { production } = host.addTrigger({ type: TOOL_TRIGGER, parameters: { ...PARAMETERS, ...parameters }, ...options });
+function published(
+  parameters: TriggerOptions['parameters'] = {},
+  options: Partial<TriggerOptions> = {},
+): Side {
+  const { production } = host.addTrigger({
+    type: TOOL_TRIGGER,
+    parameters: { ...PARAMETERS, ...parameters },
+    ...options,
+  });
   return listening(production);
 }
 function listening(side: Side, secret = SECRET): Side {
@@ -53,11 +66,36 @@ interface SendOptions {
   signal?: AbortSignal;
 }
 const now = () => Math.floor(Date.now() / 1000);
-const sign = (secret: string, t: number | string, body: string) => `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
-async function send(side: Side, { call = envelope(), body = JSON.stringify(call), secret = SECRET, t = now(), signature = sign(secret, t, body), signal }: SendOptions = {}) {
-  const headers: Record<string, string> = { 'content-type': 'application/json', ...(signature === null ? {} : { 'x-service-signature': signature }) };
-  const response = await fetch(side.url, { method: 'POST', body, headers, dispatcher: agent, signal });
-  return { status: response.status, type: response.headers.get('content-type'), retryAfter: response.headers.get('retry-after'), text: await response.text() };
+const sign = (secret: string, t: number | string, body: string) =>
+  `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+async function send(
+  side: Side,
+  {
+    call = envelope(),
+    body = JSON.stringify(call),
+    secret = SECRET,
+    t = now(),
+    signature = sign(secret, t, body),
+    signal,
+  }: SendOptions = {},
+) {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    ...(signature === null ? {} : { 'x-service-signature': signature }),
+  };
+  const response = await fetch(side.url, {
+    method: 'POST',
+    body,
+    headers,
+    dispatcher: agent,
+    signal,
+  });
+  return {
+    status: response.status,
+    type: response.headers.get('content-type'),
+    retryAfter: response.headers.get('retry-after'),
+    text: await response.text(),
+  };
 }
 type Sent = Awaited<ReturnType<typeof send>>;
 
@@ -74,14 +112,23 @@ function heldBack(side: Side) {
     const { status, body } = await end.promise;
     res.status(status).json(body);
   };
-  return { started: started.promise, finish: (status: number, body: unknown) => end.resolve({ status, body }) };
+  return {
+    started: started.promise,
+    finish: (status: number, body: unknown) => end.resolve({ status, body }),
+  };
 }
 
 describe('A tool call', () => {
   it('starts the workflow with what the agent gave, also under a name that n8n’s expressions can read, and is answered with its result', async () => {
     const side = published();
-    const call = envelope({ arguments: { order_number: 'Grüße 🎉', count: 1.5, none: null, list: [] } });
-    expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"found":1}' });
+    const call = envelope({
+      arguments: { order_number: 'Grüße 🎉', count: 1.5, none: null, list: [] },
+    });
+    expect(await send(side, { call })).toMatchObject({
+      status: 200,
+      type: 'application/json; charset=utf-8',
+      text: '{"found":1}',
+    });
     expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
@@ -95,7 +142,11 @@ describe('A tool call', () => {
   it('is accepted at once when the trigger says so, with JSON', async () => {
     const side = published({ responseMode: 'onReceived' });
     const call = envelope();
-    expect(await send(side, { call })).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"status":"accepted"}' });
+    expect(await send(side, { call })).toMatchObject({
+      status: 200,
+      type: 'application/json; charset=utf-8',
+      text: '{"status":"accepted"}',
+    });
     expect(side.executions).toEqual([{ ...call, args: call.arguments }]);
   });
 
@@ -103,32 +154,44 @@ describe('A tool call', () => {
     const { test, production } = host.addTrigger({ type: TOOL_TRIGGER, parameters: PARAMETERS });
     listening(test, 'whsec_test');
     listening(production);
-    expect((await send(test, { call: envelope({ tool: 'find_order_test' }), secret: 'whsec_test' })).status).toBe(200);
+    expect(
+      (await send(test, { call: envelope({ tool: 'find_order_test' }), secret: 'whsec_test' }))
+        .status,
+    ).toBe(200);
     expect((await send(test, { secret: 'whsec_test' })).status).toBe(401);
-    expect((await send(production, { call: envelope({ tool: 'find_order_test' }) })).status).toBe(401);
+    expect((await send(production, { call: envelope({ tool: 'find_order_test' }) })).status).toBe(
+      401,
+    );
     expect(test.executions).toEqual([expect.objectContaining({ tool: 'find_order' })]);
     expect(production.executions).toEqual([]);
   });
 });
 
 describe('Verification', () => {
-  it.each(['buffer', 'when_read'] as const)('is over the raw bytes (rawBody: %s), not the parsed body', async (rawBody) => {
-    const side = published({}, { rawBody });
-    const { tool_call_id: id } = envelope();
-    const body = `{ "tool":"find_order",\n "tool_call_id" : "${id as string}", "arguments": {"n":1.0, "t":"\\u00fc"}, "conversation_id":"conv_1" }`;
-    expect((await send(side, { body })).status).toBe(200);
-    expect(side.executions[0]).toMatchObject({ arguments: { n: 1, t: 'ü' } });
-    const t = now();
-    const reformatted = JSON.stringify({ ...JSON.parse(body), tool_call_id: 'call_other' });
-    expect((await send(side, { body: reformatted, signature: sign(SECRET, t, body) })).status).toBe(401);
-    expect(side.executions).toHaveLength(1);
-  });
+  it.each(['buffer', 'when_read'] as const)(
+    'is over the raw bytes (rawBody: %s), not the parsed body',
+    async (rawBody) => {
+      const side = published({}, { rawBody });
+      const { tool_call_id: id } = envelope();
+      const body = `{ "tool":"find_order",\n "tool_call_id" : "${id as string}", "arguments": {"n":1.0, "t":"\\u00fc"}, "conversation_id":"conv_1" }`;
+      expect((await send(side, { body })).status).toBe(200);
+      expect(side.executions[0]).toMatchObject({ arguments: { n: 1, t: 'ü' } });
+      const t = now();
+      const reformatted = JSON.stringify({ ...JSON.parse(body), tool_call_id: 'call_other' });
+      expect(
+        (await send(side, { body: reformatted, signature: sign(SECRET, t, body) })).status,
+      ).toBe(401);
+      expect(side.executions).toHaveLength(1);
+    },
+  );
 
   it('accepts one of several signatures', async () => {
     const call = envelope();
     const t = now();
     const valid = sign(SECRET, t, JSON.stringify(call));
-    expect((await send(published(), { call, signature: `${valid},v1=${'0'.repeat(64)}` })).status).toBe(200);
+    expect(
+      (await send(published(), { call, signature: `${valid},v1=${'0'.repeat(64)}` })).status,
+    ).toBe(200);
   });
 
   it.each<[string, () => SendOptions]>([
@@ -234,7 +297,11 @@ describe('A repeat of a call', () => {
     const repeat = send(side, { call });
     await arrived();
     finish(200, { order: 'A-1042' });
-    expect(await repeat).toMatchObject({ status: 200, type: 'application/json; charset=utf-8', text: '{"order":"A-1042"}' });
+    expect(await repeat).toMatchObject({
+      status: 200,
+      type: 'application/json; charset=utf-8',
+      text: '{"order":"A-1042"}',
+    });
     expect(side.executions).toHaveLength(1);
   });
 
@@ -250,7 +317,10 @@ describe('A repeat of a call', () => {
     await arrived();
     finish(500, { message: 'Error in workflow' });
     await arrived();
-    expect(await send(side, { call })).toMatchObject({ status: 500, text: '{"message":"Error in workflow"}' });
+    expect(await send(side, { call })).toMatchObject({
+      status: 500,
+      text: '{"message":"Error in workflow"}',
+    });
     expect(side.executions).toHaveLength(1);
   });
 
@@ -306,7 +376,10 @@ describe('A repeat of a call', () => {
 
   it('is told from another call with the same arguments', async () => {
     const side = published();
-    const [one, two] = [await send(side, { call: envelope() }), await send(side, { call: envelope() })];
+    const [one, two] = [
+      await send(side, { call: envelope() }),
+      await send(side, { call: envelope() }),
+    ];
     expect([one.text, two.text]).toEqual(['{"found":1}', '{"found":2}']);
   });
 
@@ -333,7 +406,9 @@ describe('A repeat of a call', () => {
     await started;
     await arrived();
     finish(200, { once: true });
-    expect(new Set((await Promise.all(all)).map(({ text }) => text))).toEqual(new Set(['{"once":true}']));
+    expect(new Set((await Promise.all(all)).map(({ text }) => text))).toEqual(
+      new Set(['{"once":true}']),
+    );
     expect(side.executions).toHaveLength(1);
   });
 });

@@ -6,22 +6,37 @@ import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from './hel
 
 const require = createRequire(import.meta.url);
 const dist = '../../dist/nodes/ConversationService/shared';
-const { readDefinition, readSample, testDefinition, hasDefinition } = require(`${dist}/toolDefinition.js`) as {
-  readDefinition: (context: IHookFunctions) => IDataObject & { name: string; parameters: IDataObject };
+const { readDefinition, readSample, testDefinition, hasDefinition } = require(
+  `${dist}/toolDefinition.js`,
+) as {
+  readDefinition: (
+    context: IHookFunctions,
+  ) => IDataObject & { name: string; parameters: IDataObject };
   readSample: (context: IHookFunctions, definition: IDataObject) => IDataObject;
   testDefinition: (definition: IDataObject) => IDataObject & { name: string };
   hasDefinition: (tool: unknown, definition: IDataObject) => boolean;
 };
-const { sampleArguments } = require(`${dist}/sampleArguments.js`) as { sampleArguments: (schema: IDataObject) => IDataObject };
+const { sampleArguments } = require(`${dist}/sampleArguments.js`) as {
+  sampleArguments: (schema: IDataObject) => IDataObject;
+};
 const { Ajv2020 } = require('ajv/dist/2020.js') as { Ajv2020: typeof Ajv };
 const addFormats = require('ajv-formats') as (ajv: Ajv) => void;
 
 function context(parameters: IDataObject): IHookFunctions {
-  const node = ourNode(TOOL_TRIGGER, { toolName: 'find_order', toolDescription: 'Finds an order.', ...parameters } as never, { webhookId: 'hook-1' });
+  const node = ourNode(
+    TOOL_TRIGGER,
+    { toolName: 'find_order', toolDescription: 'Finds an order.', ...parameters } as never,
+    { webhookId: 'hook-1' },
+  );
   const wf = workflowWith(node);
-  const urls = { webhookBaseUrl: 'https://n8n.example.com/webhook', webhookTestBaseUrl: 'https://n8n.example.com/webhook-test' };
+  const urls = {
+    webhookBaseUrl: 'https://n8n.example.com/webhook',
+    webhookTestBaseUrl: 'https://n8n.example.com/webhook-test',
+  };
   const data = additionalData(() => ({ baseUrl: '', apiKey: '' }), urls);
-  return new core.HookContext(wf, wf.getNode('Trigger')!, data, 'trigger', 'activate', { isTest: false } as never) as never;
+  return new core.HookContext(wf, wf.getNode('Trigger')!, data, 'trigger', 'activate', {
+    isTest: false,
+  } as never) as never;
 }
 const define = (parameters: IDataObject) => readDefinition(context(parameters));
 const failure = (parameters: IDataObject): NodeOperationError => {
@@ -51,7 +66,9 @@ describe('A definition from the fields', () => {
       timeout: 10,
       ask_before_running: false,
     });
-    expect(define({ toolName: ' a ', toolDescription: ' b ', timeout: 120, askBeforeRunning: true })).toMatchObject({
+    expect(
+      define({ toolName: ' a ', toolDescription: ' b ', timeout: 120, askBeforeRunning: true }),
+    ).toMatchObject({
       name: 'a',
       description: 'b',
       timeout: 120,
@@ -59,15 +76,24 @@ describe('A definition from the fields', () => {
     });
   });
 
-  it.each(['a', 'find_order_2', `a${'b'.repeat(63)}`])('accepts the name %s', (toolName) => expect(define({ toolName }).name).toBe(toolName));
+  it.each(['a', 'find_order_2', `a${'b'.repeat(63)}`])('accepts the name %s', (toolName) =>
+    expect(define({ toolName }).name).toBe(toolName),
+  );
 
-  it.each(['', ' ', 'Find', '2nd', '_a', 'find-order', 'find order', 'é', `a${'b'.repeat(64)}`])('refuses the name "%s" and says what one looks like', (toolName) => {
-    expect(failure({ toolName })).toMatchObject({ name: 'NodeOperationError', description: expect.stringContaining('find_order') });
-  });
+  it.each(['', ' ', 'Find', '2nd', '_a', 'find-order', 'find order', 'é', `a${'b'.repeat(64)}`])(
+    'refuses the name "%s" and says what one looks like',
+    (toolName) => {
+      expect(failure({ toolName })).toMatchObject({
+        name: 'NodeOperationError',
+        description: expect.stringContaining('find_order'),
+      });
+    },
+  );
 
   it('asks for a description, and for a timeout from 1 to 120', () => {
     expect(failure({ toolDescription: ' ' }).message).toBe('The tool has no description');
-    for (const timeout of [0, 121, '={{ "x" }}']) expect(failure({ timeout }).message).toBe('The timeout is not from 1 to 120 seconds');
+    for (const timeout of [0, 121, '={{ "x" }}'])
+      expect(failure({ timeout }).message).toBe('The timeout is not from 1 to 120 seconds');
   });
 
   it('makes a JSON Schema of parameters of each type', () => {
@@ -100,14 +126,27 @@ describe('A definition from the fields', () => {
     ['The parameter "a" is defined twice', [{ name: 'a' }, { name: 'a', type: 'number' }]],
     ['The parameter "speed" has no options', [{ name: 'speed', type: 'options', values: ' ,' }]],
   ])('refuses parameters: %s', (message, fields) => {
-    expect(failure(withFields(...fields))).toMatchObject({ name: 'NodeOperationError', message, description: expect.stringMatching(/./) });
+    expect(failure(withFields(...fields))).toMatchObject({
+      name: 'NodeOperationError',
+      message,
+      description: expect.stringMatching(/./),
+    });
   });
 
   it('takes a JSON Schema as it is, as text or from an expression', () => {
-    const schema = { type: 'object', properties: { a: { type: 'string', pattern: '^A' } }, required: ['a'] };
-    const json = (parametersSchema: string) => define({ parametersMode: 'json', parametersSchema }).parameters;
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string', pattern: '^A' } },
+      required: ['a'],
+    };
+    const json = (parametersSchema: string) =>
+      define({ parametersMode: 'json', parametersSchema }).parameters;
     expect(json(JSON.stringify(schema))).toEqual(schema);
-    expect(json('={{ ({ type: "object", properties: { a: { type: "string", pattern: "^A" } }, required: ["a"] }) }}')).toEqual(schema);
+    expect(
+      json(
+        '={{ ({ type: "object", properties: { a: { type: "string", pattern: "^A" } }, required: ["a"] }) }}',
+      ),
+    ).toEqual(schema);
     expect(json('')).toEqual({ type: 'object' });
     expect(json('{"properties":{}}')).toEqual({ type: 'object', properties: {} });
   });
@@ -118,11 +157,18 @@ describe('A definition from the fields', () => {
     ['"text"', 'is not a JSON object'],
     ['{"type":"string"}', 'is not one of an object'],
   ])('refuses the JSON Schema %s', (parametersSchema, message) => {
-    expect(failure({ parametersMode: 'json', parametersSchema })).toMatchObject({ name: 'NodeOperationError', message: expect.stringContaining(message) });
+    expect(failure({ parametersMode: 'json', parametersSchema })).toMatchObject({
+      name: 'NodeOperationError',
+      message: expect.stringContaining(message),
+    });
   });
 
   it('has a draft for listening: another name of at most 64 characters, never asking', () => {
-    expect(testDefinition(define({ askBeforeRunning: true }))).toMatchObject({ name: 'find_order_test', ask_before_running: false, parameters: {} });
+    expect(testDefinition(define({ askBeforeRunning: true }))).toMatchObject({
+      name: 'find_order_test',
+      ask_before_running: false,
+      parameters: {},
+    });
     const long = testDefinition(define({ toolName: 'a'.repeat(64) })).name;
     expect([long.length, long.endsWith('a_test')]).toEqual([64, true]);
   });
@@ -130,7 +176,12 @@ describe('A definition from the fields', () => {
   it('equals a tool of the service whatever the order of keys, and no other', () => {
     const definition = define(withFields({ name: 'a' }, { name: 'b' }));
     const { parameters } = definition;
-    const tool = { ...definition, id: 'tool_1', kind: 'Webhook', parameters: Object.fromEntries(Object.entries(parameters).reverse()) };
+    const tool = {
+      ...definition,
+      id: 'tool_1',
+      kind: 'Webhook',
+      parameters: Object.fromEntries(Object.entries(parameters).reverse()),
+    };
     expect(hasDefinition(tool, definition)).toBe(true);
     for (const change of [
       { name: 'x' },
@@ -156,14 +207,28 @@ describe('Sample arguments', () => {
   it('are those that were entered', () => {
     const fields = withFields({ name: 'a' }, { name: 'b', required: false });
     expect(sample({ ...fields, sampleArguments: '{"a":"A-1042"}' })).toEqual({ a: 'A-1042' });
-    expect(sample({ parametersMode: 'json', parametersSchema: '{}', sampleArguments: '{"any":1}' })).toEqual({ any: 1 });
-    expect(() => sample({ ...fields, sampleArguments: '[1]' })).toThrow('"Sample Arguments" is not a JSON object');
-    expect(() => sample({ ...fields, sampleArguments: '{"b":"x"}' })).toThrow('"Sample Arguments" has no "a"');
-    expect(() => sample({ ...fields, sampleArguments: '{"a":"x","constructor":1}' })).toThrow('"Sample Arguments" has "constructor"');
+    expect(
+      sample({ parametersMode: 'json', parametersSchema: '{}', sampleArguments: '{"any":1}' }),
+    ).toEqual({ any: 1 });
+    expect(() => sample({ ...fields, sampleArguments: '[1]' })).toThrow(
+      '"Sample Arguments" is not a JSON object',
+    );
+    expect(() => sample({ ...fields, sampleArguments: '{"b":"x"}' })).toThrow(
+      '"Sample Arguments" has no "a"',
+    );
+    expect(() => sample({ ...fields, sampleArguments: '{"a":"x","constructor":1}' })).toThrow(
+      '"Sample Arguments" has "constructor"',
+    );
   });
 
   it('are made from the fields when none are entered', () => {
-    const fields = withFields({ name: 'a' }, { name: 'b', type: 'number' }, { name: 'c', type: 'integer' }, { name: 'd', type: 'boolean', required: false }, { name: 'e', type: 'options', values: 'x,y' });
+    const fields = withFields(
+      { name: 'a' },
+      { name: 'b', type: 'number' },
+      { name: 'c', type: 'integer' },
+      { name: 'd', type: 'boolean', required: false },
+      { name: 'e', type: 'options', values: 'x,y' },
+    );
     expect(sample(fields)).toEqual({ a: 'sample', b: 1, c: 1, d: true, e: 'x' });
     expect(fits(define(fields).parameters, sample(fields))).toBe(true);
   });
@@ -205,19 +270,39 @@ describe('Sample arguments', () => {
     [{ $ref: '#/$defs/Speed' }, 'express'],
     [{}, 'sample'],
   ])('are made for %j', (property, expected) => {
-    const schema = { type: 'object', properties: { it: property }, required: ['it'], $defs: { Speed: { enum: ['express'] } } };
+    const schema = {
+      type: 'object',
+      properties: { it: property },
+      required: ['it'],
+      $defs: { Speed: { enum: ['express'] } },
+    };
     expect(sampleArguments(schema)).toEqual({ it: expected });
     expect(fits(schema, { it: expected } as IDataObject)).toBe(true);
   });
 
   it('leave out an optional text with a pattern, and try a required one', () => {
-    const properties = { a: { type: 'string', pattern: '^A' }, b: { type: 'string', pattern: '^s' } };
-    expect(sampleArguments({ type: 'object', properties, required: ['b'] })).toEqual({ b: 'sample' });
+    const properties = {
+      a: { type: 'string', pattern: '^A' },
+      b: { type: 'string', pattern: '^s' },
+    };
+    expect(sampleArguments({ type: 'object', properties, required: ['b'] })).toEqual({
+      b: 'sample',
+    });
   });
 
   it('come to an end when a schema refers to itself', () => {
-    const Node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' }, list: { type: 'array', items: { $ref: '#/$defs/Node' } } } };
-    const schema = { type: 'object', properties: { first: { $ref: '#/$defs/Node' } }, $defs: { Node } };
+    const Node = {
+      type: 'object',
+      properties: {
+        next: { $ref: '#/$defs/Node' },
+        list: { type: 'array', items: { $ref: '#/$defs/Node' } },
+      },
+    };
+    const schema = {
+      type: 'object',
+      properties: { first: { $ref: '#/$defs/Node' } },
+      $defs: { Node },
+    };
     expect(fits(schema, sampleArguments(schema))).toBe(true);
     const strict = { ...Node, required: ['next'] };
     expect(sampleArguments({ ...schema, $defs: { Node: strict } })).toBeDefined();

@@ -6,7 +6,14 @@ import { sharedTestCa } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { failureOf, listenToLog, TOOL_TRIGGER, type Credential } from './helpers/n8n.ts';
 import { freeAddress, startWire, type Wire } from './helpers/strangers.ts';
-import { startWebhookHost, type Json, type Side, type Trigger, type TriggerOptions, type WebhookHost } from './helpers/webhookHost.ts';
+import {
+  startWebhookHost,
+  type Json,
+  type Side,
+  type Trigger,
+  type TriggerOptions,
+  type WebhookHost,
+} from './helpers/webhookHost.ts';
 
 let service: TestService;
 let host: WebhookHost;
@@ -45,14 +52,17 @@ interface Tool extends Json {
   going_live: boolean;
   last_test: { succeeded: boolean; error: string | null } | null;
 }
-const tools = async (): Promise<Tool[]> => (await service.api.get('/api/tools?limit=200')).body.data;
-const named = async (name: string): Promise<Tool | undefined> => (await tools()).find((tool) => tool.name === name);
+const tools = async (): Promise<Tool[]> =>
+  (await service.api.get('/api/tools?limit=200')).body.data;
+const named = async (name: string): Promise<Tool | undefined> =>
+  (await tools()).find((tool) => tool.name === name);
 const theTool = async (): Promise<Tool> => {
   const all = await tools();
   if (all.length !== 1) throw new Error(`expected one tool, there are ${all.length}`);
   return all[0]!;
 };
-const isLive = (name = 'find_order') => waitFor(`${name} to be live`, async () => (await named(name))?.status === 'live');
+const isLive = (name = 'find_order') =>
+  waitFor(`${name} to be live`, async () => (await named(name))?.status === 'live');
 const isTested = (name = 'find_order') =>
   waitFor(`the test of ${name}`, async () => {
     const tool = await named(name);
@@ -61,13 +71,25 @@ const isTested = (name = 'find_order') =>
 
 type Stored = { toolId?: string; secret?: string };
 const stored = (side: Side): Stored => (side.staticData['node:Trigger'] ?? {}) as Stored;
-const calls = (ending: string, method = 'POST') => wire.seen.filter((each) => each.method === method && each.path.endsWith(ending));
+const calls = (ending: string, method = 'POST') =>
+  wire.seen.filter((each) => each.method === method && each.path.endsWith(ending));
 
 const FIELDS = [{ name: 'order_number' }];
-const PARAMETERS: TriggerOptions['parameters'] = { toolName: 'find_order', toolDescription: 'Finds an order.', parameters: { fields: FIELDS } };
+const PARAMETERS: TriggerOptions['parameters'] = {
+  toolName: 'find_order',
+  toolDescription: 'Finds an order.',
+  parameters: { fields: FIELDS },
+};
 /** Answers as n8n does when the last node finishes. */
-function trigger(parameters: TriggerOptions['parameters'] = {}, options: Partial<TriggerOptions> = {}): Trigger {
-  const made = host.addTrigger({ type: TOOL_TRIGGER, parameters: { ...PARAMETERS, ...parameters }, ...options });
+function trigger(
+  parameters: TriggerOptions['parameters'] = {},
+  options: Partial<TriggerOptions> = {},
+): Trigger {
+  const made = host.addTrigger({
+    type: TOOL_TRIGGER,
+    parameters: { ...PARAMETERS, ...parameters },
+    ...options,
+  });
   for (const side of [made.production, made.test]) {
     side.startExecution = (json, res) => {
       side.executions.push(json);
@@ -76,7 +98,10 @@ function trigger(parameters: TriggerOptions['parameters'] = {}, options: Partial
   }
   return made;
 }
-async function published(parameters?: TriggerOptions['parameters'], options?: Partial<TriggerOptions>): Promise<Trigger> {
+async function published(
+  parameters?: TriggerOptions['parameters'],
+  options?: Partial<TriggerOptions>,
+): Promise<Trigger> {
   const made = trigger(parameters, options);
   await made.production.activate();
   await isLive(made.parameters.toolName as string);
@@ -84,9 +109,18 @@ async function published(parameters?: TriggerOptions['parameters'], options?: Pa
 }
 /** Has the service call a live tool, as its test does. */
 const call = async (name = 'find_order', args: Json = { order_number: 'A-1042' }) =>
-  (await service.api.post(`/api/tools/${(await named(name))!.id}/test`, { arguments: args })).body as Json & { status: string };
+  (await service.api.post(`/api/tools/${(await named(name))!.id}/test`, { arguments: args }))
+    .body as Json & { status: string };
 const define = async (name: string, endpoint: string, changes: Json = {}): Promise<Tool> =>
-  (await service.api.post('/api/tools', { name, description: 'Another.', kind: 'Webhook', endpoint, ...changes })).body;
+  (
+    await service.api.post('/api/tools', {
+      name,
+      description: 'Another.',
+      kind: 'Webhook',
+      endpoint,
+      ...changes,
+    })
+  ).body;
 const elsewhere = () => `${host.url}/webhook/elsewhere-${Math.random()}/tool`;
 
 describe('Publishing', () => {
@@ -100,12 +134,24 @@ describe('Publishing', () => {
       endpoint: side.url,
       timeout: 20,
       ask_before_running: true,
-      parameters: { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'], additionalProperties: false },
+      parameters: {
+        type: 'object',
+        properties: { order_number: { type: 'string' } },
+        required: ['order_number'],
+        additionalProperties: false,
+      },
       last_test: { succeeded: true, error: null },
     });
     expect(stored(side)).toEqual({ toolId: tool.id, secret: expect.stringMatching(/^whsec_/) });
     expect(side.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'sample' }, args: { order_number: 'sample' }, conversation_id: 'conv_test', is_test: true },
+      {
+        tool_call_id: expect.stringMatching(/^call_/),
+        tool: 'find_order',
+        arguments: { order_number: 'sample' },
+        args: { order_number: 'sample' },
+        conversation_id: 'conv_test',
+        is_test: true,
+      },
     ]);
   });
 
@@ -135,7 +181,8 @@ describe('Publishing', () => {
     await side.create();
     const known = side.staticData;
     side.staticData = {};
-    const attempts = async () => (await service.api.get('/api/tool-calls')).body.data[0]?.http_status as number | undefined;
+    const attempts = async () =>
+      (await service.api.get('/api/tool-calls')).body.data[0]?.http_status as number | undefined;
     await waitFor('a refusal', async () => (await attempts()) === 503);
     expect(side.executions).toEqual([]);
     side.staticData = known;
@@ -153,21 +200,47 @@ describe('Publishing', () => {
   it.each<[string, (trigger: Trigger, tool: Tool) => unknown]>([
     ['it is paused', (_, { id }) => service.api.post(`/api/tools/${id}/pause`)],
     ['it was deleted', (_, { id }) => service.api.delete(`/api/tools/${id}`)],
-    ['its description was changed at the service', (_, { id }) => service.api.patch(`/api/tools/${id}`, { description: 'Else.' })],
-    ['its address was changed at the service', (_, { id }) => service.api.patch(`/api/tools/${id}`, { endpoint: elsewhere() })],
+    [
+      'its description was changed at the service',
+      (_, { id }) => service.api.patch(`/api/tools/${id}`, { description: 'Else.' }),
+    ],
+    [
+      'its address was changed at the service',
+      (_, { id }) => service.api.patch(`/api/tools/${id}`, { endpoint: elsewhere() }),
+    ],
     ['the static data was lost', ({ production }) => void (production.staticData = {})],
     ['the secret was lost', ({ production }) => void delete stored(production).secret],
-    ['a field was changed here', (changed) => void (changed.parameters = { ...changed.parameters, timeout: 30 })],
-    ['the parameters were changed here', (changed) => void (changed.parameters = { ...changed.parameters, parameters: { fields: [...FIELDS, { name: 'more' }] } })],
+    [
+      'a field was changed here',
+      (changed) => void (changed.parameters = { ...changed.parameters, timeout: 30 }),
+    ],
+    [
+      'the parameters were changed here',
+      (changed) =>
+        void (changed.parameters = {
+          ...changed.parameters,
+          parameters: { fields: [...FIELDS, { name: 'more' }] },
+        }),
+    ],
   ])('notices that %s, and mends it', async (_what, change) => {
     const made = await published();
     await change(made, await theTool());
     expect(await made.production.checkExists()).toBe(false);
     await made.production.activate();
     await isLive();
-    expect(await theTool()).toMatchObject({ id: stored(made.production).toolId, endpoint: made.production.url, description: 'Finds an order.' });
-    const args = (made.parameters.parameters as { fields: IDataObject[] }).fields.length > 1 ? { order_number: 'A', more: 'B' } : { order_number: 'A' };
-    expect(await call('find_order', args)).toMatchObject({ status: 'succeeded', result: { found: true } });
+    expect(await theTool()).toMatchObject({
+      id: stored(made.production).toolId,
+      endpoint: made.production.url,
+      description: 'Finds an order.',
+    });
+    const args =
+      (made.parameters.parameters as { fields: IDataObject[] }).fields.length > 1
+        ? { order_number: 'A', more: 'B' }
+        : { order_number: 'A' };
+    expect(await call('find_order', args)).toMatchObject({
+      status: 'succeeded',
+      result: { found: true },
+    });
     expect(await made.production.checkExists()).toBe(true);
   });
 
@@ -191,7 +264,10 @@ describe('Publishing', () => {
     await made.production.activate();
     await isLive();
     expect(stored(made.production)).toEqual(before);
-    expect(made.production.executions.map((each) => each.arguments)).toEqual([{ order_number: 'sample' }, { email: 'sample' }]);
+    expect(made.production.executions.map((each) => each.arguments)).toEqual([
+      { order_number: 'sample' },
+      { email: 'sample' },
+    ]);
   });
 
   it('follows another name', async () => {
@@ -216,23 +292,28 @@ describe('Publishing', () => {
   it('moves to another host of the same path, as after a change of WEBHOOK_URL', async () => {
     const made = await published();
     const { id } = await theTool();
-    await service.api.patch(`/api/tools/${id}`, { endpoint: made.production.url.replace('localhost', '127.0.0.1') });
+    await service.api.patch(`/api/tools/${id}`, {
+      endpoint: made.production.url.replace('localhost', '127.0.0.1'),
+    });
     await made.production.activate();
     await isLive();
     expect(await theTool()).toMatchObject({ id, endpoint: made.production.url });
   });
 
-  it.each(['live', 'paused', 'draft'] as const)('takes over a %s tool of its own address that is not known any more', async (status) => {
-    const made = await published();
-    const tool = await theTool();
-    if (status === 'paused') await service.api.post(`/api/tools/${tool.id}/pause`);
-    if (status === 'draft') await service.api.patch(`/api/tools/${tool.id}`, { parameters: {} });
-    made.production.staticData = {};
-    await made.production.activate();
-    await isLive();
-    expect(await theTool()).toMatchObject({ id: tool.id });
-    expect(await call()).toMatchObject({ status: 'succeeded' });
-  });
+  it.each(['live', 'paused', 'draft'] as const)(
+    'takes over a %s tool of its own address that is not known any more',
+    async (status) => {
+      const made = await published();
+      const tool = await theTool();
+      if (status === 'paused') await service.api.post(`/api/tools/${tool.id}/pause`);
+      if (status === 'draft') await service.api.patch(`/api/tools/${tool.id}`, { parameters: {} });
+      made.production.staticData = {};
+      await made.production.activate();
+      await isLive();
+      expect(await theTool()).toMatchObject({ id: tool.id });
+      expect(await call()).toMatchObject({ status: 'succeeded' });
+    },
+  );
 
   it('takes over a tool of another address that is not live, with a secret of its own', async () => {
     const other = await define('find_order', elsewhere());
@@ -250,7 +331,9 @@ describe('Publishing', () => {
     expect(error).toMatchObject({
       name: 'NodeOperationError',
       message: `The name "find_order" belongs to a tool that is live at ${first.production.url}`,
-      description: expect.stringMatching(/another "Tool Name".*unpublish the workflow.*Tool → Pause/),
+      description: expect.stringMatching(
+        /another "Tool Name".*unpublish the workflow.*Tool → Pause/,
+      ),
     });
     // n8n calls delete after a create that failed.
     expect(await second.production.delete()).toBe(true);
@@ -259,27 +342,39 @@ describe('Publishing', () => {
   });
 
   it('says so when the name belongs to an HTTP tool', async () => {
-    await service.api.post('/api/tools', { name: 'find_order', description: 'By HTTP.', kind: 'HTTP', request_template: { method: 'GET', url: `${host.url}/orders` } });
+    await service.api.post('/api/tools', {
+      name: 'find_order',
+      description: 'By HTTP.',
+      kind: 'HTTP',
+      request_template: { method: 'GET', url: `${host.url}/orders` },
+    });
     const error = await failureOf(trigger().production.activate());
-    expect(error).toMatchObject({ name: 'NodeOperationError', message: 'The name "find_order" belongs to an HTTP tool' });
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message: 'The name "find_order" belongs to an HTTP tool',
+    });
     expect(await theTool()).toMatchObject({ kind: 'HTTP', description: 'By HTTP.' });
   });
 
   it.each<[string, () => string, number]>([
     ['takes over a draft', elsewhere, 1],
     ['takes over its own', () => '', 1],
-  ])('%s that appears between looking and registering (tool_exists)', async (_what, address, count) => {
-    const { production: side } = trigger();
-    let appeared: Tool | undefined;
-    wire.before = async (method, path) => {
-      if (method === 'POST' && path === '/api/tools' && !appeared) appeared = await define('find_order', address() || side.url);
-    };
-    await side.activate();
-    await isLive();
-    expect(await tools()).toHaveLength(count);
-    expect(await theTool()).toMatchObject({ id: appeared!.id, endpoint: side.url });
-    expect(await call()).toMatchObject({ status: 'succeeded' });
-  });
+  ])(
+    '%s that appears between looking and registering (tool_exists)',
+    async (_what, address, count) => {
+      const { production: side } = trigger();
+      let appeared: Tool | undefined;
+      wire.before = async (method, path) => {
+        if (method === 'POST' && path === '/api/tools' && !appeared)
+          appeared = await define('find_order', address() || side.url);
+      };
+      await side.activate();
+      await isLive();
+      expect(await tools()).toHaveLength(count);
+      expect(await theTool()).toMatchObject({ id: appeared!.id, endpoint: side.url });
+      expect(await call()).toMatchObject({ status: 'succeeded' });
+    },
+  );
 
   it('registers anew, with another credential, at another service', async () => {
     const other = await startTestService({ ca: host.ca });
@@ -337,8 +432,16 @@ describe('Publishing', () => {
       await side.activate();
       const theirs = elsewhere();
       await service.api.patch(`/api/tools/${id}`, { endpoint: theirs });
-      await waitFor('the log', () => log.warnings.some((entry) => /given to another address meanwhile.*Publish this workflow again/.test(entry)));
-      expect(await theTool()).toMatchObject({ endpoint: theirs, status: 'draft', going_live: false });
+      await waitFor('the log', () =>
+        log.warnings.some((entry) =>
+          /given to another address meanwhile.*Publish this workflow again/.test(entry),
+        ),
+      );
+      expect(await theTool()).toMatchObject({
+        endpoint: theirs,
+        status: 'draft',
+        going_live: false,
+      });
     } finally {
       log.stop();
     }
@@ -363,15 +466,24 @@ describe('Publishing', () => {
     ['the sample, without a required parameter,', { sampleArguments: '{}' }],
     ['the sample, with an unknown parameter,', { sampleArguments: '{"order_number":"A","x":1}' }],
   ])('calls nothing when %s cannot be', async (_what, parameters) => {
-    expect(await failureOf(trigger(parameters).production.activate())).toMatchObject({ name: 'NodeOperationError', description: expect.any(String) });
+    expect(await failureOf(trigger(parameters).production.activate())).toMatchObject({
+      name: 'NodeOperationError',
+      description: expect.any(String),
+    });
     expect(wire.seen).toEqual([]);
   });
 });
 
 describe('When publishing fails', () => {
   it('because the sample does not fit: says what to enter, and leaves nothing behind', async () => {
-    const error = await failureOf(trigger({ sampleArguments: '{"order_number":1}' }).production.activate());
-    expect(error).toMatchObject({ name: 'NodeApiError', httpCode: '400', description: expect.stringContaining('Sample Arguments') });
+    const error = await failureOf(
+      trigger({ sampleArguments: '{"order_number":1}' }).production.activate(),
+    );
+    expect(error).toMatchObject({
+      name: 'NodeApiError',
+      httpCode: '400',
+      description: expect.stringContaining('Sample Arguments'),
+    });
     expect(await tools()).toEqual([]);
   });
 
@@ -380,7 +492,10 @@ describe('When publishing fails', () => {
     try {
       const own = { baseUrl: strict.url, apiKey: strict.apiKey };
       const error = await failureOf(trigger({}, { credential: () => own }).production.activate());
-      expect(error).toMatchObject({ httpCode: '422', description: expect.stringMatching(/WEBHOOK_URL.*publish again.*ALLOWED_NETWORKS/) });
+      expect(error).toMatchObject({
+        httpCode: '422',
+        description: expect.stringMatching(/WEBHOOK_URL.*publish again.*ALLOWED_NETWORKS/),
+      });
       expect((await strict.api.get('/api/tools')).body.data).toEqual([]);
     } finally {
       await strict.stop();
@@ -390,12 +505,18 @@ describe('When publishing fails', () => {
   it('because there are 100 tools: says what to do', async () => {
     for (let i = 0; i < 100; i += 1) await define(`tool_${i}`, elsewhere());
     const error = await failureOf(trigger().production.activate());
-    expect(error).toMatchObject({ httpCode: '409', message: expect.stringContaining('100'), description: expect.stringMatching(/Delete a tool.*publish again/) });
+    expect(error).toMatchObject({
+      httpCode: '409',
+      message: expect.stringContaining('100'),
+      description: expect.stringMatching(/Delete a tool.*publish again/),
+    });
   });
 
   it('because the service is away: says so', async () => {
     credential = { baseUrl: await freeAddress(), apiKey: 'k' };
-    expect((await failureOf(trigger().production.activate())).description).toContain('Nothing answers at');
+    expect((await failureOf(trigger().production.activate())).description).toContain(
+      'Nothing answers at',
+    );
   });
 
   const failing = (method: string, ending: RegExp) => {
@@ -406,21 +527,28 @@ describe('When publishing fails', () => {
     ['looking', 'GET', /\/api\/tools\?/],
     ['registering', 'POST', /\/api\/tools$/],
     ['asking for the test call', 'POST', /go-live$/],
-  ])('at %s: no tool is left, nothing is stored, and the next try succeeds', async (_what, method, ending) => {
-    const { production: side } = trigger();
-    failing(method, ending);
-    expect(await failureOf(side.activate())).toMatchObject({ name: 'NodeApiError', httpCode: '500' });
-    expect(await tools()).toEqual([]);
-    expect(stored(side)).toEqual({});
-    expect(await side.delete()).toBe(method !== 'GET');
-    wire.refuses = undefined;
-    await side.activate();
-    await isLive();
-  });
+  ])(
+    'at %s: no tool is left, nothing is stored, and the next try succeeds',
+    async (_what, method, ending) => {
+      const { production: side } = trigger();
+      failing(method, ending);
+      expect(await failureOf(side.activate())).toMatchObject({
+        name: 'NodeApiError',
+        httpCode: '500',
+      });
+      expect(await tools()).toEqual([]);
+      expect(stored(side)).toEqual({});
+      expect(await side.delete()).toBe(method !== 'GET');
+      wire.refuses = undefined;
+      await side.activate();
+      await isLive();
+    },
+  );
 
   it('at asking for the test call, and the tool cannot be removed either: the next try takes it over', async () => {
     const { production: side } = trigger();
-    wire.refuses = (method, path) => (/go-live$/.test(path) || method === 'DELETE' ? 500 : undefined);
+    wire.refuses = (method, path) =>
+      /go-live$/.test(path) || method === 'DELETE' ? 500 : undefined;
     await failureOf(side.activate());
     const left = await theTool();
     expect(left.status).toBe('draft');
@@ -434,19 +562,22 @@ describe('When publishing fails', () => {
     ['looking', 'GET', /\/api\/tools\/tool_/, 'live'],
     ['changing it', 'PATCH', /./, 'live'],
     ['asking for the test call', 'POST', /go-live$/, 'paused'],
-  ])('at %s, with a tool that was live: it is not half changed and live', async (_what, method, ending, status) => {
-    const made = await published();
-    const before = stored(made.production);
-    made.parameters = { ...made.parameters, toolDescription: 'Else.' };
-    failing(method, ending);
-    expect(await failureOf(made.production.create())).toMatchObject({ httpCode: '500' });
-    expect(await theTool()).toMatchObject({ status });
-    expect(stored(made.production)).toEqual(before);
-    wire.refuses = undefined;
-    await made.production.activate();
-    await isLive();
-    expect(await theTool()).toMatchObject({ description: 'Else.' });
-  });
+  ])(
+    'at %s, with a tool that was live: it is not half changed and live',
+    async (_what, method, ending, status) => {
+      const made = await published();
+      const before = stored(made.production);
+      made.parameters = { ...made.parameters, toolDescription: 'Else.' };
+      failing(method, ending);
+      expect(await failureOf(made.production.create())).toMatchObject({ httpCode: '500' });
+      expect(await theTool()).toMatchObject({ status });
+      expect(stored(made.production)).toEqual(before);
+      wire.refuses = undefined;
+      await made.production.activate();
+      await isLive();
+      expect(await theTool()).toMatchObject({ description: 'Else.' });
+    },
+  );
 
   it('at rotating the secret of a tool that is taken over: it is paused', async () => {
     const { production: side } = await published();
@@ -469,9 +600,14 @@ describe('When publishing fails', () => {
         res.status(422).json({ message: 'There is no such order' });
       };
       await side.activate();
-      expect(await isTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false, error: expect.stringContaining('There is no such order') } });
+      expect(await isTested()).toMatchObject({
+        status: 'draft',
+        last_test: { succeeded: false, error: expect.stringContaining('There is no such order') },
+      });
       const [entry] = await waitFor('the log', () => log.errors.length > 0 && log.errors);
-      expect(entry).toMatch(/"find_order" did not go live.*There is no such order.*"Trigger".*Tool → Go Live.*last_test/);
+      expect(entry).toMatch(
+        /"find_order" did not go live.*There is no such order.*"Trigger".*Tool → Go Live.*last_test/,
+      );
       expect(side.executions).toHaveLength(1);
     } finally {
       log.stop();
@@ -486,7 +622,10 @@ describe('When publishing fails', () => {
     };
     await side.activate();
     expect(await isTested()).toMatchObject({ status: 'draft', last_test: { succeeded: false } });
-    expect((await service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({ attempts: 3, http_status: 500 });
+    expect((await service.api.get('/api/tool-calls')).body.data[0]).toMatchObject({
+      attempts: 3,
+      http_status: 500,
+    });
     expect(side.executions).toHaveLength(1);
   });
 
@@ -494,7 +633,9 @@ describe('When publishing fails', () => {
     const log = listenToLog();
     try {
       await published();
-      await waitFor('a look at the tool', () => calls('', 'GET').some(({ path }) => /\/api\/tools\/tool_/.test(path)));
+      await waitFor('a look at the tool', () =>
+        calls('', 'GET').some(({ path }) => /\/api\/tools\/tool_/.test(path)),
+      );
       expect([...log.errors, ...log.warnings]).toEqual([]);
     } finally {
       log.stop();
@@ -546,12 +687,27 @@ describe('Unpublishing', () => {
 
 describe('Listening for a test event', () => {
   it('registers a draft under the test name, is called with the sample, and removes it', async () => {
-    const { test } = trigger({ askBeforeRunning: true, sampleArguments: '{"order_number":"A-1042"}' });
+    const { test } = trigger({
+      askBeforeRunning: true,
+      sampleArguments: '{"order_number":"A-1042"}',
+    });
     await test.activate();
-    expect(await theTool()).toMatchObject({ name: 'find_order_test', status: 'draft', endpoint: test.url, ask_before_running: false });
+    expect(await theTool()).toMatchObject({
+      name: 'find_order_test',
+      status: 'draft',
+      endpoint: test.url,
+      ask_before_running: false,
+    });
     await waitFor('the call', () => test.executions.length > 0);
     expect(test.executions).toEqual([
-      { tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: 'A-1042' }, args: { order_number: 'A-1042' }, conversation_id: 'conv_test', is_test: true },
+      {
+        tool_call_id: expect.stringMatching(/^call_/),
+        tool: 'find_order',
+        arguments: { order_number: 'A-1042' },
+        args: { order_number: 'A-1042' },
+        conversation_id: 'conv_test',
+        is_test: true,
+      },
     ]);
     await waitFor('its end', async () => (await theTool()).last_test);
     expect(await theTool()).toMatchObject({ status: 'draft' });
@@ -626,7 +782,11 @@ describe('Listening for a test event', () => {
     const other = await define('find_order_test', elsewhere());
     const { test } = trigger();
     const error = await failureOf(test.activate());
-    expect(error).toMatchObject({ name: 'NodeOperationError', message: expect.stringContaining('"find_order_test", which belongs to another tool'), description: expect.stringContaining('_test') });
+    expect(error).toMatchObject({
+      name: 'NodeOperationError',
+      message: expect.stringContaining('"find_order_test", which belongs to another tool'),
+      description: expect.stringContaining('_test'),
+    });
     expect(await test.delete()).toBe(true);
     expect((await theTool()).id).toBe(other.id);
   });
@@ -656,7 +816,11 @@ describe('Listening for a test event', () => {
     const log = listenToLog();
     try {
       await test.activate();
-      await waitFor('the log', () => log.warnings.some((entry) => /No test call was made.*order_number.*Sample Arguments/.test(entry)));
+      await waitFor('the log', () =>
+        log.warnings.some((entry) =>
+          /No test call was made.*order_number.*Sample Arguments/.test(entry),
+        ),
+      );
     } finally {
       log.stop();
     }
@@ -666,10 +830,21 @@ describe('Listening for a test event', () => {
 describe('With the agent of the real service', () => {
   it('is called with what a customer wrote, and its answer is on record', async () => {
     const { production: side } = await published();
-    const { conversation_id: id } = await (await chatCustomer(service.url)).write('Please find my order A-1042');
+    const { conversation_id: id } = await (
+      await chatCustomer(service.url)
+    ).write('Please find my order A-1042');
     await waitFor('the call', () => side.executions.length === 2);
-    expect(side.executions[1]).toEqual({ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { order_number: expect.stringContaining('A-1042') }, args: expect.anything(), conversation_id: id });
-    const record = async () => (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as Json | undefined;
+    expect(side.executions[1]).toEqual({
+      tool_call_id: expect.stringMatching(/^call_/),
+      tool: 'find_order',
+      arguments: { order_number: expect.stringContaining('A-1042') },
+      args: expect.anything(),
+      conversation_id: id,
+    });
+    const record = async () =>
+      (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data[0] as
+        | Json
+        | undefined;
     await waitFor('its end', async () => (await record())?.status === 'succeeded');
     expect(await record()).toMatchObject({ attempts: 1, result: { found: true } });
   });
@@ -681,7 +856,11 @@ describe('With the agent of the real service', () => {
       await new Promise((resolve) => setTimeout(resolve, 1500));
       res.status(200).json({ slow: true });
     };
-    expect(await call()).toMatchObject({ status: 'succeeded', attempts: 2, result: { slow: true } });
+    expect(await call()).toMatchObject({
+      status: 'succeeded',
+      attempts: 2,
+      result: { slow: true },
+    });
     expect(side.executions).toHaveLength(2);
   });
 
@@ -693,7 +872,11 @@ describe('With the agent of the real service', () => {
       await end.promise;
       res.status(200).json({});
     };
-    expect(await call()).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'timeout' } });
+    expect(await call()).toMatchObject({
+      status: 'failed',
+      attempts: 3,
+      error: { type: 'timeout' },
+    });
     end.resolve(true);
     expect(side.executions).toHaveLength(2);
   });
@@ -704,7 +887,10 @@ describe('With the agent of the real service', () => {
       side.executions.push(json);
       res.status(200).json(undefined);
     };
-    expect(await call()).toMatchObject({ status: 'failed', error: { type: 'invalid_response', message: expect.stringContaining('empty body') } });
+    expect(await call()).toMatchObject({
+      status: 'failed',
+      error: { type: 'invalid_response', message: expect.stringContaining('empty body') },
+    });
   });
 
   it('is accepted at once in a form that the service takes', async () => {

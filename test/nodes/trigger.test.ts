@@ -8,7 +8,14 @@ import { sharedTestCa } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 import { failureOf, listenToLog, type Credential } from './helpers/n8n.ts';
 import { freeAddress, startWire, type Wire } from './helpers/strangers.ts';
-import { startWebhookHost, type Json, type Side, type Trigger, type TriggerOptions, type WebhookHost } from './helpers/webhookHost.ts';
+import {
+  startWebhookHost,
+  type Json,
+  type Side,
+  type Trigger,
+  type TriggerOptions,
+  type WebhookHost,
+} from './helpers/webhookHost.ts';
 
 let service: TestService;
 let host: WebhookHost;
@@ -45,21 +52,30 @@ interface Hook {
   target_url: string;
   source: string;
 }
-const hooks = async (): Promise<Hook[]> => (await service.api.get('/api/hooks?limit=200')).body.data;
-const hooksAt = async (side: Side) => (await hooks()).filter(({ target_url: url }) => url === side.url);
+const hooks = async (): Promise<Hook[]> =>
+  (await service.api.get('/api/hooks?limit=200')).body.data;
+const hooksAt = async (side: Side) =>
+  (await hooks()).filter(({ target_url: url }) => url === side.url);
 const eventsAt = async (side: Side) => (await hooksAt(side)).map(({ event }) => event).sort();
 
 const EVENTS = ['conversation.opened', 'message.received'];
-const trigger = (parameters: TriggerOptions['parameters'] = { events: EVENTS }, options: Partial<TriggerOptions> = {}): Trigger =>
-  host.addTrigger({ parameters, ...options });
-async function activated(parameters?: TriggerOptions['parameters'], options?: Partial<TriggerOptions>): Promise<Side> {
+const trigger = (
+  parameters: TriggerOptions['parameters'] = { events: EVENTS },
+  options: Partial<TriggerOptions> = {},
+): Trigger => host.addTrigger({ parameters, ...options });
+async function activated(
+  parameters?: TriggerOptions['parameters'],
+  options?: Partial<TriggerOptions>,
+): Promise<Side> {
   const { production } = trigger(parameters, options);
   await production.activate();
   return production;
 }
 
 type Stored = Record<string, { id: string; secret: string }>;
-const stored = (side: Side): Stored => ((side.staticData['node:Trigger'] as IDataObject | undefined)?.subscriptions ?? {}) as unknown as Stored;
+const stored = (side: Side): Stored =>
+  ((side.staticData['node:Trigger'] as IDataObject | undefined)?.subscriptions ??
+    {}) as unknown as Stored;
 
 // What the service would send, signed by hand from the specification's words.
 const payloadOf = (event = 'message.received', conversation: Json = {}): Json => ({
@@ -67,7 +83,13 @@ const payloadOf = (event = 'message.received', conversation: Json = {}): Json =>
   event,
   occurred_at: new Date().toISOString(),
   workspace: 'test',
-  conversation: { id: 'conv_1', channel: 'web_chat', status: 'ai_active', funnel_stage: 'new', ...conversation },
+  conversation: {
+    id: 'conv_1',
+    channel: 'web_chat',
+    status: 'ai_active',
+    funnel_stage: 'new',
+    ...conversation,
+  },
 });
 interface SendOptions {
   payload?: Json;
@@ -76,7 +98,16 @@ interface SendOptions {
   t?: number;
   headers?: Record<string, string | undefined>;
 }
-async function send(side: Side, { payload = payloadOf(), body = JSON.stringify(payload), secret, t = Math.floor(Date.now() / 1000), headers = {} }: SendOptions = {}) {
+async function send(
+  side: Side,
+  {
+    payload = payloadOf(),
+    body = JSON.stringify(payload),
+    secret,
+    t = Math.floor(Date.now() / 1000),
+    headers = {},
+  }: SendOptions = {},
+) {
   const key = secret ?? stored(side)[payload.event as string]?.secret ?? 'unknown';
   const all: Record<string, string | undefined> = {
     'content-type': 'application/json',
@@ -85,8 +116,15 @@ async function send(side: Side, { payload = payloadOf(), body = JSON.stringify(p
     'x-service-delivery': payload.id as string,
     ...headers,
   };
-  const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Record<string, string>;
-  const response = await fetch(side.url, { method: 'POST', body, headers: given, dispatcher: agent });
+  const given = Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>;
+  const response = await fetch(side.url, {
+    method: 'POST',
+    body,
+    headers: given,
+    dispatcher: agent,
+  });
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
@@ -94,14 +132,19 @@ describe('Life cycle', () => {
   it('makes one subscription for each event, and keeps ids and secrets in the static data', async () => {
     const side = await activated();
     const here = await hooksAt(side);
-    expect(here.map(({ event, source }) => ({ event, source })).sort((a, b) => a.event.localeCompare(b.event))).toEqual(
-      EVENTS.map((event) => ({ event, source: 'n8n' })),
-    );
-    for (const { id, event } of here) expect(stored(side)[event]).toEqual({ id, secret: expect.stringMatching(/^whsec_/) });
+    expect(
+      here
+        .map(({ event, source }) => ({ event, source }))
+        .sort((a, b) => a.event.localeCompare(b.event)),
+    ).toEqual(EVENTS.map((event) => ({ event, source: 'n8n' })));
+    for (const { id, event } of here)
+      expect(stored(side)[event]).toEqual({ id, secret: expect.stringMatching(/^whsec_/) });
   });
 
   it('makes one subscription for an event that is chosen twice', async () => {
-    expect(await eventsAt(await activated({ events: ['message.sent', 'message.sent'] }))).toEqual(['message.sent']);
+    expect(await eventsAt(await activated({ events: ['message.sent', 'message.sent'] }))).toEqual([
+      'message.sent',
+    ]);
   });
 
   it('finds its subscriptions again and leaves them alone', async () => {
@@ -114,15 +157,25 @@ describe('Life cycle', () => {
   });
 
   it.each<[string, (side: Side) => Promise<void> | void]>([
-    ['a subscription was deleted at the service', async (side) => void (await service.api.delete(`/api/hooks/${(await hooksAt(side))[0]!.id}`))],
+    [
+      'a subscription was deleted at the service',
+      async (side) => void (await service.api.delete(`/api/hooks/${(await hooksAt(side))[0]!.id}`)),
+    ],
     ['the static data was lost', (side) => void (side.staticData = {})],
-    ['the static data belongs to other subscriptions', (side) => void (stored(side)['message.received']!.id = 'sub_other')],
+    [
+      'the static data belongs to other subscriptions',
+      (side) => void (stored(side)['message.received']!.id = 'sub_other'),
+    ],
   ])('heals itself when %s', async (_what, damage) => {
     const side = await activated();
     await damage(side);
     await side.activate();
     expect(await eventsAt(side)).toEqual(EVENTS);
-    expect((await hooksAt(side)).map(({ id }) => id).sort()).toEqual(Object.values(stored(side)).map(({ id }) => id).sort());
+    expect((await hooksAt(side)).map(({ id }) => id).sort()).toEqual(
+      Object.values(stored(side))
+        .map(({ id }) => id)
+        .sort(),
+    );
     expect((await send(side)).status).toBe(200);
   });
 
@@ -144,15 +197,31 @@ describe('Life cycle', () => {
     changed.parameters = { events: ['message.received'] };
     await side.activate();
     expect(await eventsAt(side)).toEqual(['message.received']);
-    expect((await send(side, { payload: payloadOf('conversation.opened'), secret })).status).toBe(401);
+    expect((await send(side, { payload: payloadOf('conversation.opened'), secret })).status).toBe(
+      401,
+    );
     expect(side.executions).toEqual([]);
   });
 
   it('removes an orphan of its own address that is in the way, and no other subscription', async () => {
     const { production: side } = trigger();
-    await service.api.post('/api/hooks', { event: 'message.received', target_url: side.url, source: 'n8n' });
-    await service.api.post('/api/hooks', { event: 'payment.paid', target_url: side.url, source: 'n8n' });
-    const foreign = (await service.api.post('/api/hooks', { event: 'message.received', target_url: `${side.url}/other`, source: 'n8n' })).body.id;
+    await service.api.post('/api/hooks', {
+      event: 'message.received',
+      target_url: side.url,
+      source: 'n8n',
+    });
+    await service.api.post('/api/hooks', {
+      event: 'payment.paid',
+      target_url: side.url,
+      source: 'n8n',
+    });
+    const foreign = (
+      await service.api.post('/api/hooks', {
+        event: 'message.received',
+        target_url: `${side.url}/other`,
+        source: 'n8n',
+      })
+    ).body.id;
     await side.activate();
     expect(await eventsAt(side)).toEqual(EVENTS);
     expect((await hooks()).map(({ id }) => id)).toContain(foreign);
@@ -163,7 +232,13 @@ describe('Life cycle', () => {
     let orphan: string | undefined;
     wire.before = async (method) => {
       if (method !== 'POST' || orphan) return;
-      orphan = (await service.api.post('/api/hooks', { event: 'message.received', target_url: side.url, source: 'n8n' })).body.id as string;
+      orphan = (
+        await service.api.post('/api/hooks', {
+          event: 'message.received',
+          target_url: side.url,
+          source: 'n8n',
+        })
+      ).body.id as string;
     };
     await side.activate();
     wire.before = undefined;
@@ -175,18 +250,33 @@ describe('Life cycle', () => {
   });
 
   it('is all or nothing: what it made is removed when one event fails', async () => {
-    const { production: side } = trigger({ events: ['message.received', 'message.sent', 'no.such_event'] });
+    const { production: side } = trigger({
+      events: ['message.received', 'message.sent', 'no.such_event'],
+    });
     const error = await failureOf(side.activate());
-    expect(error).toMatchObject({ name: 'NodeApiError', httpCode: '400', message: expect.stringContaining('no.such_event') });
+    expect(error).toMatchObject({
+      name: 'NodeApiError',
+      httpCode: '400',
+      message: expect.stringContaining('no.such_event'),
+    });
     expect(await hooksAt(side)).toEqual([]);
     expect(stored(side)).toEqual({});
   });
 
   it('is all or nothing at the 26th subscription too, and the error says what to do', async () => {
-    for (let i = 0; i < 24; i += 1) await service.api.post('/api/hooks', { event: 'message.sent', target_url: `${host.url}/full/${i}`, source: 'other' });
+    for (let i = 0; i < 24; i += 1)
+      await service.api.post('/api/hooks', {
+        event: 'message.sent',
+        target_url: `${host.url}/full/${i}`,
+        source: 'other',
+      });
     const { production: side } = trigger();
     const error = await failureOf(side.activate());
-    expect(error).toMatchObject({ httpCode: '409', message: expect.stringContaining('24 from "other"'), description: expect.stringContaining('Subscription → Delete') });
+    expect(error).toMatchObject({
+      httpCode: '409',
+      message: expect.stringContaining('24 from "other"'),
+      description: expect.stringContaining('Subscription → Delete'),
+    });
     expect(await hooksAt(side)).toEqual([]);
   });
 
@@ -194,8 +284,13 @@ describe('Life cycle', () => {
     const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
     try {
       const own = { baseUrl: strict.url, apiKey: strict.apiKey };
-      const error = await failureOf(trigger({ events: ['message.sent'] }, { credential: () => own }).production.activate());
-      expect(error).toMatchObject({ httpCode: '422', description: expect.stringMatching(/WEBHOOK_URL.*ALLOWED_NETWORKS/) });
+      const error = await failureOf(
+        trigger({ events: ['message.sent'] }, { credential: () => own }).production.activate(),
+      );
+      expect(error).toMatchObject({
+        httpCode: '422',
+        description: expect.stringMatching(/WEBHOOK_URL.*ALLOWED_NETWORKS/),
+      });
     } finally {
       await strict.stop();
     }
@@ -214,7 +309,11 @@ describe('Life cycle', () => {
 
   it('removes its subscriptions on deactivation, by id and by address, and forgets the secrets', async () => {
     const side = await activated();
-    await service.api.post('/api/hooks', { event: 'message.sent', target_url: side.url, source: 'n8n' });
+    await service.api.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: side.url,
+      source: 'n8n',
+    });
     expect(await side.deactivate()).toBe(true);
     expect(await hooksAt(side)).toEqual([]);
     expect(stored(side)).toEqual({});
@@ -229,7 +328,13 @@ describe('Life cycle', () => {
 
   it('removes a known subscription whose address has changed meanwhile', async () => {
     const side = await activated({ events: ['message.sent'] });
-    const elsewhere = (await service.api.post('/api/hooks', { event: 'message.sent', target_url: `${host.url}/old-address`, source: 'n8n' })).body;
+    const elsewhere = (
+      await service.api.post('/api/hooks', {
+        event: 'message.sent',
+        target_url: `${host.url}/old-address`,
+        source: 'n8n',
+      })
+    ).body;
     stored(side)['message.sent'] = { id: elsewhere.id, secret: elsewhere.secret };
     await side.delete();
     expect(await hooks()).toEqual([]);
@@ -297,14 +402,28 @@ describe('Life cycle', () => {
 
 describe('A sample when listening for a test event', () => {
   it('arrives verified, after registration, and passes the filters', async () => {
-    const { test, production } = trigger({ events: ['conversation.closed', 'message.sent'], options: { sendSample: true }, filters: { channels: ['nowhere'] } });
+    const { test, production } = trigger({
+      events: ['conversation.closed', 'message.sent'],
+      options: { sendSample: true },
+      filters: { channels: ['nowhere'] },
+    });
     await test.activate();
     expect(wire.seen.filter(({ path }) => path.endsWith('/test'))).toEqual([]);
     await waitFor('the sample', () => test.executions.length > 0);
-    expect(test.executions).toEqual([expect.objectContaining({ event: 'conversation.closed', outcome: expect.anything(), delivery_id: expect.stringMatching(/^evt_/) })]);
+    expect(test.executions).toEqual([
+      expect.objectContaining({
+        event: 'conversation.closed',
+        outcome: expect.anything(),
+        delivery_id: expect.stringMatching(/^evt_/),
+      }),
+    ]);
     expect(production.executions).toEqual([]);
     const deliveries = `/api/hooks/${stored(test)['conversation.closed']!.id}/deliveries`;
-    const sent = await waitFor('the record of it', async () => (await service.api.get(deliveries)).body.data.find(({ status }: { status: string }) => status === 'delivered'));
+    const sent = await waitFor('the record of it', async () =>
+      (await service.api.get(deliveries)).body.data.find(
+        ({ status }: { status: string }) => status === 'delivered',
+      ),
+    );
     expect(sent.attempts).toHaveLength(1);
   });
 
@@ -312,7 +431,9 @@ describe('A sample when listening for a test event', () => {
     const { test } = trigger({ events: ['message.sent'], options: { sendSample: true } });
     await test.activate();
     await test.deactivate();
-    await waitFor('the sample to be asked for', () => wire.seen.some(({ path }) => path.endsWith('/test')));
+    await waitFor('the sample to be asked for', () =>
+      wire.seen.some(({ path }) => path.endsWith('/test')),
+    );
     expect(test.executions).toEqual([]);
   });
 
@@ -331,34 +452,57 @@ describe('A sample when listening for a test event', () => {
 describe('Verification', () => {
   it('emits the payload as sent, plus delivery_id', async () => {
     const side = await activated();
-    const payload: Json = { ...payloadOf(), message: { text: 'Grüße 🎉', big: 1.5, empty: null, list: [] } };
+    const payload: Json = {
+      ...payloadOf(),
+      message: { text: 'Grüße 🎉', big: 1.5, empty: null, list: [] },
+    };
     expect(await send(side, { payload })).toMatchObject({ status: 200, text: '' });
     expect(side.executions).toEqual([{ ...payload, delivery_id: payload.id }]);
   });
 
-  it.each(['buffer', 'when_read'] as const)('verifies the raw bytes (rawBody: %s), not the parsed body', async (rawBody) => {
-    const side = await activated({ events: EVENTS }, { rawBody });
-    const payload = payloadOf();
-    const body = `{ "z": 1.0,\n  "event":"message.received", "id" : "${payload.id as string}", "text":"\\u00fc" }`;
-    expect((await send(side, { payload, body })).status).toBe(200);
-    expect(side.executions[0]).toMatchObject({ z: 1, text: 'ü' });
-    const reformatted = JSON.stringify(JSON.parse(body));
-    const t = Math.floor(Date.now() / 1000);
-    const signature = `t=${t},v1=${createHmac('sha256', stored(side)['message.received']!.secret).update(`${t}.${body}`).digest('hex')}`;
-    expect((await send(side, { payload, body: reformatted, headers: { 'x-service-signature': signature } })).status).toBe(401);
-    expect(side.executions).toHaveLength(1);
-  });
+  it.each(['buffer', 'when_read'] as const)(
+    'verifies the raw bytes (rawBody: %s), not the parsed body',
+    async (rawBody) => {
+      const side = await activated({ events: EVENTS }, { rawBody });
+      const payload = payloadOf();
+      const body = `{ "z": 1.0,\n  "event":"message.received", "id" : "${payload.id as string}", "text":"\\u00fc" }`;
+      expect((await send(side, { payload, body })).status).toBe(200);
+      expect(side.executions[0]).toMatchObject({ z: 1, text: 'ü' });
+      const reformatted = JSON.stringify(JSON.parse(body));
+      const t = Math.floor(Date.now() / 1000);
+      const signature = `t=${t},v1=${createHmac('sha256', stored(side)['message.received']!.secret).update(`${t}.${body}`).digest('hex')}`;
+      expect(
+        (
+          await send(side, {
+            payload,
+            body: reformatted,
+            headers: { 'x-service-signature': signature },
+          })
+        ).status,
+      ).toBe(401);
+      expect(side.executions).toHaveLength(1);
+    },
+  );
 
   it.each<[string, () => SendOptions]>([
     ['a forged signature', () => ({ secret: 'whsec_forged' })],
     ['no signature', () => ({ headers: { 'x-service-signature': undefined } })],
-    ['a signature without a time', () => ({ headers: { 'x-service-signature': `v1=${'0'.repeat(64)}` } })],
+    [
+      'a signature without a time',
+      () => ({ headers: { 'x-service-signature': `v1=${'0'.repeat(64)}` } }),
+    ],
     ['a time 301 seconds ago', () => ({ t: Math.floor(Date.now() / 1000) - 302 })],
     ['a time 301 seconds ahead', () => ({ t: Math.floor(Date.now() / 1000) + 303 })],
     ['no event header', () => ({ headers: { 'x-service-event': undefined } })],
     ['an event that was not chosen', () => ({ headers: { 'x-service-event': 'payment.paid' } })],
-    ['the name of a property of every object as event', () => ({ headers: { 'x-service-event': 'constructor' } })],
-    ['another delivery id than the body’s', () => ({ headers: { 'x-service-delivery': 'evt_other' } })],
+    [
+      'the name of a property of every object as event',
+      () => ({ headers: { 'x-service-event': 'constructor' } }),
+    ],
+    [
+      'another delivery id than the body’s',
+      () => ({ headers: { 'x-service-delivery': 'evt_other' } }),
+    ],
   ])('answers 401 and starts nothing: %s', async (_what, options) => {
     const side = await activated();
     const answer = await send(side, options());
@@ -372,15 +516,21 @@ describe('Verification', () => {
     const payload = payloadOf('conversation.opened');
     const secret = stored(side)['message.received']!.secret;
     expect((await send(side, { payload, secret })).status).toBe(401);
-    expect((await send(side, { payload, secret, headers: { 'x-service-event': 'message.received' } })).status).toBe(401);
+    expect(
+      (await send(side, { payload, secret, headers: { 'x-service-event': 'message.received' } }))
+        .status,
+    ).toBe(401);
     expect((await send(side, { payload })).status).toBe(200);
   });
 
-  it.each(['[]', '"text"', 'null', '1', '{}'])('refuses a signed body that is no event: %s', async (body) => {
-    const side = await activated();
-    expect((await send(side, { body })).status).toBe(401);
-    expect(side.executions).toEqual([]);
-  });
+  it.each(['[]', '"text"', 'null', '1', '{}'])(
+    'refuses a signed body that is no event: %s',
+    async (body) => {
+      const side = await activated();
+      expect((await send(side, { body })).status).toBe(401);
+      expect(side.executions).toEqual([]);
+    },
+  );
 
   it('keeps to the tolerance that is set', async () => {
     const side = await activated({ events: EVENTS, options: { tolerance: 30 } });
@@ -391,7 +541,10 @@ describe('Verification', () => {
   });
 
   it.each([0, -1, 'x'])('takes 300 seconds for a tolerance of %s', async (tolerance) => {
-    const side = await activated({ events: EVENTS, options: { tolerance: `={{ ${JSON.stringify(tolerance)} }}` } });
+    const side = await activated({
+      events: EVENTS,
+      options: { tolerance: `={{ ${JSON.stringify(tolerance)} }}` },
+    });
     const now = Math.floor(Date.now() / 1000);
     expect((await send(side, { t: now - 400 })).status).toBe(401);
     expect((await send(side, { t: now - 200 })).status).toBe(200);
@@ -405,13 +558,21 @@ describe('Verification', () => {
       await (await chatCustomer(service.url)).write('Hello');
       await waitFor('the event', () => side.executions.length === nth);
     };
-    const rotate = async () => (await service.api.post(`/api/hooks/${stored(side)[event]!.id}/rotate-secret`)).body as { id: string; secret: string };
+    const rotate = async () =>
+      (await service.api.post(`/api/hooks/${stored(side)[event]!.id}/rotate-secret`)).body as {
+        id: string;
+        secret: string;
+      };
     try {
       await opens(1);
       expect(log.warnings).toEqual([]);
       const { secret: second } = await rotate();
       await opens(2);
-      expect(log.warnings).toEqual([expect.stringMatching(/The secret of conversation\.opened was rotated .* Publish the workflow again before 24 hours have passed/)]);
+      expect(log.warnings).toEqual([
+        expect.stringMatching(
+          /The secret of conversation\.opened was rotated .* Publish the workflow again before 24 hours have passed/,
+        ),
+      ]);
       await rotate();
       await opens(3);
       expect(log.warnings).toHaveLength(1); // once an hour is enough
@@ -433,12 +594,21 @@ describe('Verification', () => {
     const before = new Date().toISOString();
     const hook = () => stored(side)[event]!.id;
     await service.api.post(`/api/hooks/${hook()}/rotate-secret`);
-    expect((await service.api.post(`/api/hooks/${hook()}/revoke-previous-secrets`)).body).toMatchObject({ revoked: 1 });
+    expect(
+      (await service.api.post(`/api/hooks/${hook()}/revoke-previous-secrets`)).body,
+    ).toMatchObject({ revoked: 1 });
     await (await chatCustomer(service.url)).write('Hello');
-    await waitFor('the refusal', async () => (await service.api.get(`/api/hooks/${hook()}/deliveries?status=failed`)).body.data[0]?.attempts[0].status_code === 401);
+    await waitFor(
+      'the refusal',
+      async () =>
+        (await service.api.get(`/api/hooks/${hook()}/deliveries?status=failed`)).body.data[0]
+          ?.attempts[0].status_code === 401,
+    );
     await side.deactivate();
     await side.activate();
-    expect((await service.api.post(`/api/hooks/${hook()}/recover`, { since: before })).body).toEqual({ redelivered: 1 });
+    expect(
+      (await service.api.post(`/api/hooks/${hook()}/recover`, { since: before })).body,
+    ).toEqual({ redelivered: 1 });
     await waitFor('the event', () => side.executions.length === 1);
   });
 
@@ -457,7 +627,8 @@ describe('Verification', () => {
   it('answers 503 to everything while no secret is stored: it cannot be told from the service', async () => {
     const { production: side } = trigger({ events: ['message.sent'] });
     side.isRegistered = true;
-    for (const event of ['payment.paid', undefined]) expect((await send(side, { headers: { 'x-service-event': event } })).status).toBe(503);
+    for (const event of ['payment.paid', undefined])
+      expect((await send(side, { headers: { 'x-service-event': event } })).status).toBe(503);
   });
 
   it('answers 503 for a chosen event whose secret is missing', async () => {
@@ -469,7 +640,11 @@ describe('Verification', () => {
 });
 
 describe('Filters', () => {
-  const filters = { channels: ['web_chat'], statuses: ['ai_active', 'awaiting_human'], funnelStages: ['qualified'] };
+  const filters = {
+    channels: ['web_chat'],
+    statuses: ['ai_active', 'awaiting_human'],
+    funnelStages: ['qualified'],
+  };
 
   it.each<[Json, boolean]>([
     [{ funnel_stage: 'qualified' }, true],
@@ -479,7 +654,9 @@ describe('Filters', () => {
     [{ funnel_stage: 'qualified', channel: 'whatsapp_cloud' }, false],
   ])('of %j: starts an execution: %s', async (conversation, starts) => {
     const side = await activated({ events: EVENTS, filters });
-    expect((await send(side, { payload: payloadOf('message.received', conversation) })).status).toBe(200);
+    expect(
+      (await send(side, { payload: payloadOf('message.received', conversation) })).status,
+    ).toBe(200);
     expect(side.executions).toHaveLength(starts ? 1 : 0);
   });
 
@@ -494,7 +671,10 @@ describe('One execution for a delivery', () => {
   it('answers a repeat 200 and starts nothing', async () => {
     const side = await activated();
     const payload = payloadOf();
-    expect([(await send(side, { payload })).status, (await send(side, { payload })).status]).toEqual([200, 200]);
+    expect([
+      (await send(side, { payload })).status,
+      (await send(side, { payload })).status,
+    ]).toEqual([200, 200]);
     expect(side.executions).toHaveLength(1);
   });
 
@@ -541,15 +721,26 @@ describe('One execution for a delivery', () => {
   });
 
   it.each([
-    ['in one workflow', { workflowId: 'workflow-a', nodeId: 'one' }, { workflowId: 'workflow-a', nodeId: 'two' }],
-    ['in a copy of the workflow', { workflowId: 'workflow-a', nodeId: 'three' }, { workflowId: 'workflow-b', nodeId: 'three' }],
-  ])('starts one execution for each of two triggers that the same event goes to, %s', async (_what, first, second) => {
-    const [one, two] = [await activated(undefined, first), await activated(undefined, second)];
-    const payload = payloadOf();
-    await send(one, { payload });
-    await send(two, { payload });
-    expect([one.executions.length, two.executions.length]).toEqual([1, 1]);
-  });
+    [
+      'in one workflow',
+      { workflowId: 'workflow-a', nodeId: 'one' },
+      { workflowId: 'workflow-a', nodeId: 'two' },
+    ],
+    [
+      'in a copy of the workflow',
+      { workflowId: 'workflow-a', nodeId: 'three' },
+      { workflowId: 'workflow-b', nodeId: 'three' },
+    ],
+  ])(
+    'starts one execution for each of two triggers that the same event goes to, %s',
+    async (_what, first, second) => {
+      const [one, two] = [await activated(undefined, first), await activated(undefined, second)];
+      const payload = payloadOf();
+      await send(one, { payload });
+      await send(two, { payload });
+      expect([one.executions.length, two.executions.length]).toEqual([1, 1]);
+    },
+  );
 
   it('starts the test and the production workflow, one each', async () => {
     const both = trigger();
@@ -575,7 +766,9 @@ describe('One execution for a delivery', () => {
     const t = Math.floor(Date.now() / 1000);
     const manual = { 'x-service-redelivery': 'manual' };
     await send(side, { payload, t });
-    expect((await send(side, { payload, t, headers: { 'x-service-redelivery': 'automatic' } })).status).toBe(200);
+    expect(
+      (await send(side, { payload, t, headers: { 'x-service-redelivery': 'automatic' } })).status,
+    ).toBe(200);
     expect(side.executions).toHaveLength(1);
     expect((await send(side, { payload, t: t + 1, headers: manual })).status).toBe(200);
     expect(side.executions).toHaveLength(2);
@@ -587,11 +780,17 @@ describe('One execution for a delivery', () => {
     const side = await activated();
     const payload = payloadOf();
     const t = Math.floor(Date.now() / 1000);
-    const inRound = (round: number) => ({ 'x-service-redelivery': 'manual', 'x-service-redelivery-round': String(round) });
+    const inRound = (round: number) => ({
+      'x-service-redelivery': 'manual',
+      'x-service-redelivery-round': String(round),
+    });
     await send(side, { payload, t });
     await send(side, { payload, t: t + 1, headers: inRound(1) });
     expect(side.executions).toHaveLength(2);
-    expect(await send(side, { payload, t: t + 6, headers: inRound(1) })).toMatchObject({ status: 200, text: expect.stringContaining('taken before') });
+    expect(await send(side, { payload, t: t + 6, headers: inRound(1) })).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('taken before'),
+    });
     expect(side.executions).toHaveLength(2);
     await send(side, { payload, t: t + 7, headers: inRound(3) });
     expect(side.executions).toHaveLength(3);
@@ -602,10 +801,17 @@ describe('One execution for a delivery', () => {
     const payload = payloadOf();
     const t = Math.floor(Date.now() / 1000);
     const manual = { 'x-service-redelivery': 'manual' };
-    for (const captured of [{ payload, t }, { payload, t: t + 1, headers: manual }]) await send(side, captured);
+    for (const captured of [
+      { payload, t },
+      { payload, t: t + 1, headers: manual },
+    ])
+      await send(side, captured);
     expect(side.executions).toHaveLength(2);
     for (const replayed of [t - 5, t, t + 1]) {
-      expect(await send(side, { payload, t: replayed, headers: manual })).toMatchObject({ status: 200, text: expect.stringContaining('taken before') });
+      expect(await send(side, { payload, t: replayed, headers: manual })).toMatchObject({
+        status: 200,
+        text: expect.stringContaining('taken before'),
+      });
     }
     expect(side.executions).toHaveLength(2);
   });
@@ -617,8 +823,14 @@ describe('With the real service', () => {
     const customer = await chatCustomer(service.url, { name: 'Ana', email: 'ana@example.com' });
     const { conversation_id: id } = await customer.write('Hello');
     await waitFor('both events', () => side.executions.length === 2);
-    const byEvent = Object.fromEntries(side.executions.map((each) => [each.event, each])) as Record<string, Json>;
-    expect(byEvent['message.received']).toMatchObject({ conversation: { id }, message: { text: 'Hello', direction: 'inbound' } });
+    const byEvent = Object.fromEntries(side.executions.map((each) => [each.event, each])) as Record<
+      string,
+      Json
+    >;
+    expect(byEvent['message.received']).toMatchObject({
+      conversation: { id },
+      message: { text: 'Hello', direction: 'inbound' },
+    });
     expect(byEvent['conversation.opened']).toMatchObject({ conversation: { id } });
     for (const each of side.executions) expect(each.delivery_id).toBe(each.id);
     expect(JSON.stringify(side.executions)).not.toContain('ana@example.com');
@@ -660,7 +872,8 @@ describe('With the real service', () => {
     const customer = await chatCustomer(service.url);
     await customer.write('Hello');
     const [{ id }] = (await hooksAt(side)) as [Hook];
-    const attempts = async () => (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0]?.attempts ?? [];
+    const attempts = async () =>
+      (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0]?.attempts ?? [];
     await waitFor('a refusal', async () => (await attempts())[0]?.status_code === 503);
     side.staticData = known;
     await waitFor('the event', () => side.executions.length > 0);
@@ -678,7 +891,8 @@ describe('With the real service', () => {
     await waitFor('the event', () => side.executions.length > 0);
     expect(side.executions).toHaveLength(1);
     const { id } = stored(side)['conversation.opened']!;
-    const delivery = async () => (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
+    const delivery = async () =>
+      (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
     await waitFor('it to be delivered', async () => (await delivery()).status === 'delivered');
     await service.api.post(`/api/hooks/${id}/deliveries/${(await delivery()).id}/redeliver`);
     await waitFor('it to come again', () => side.executions.length === 2);

@@ -4,4 +4,9 @@ import { dropSchema } from './schemas.ts';
 
 const url = process.env.DATABASE_URL!;
 
-storeContract('PostgreSQL, on a server', () => openInFreshSchema(() => url, (schema) => dropSchema(url, schema)));
+storeContract('PostgreSQL, on a server', () =>
+  openInFreshSchema(
+    () => url,
+    (schema) => dropSchema(url, schema),
+  ),
+);

@@ -2,5 +2,7 @@
 import { startPostgres } from './server.ts';
 
 const server = await startPostgres({ fsync: false });
-process.stdout.write(`${JSON.stringify({ url: server.url, pid: server.pid, logFile: server.logFile })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ url: server.url, pid: server.pid, logFile: server.logFile })}\n`,
+);
 setInterval(() => {}, 60_000);

@@ -7,6 +7,11 @@ export default {
   // A write costs more there: what makes thousands takes longer than 30 s on two busy cores.
   testTimeout: 120_000,
   rootDir: '../..',
-  testMatch: ['service', 'nodes', 'examples', 'postgres'].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-  testPathIgnorePatterns: ['/node_modules/', ...Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`)],
+  testMatch: ['service', 'nodes', 'examples', 'postgres'].map(
+    (folder) => `<rootDir>/test/${folder}/**/*.test.ts`,
+  ),
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...Object.keys(embeddedOnly).map((path) => `<rootDir>/${path}`),
+  ],
 };

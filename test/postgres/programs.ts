@@ -10,11 +10,19 @@ export const INSTALL_POSTGRES =
   'PostgreSQL is not installed. Install it: `apt-get install -y postgresql` (Debian, Ubuntu), `dnf install -y postgresql-server` (Fedora), `brew install postgresql` (macOS). Or set DATABASE_URL to a server of your own.';
 
 /** Where `initdb` and `postgres` may be: Debian's newest version first, then the PATH. */
-export const postgresFolders = (): readonly string[] => [...debianFolders(), ...(process.env.PATH ?? '').split(delimiter)];
+export const postgresFolders = (): readonly string[] => [
+  ...debianFolders(),
+  ...(process.env.PATH ?? '').split(delimiter),
+];
 
 /** The first folder that holds PostgreSQL's programs; null when there is none. */
 export function findPostgres(folders = postgresFolders()): string | null {
-  return folders.find((folder) => folder !== '' && ['initdb', 'postgres'].every((name) => isProgram(join(folder, name)))) ?? null;
+  return (
+    folders.find(
+      (folder) =>
+        folder !== '' && ['initdb', 'postgres'].every((name) => isProgram(join(folder, name))),
+    ) ?? null
+  );
 }
 
 /**
@@ -24,8 +32,13 @@ export function findPostgres(folders = postgresFolders()): string | null {
  */
 export function postgresUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout, 10));
-  if (!uid || !gid) throw new Error('PostgreSQL refuses to run as root, and there is no user `postgres` to run it as. Make one (`useradd --system postgres`), or run this as another user.');
+  const [uid, gid] = ['-u', '-g'].map((flag) =>
+    Number.parseInt(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout, 10),
+  );
+  if (!uid || !gid)
+    throw new Error(
+      'PostgreSQL refuses to run as root, and there is no user `postgres` to run it as. Make one (`useradd --system postgres`), or run this as another user.',
+    );
   return { uid, gid };
 }
 
@@ -53,10 +66,14 @@ function isProgram(file: string): boolean {
  */
 export function ensurePostgres(): string | null {
   if (findPostgres() !== null) return null;
-  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) return INSTALL_POSTGRES;
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0)
+    return INSTALL_POSTGRES;
   console.log('Installing PostgreSQL by apt-get');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const args of [['update', '-qq'], ['install', '-y', '-qq', 'postgresql']]) {
+  for (const args of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', 'postgresql'],
+  ]) {
     const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
     if (status !== 0) return `${INSTALL_POSTGRES}\nHere apt-get could not: ${stderr.trim()}`;
   }

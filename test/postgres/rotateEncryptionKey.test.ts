@@ -31,7 +31,12 @@ describe('rotate-encryption-key on a database', () => {
     await writeFile(file, `${newKey}\n`);
     return new Promise<{ code: number; out: string; err: string }>((resolve) => {
       const args = [MAIN, 'rotate-encryption-key', '--new-key-file', file];
-      execFile(process.execPath, args, { cwd: storage.folder, env: { PATH: process.env.PATH, ...storage.env } }, (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+      execFile(
+        process.execPath,
+        args,
+        { cwd: storage.folder, env: { PATH: process.env.PATH, ...storage.env } },
+        (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      );
     });
   };
 
@@ -39,23 +44,41 @@ describe('rotate-encryption-key on a database', () => {
     const caFile = join(storage.folder, 'ca.pem');
     await writeFile(caFile, receiver.ca);
     const first = await startServiceProcess({ caFile, env: storage.env });
-    const hook = (await first.api.post('/api/hooks', { event: 'message.received', target_url: receiver.url })).body;
+    const hook = (
+      await first.api.post('/api/hooks', { event: 'message.received', target_url: receiver.url })
+    ).body;
     await first.close();
 
     const newKey = randomBytes(32).toString('base64');
     const { code, out, err } = await rotate(newKey);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(new RegExp(`^Sealed \\d+ records? with the new key; nothing in the schema ${storage.env.DATABASE_SCHEMA} of the database opens with the former one any more\\. Set ENCRYPTION_KEY to the key in .*new\\.key before the next start\\.\\n$`));
+    expect(out).toMatch(
+      new RegExp(
+        `^Sealed \\d+ records? with the new key; nothing in the schema ${storage.env.DATABASE_SCHEMA} of the database opens with the former one any more\\. Set ENCRYPTION_KEY to the key in .*new\\.key before the next start\\.\\n$`,
+      ),
+    );
     expect(existsSync(join(storage.folder, 'data'))).toBe(false);
     const sealed = (await storage.stored()).match(SEALED) ?? [];
     expect(sealed.length).toBeGreaterThan(0);
-    const [from, to] = [storage.env.ENCRYPTION_KEY!, newKey].map((key) => createSecretBox(parseEncryptionKey(key, 'it')));
-    expect(sealed.map((each) => [opens(from!, each), opens(to!, each)])).toEqual(sealed.map(() => [false, true]));
+    const [from, to] = [storage.env.ENCRYPTION_KEY!, newKey].map((key) =>
+      createSecretBox(parseEncryptionKey(key, 'it')),
+    );
+    expect(sealed.map((each) => [opens(from!, each), opens(to!, each)])).toEqual(
+      sealed.map(() => [false, true]),
+    );
 
-    await expect(startServiceProcess({ caFile, env: storage.env })).rejects.toThrow(/The encryption key is not the one/);
-    const second = await startServiceProcess({ caFile, env: { ...storage.env, ENCRYPTION_KEY: newKey, BOOTSTRAP_API_KEY: first.apiKey } });
+    await expect(startServiceProcess({ caFile, env: storage.env })).rejects.toThrow(
+      /The encryption key is not the one/,
+    );
+    const second = await startServiceProcess({
+      caFile,
+      env: { ...storage.env, ENCRYPTION_KEY: newKey, BOOTSTRAP_API_KEY: first.apiKey },
+    });
     try {
-      await fetch(`${second.url}/api/hooks/${hook.id}/test`, { method: 'POST', headers: { authorization: `Bearer ${first.apiKey}` } });
+      await fetch(`${second.url}/api/hooks/${hook.id}/test`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${first.apiKey}` },
+      });
       await waitFor('a delivery, signed as before', () => receiver.requests.length === 1);
       expect(receiver.faults).toEqual([]);
     } finally {
@@ -65,6 +88,9 @@ describe('rotate-encryption-key on a database', () => {
 
   it('says that there is nothing, where no service was started', async () => {
     const { code, err } = await rotate(randomBytes(32).toString('hex'));
-    expect([code, err]).toEqual([1, `conversation-service: There is nothing in the schema ${storage.env.DATABASE_SCHEMA} to seal anew: the service has not been started with this DATABASE_URL and DATABASE_SCHEMA.\n`]);
+    expect([code, err]).toEqual([
+      1,
+      `conversation-service: There is nothing in the schema ${storage.env.DATABASE_SCHEMA} to seal anew: the service has not been started with this DATABASE_URL and DATABASE_SCHEMA.\n`,
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 // `npm run test:postgres`: the service's suites on a real PostgreSQL server, started for the run.
-// Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser, test/chaos or
-// test/abuse runs that suite instead. With DATABASE_URL it is that server.
+// Arguments go to jest: paths of test files, `-t <name>`, … A path in test/n8n, test/browser,
+// test/chaos or test/abuse runs that suite instead. With DATABASE_URL it is that server.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
@@ -13,7 +13,10 @@ import { startPostgres } from './server.ts';
 
 const pathOf = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** A crash of the machine is nothing that these suites cause; those that kill PostgreSQL start one of their own. */
+/**
+ * A crash of the machine is nothing that these suites cause; those that kill PostgreSQL start one
+ * of their own.
+ */
 const FSYNC = false;
 
 const own = process.env.DATABASE_URL ? null : await startOwn();
@@ -34,21 +37,31 @@ async function startOwn() {
   const missing = ensurePostgres();
   if (missing !== null) fail(missing);
   const server = await startPostgres({ fsync: FSYNC }).catch((error) => fail(error.message));
-  console.log(`PostgreSQL ${spawnSync(join(findPostgres(), 'postgres'), ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^.*\) /, '')} on port ${server.port}, for this run`);
+  console.log(
+    `PostgreSQL ${spawnSync(join(findPostgres(), 'postgres'), ['--version'], { encoding: 'utf8' })
+      .stdout.trim()
+      .replace(/^.*\) /, '')} on port ${server.port}, for this run`,
+  );
   return server;
 }
 
 async function runJest() {
   const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
   const args = ['-c', pathOf(configOf(process.argv.slice(2))), ...process.argv.slice(2)];
-  const jest = spawn(process.execPath, [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args], { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } });
+  const jest = spawn(
+    process.execPath,
+    [...flags, pathOf('../../node_modules/jest/bin/jest.js'), ...args],
+    { stdio: 'inherit', env: { ...process.env, DATABASE_URL: url } },
+  );
   const [code] = await once(jest, 'exit');
   return code ?? 1;
 }
 
 /** These suites have settings of their own. */
 function configOf(args) {
-  const other = args.map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos|abuse)(\/|$)/.exec(arg)?.[1]).find(Boolean);
+  const other = args
+    .map((arg) => /^(?:\.\/)?test\/(n8n|browser|chaos|abuse)(\/|$)/.exec(arg)?.[1])
+    .find(Boolean);
   return other === undefined ? 'jest.config.mjs' : `../${other}/jest.config.mjs`;
 }
 
@@ -56,7 +69,11 @@ function configOf(args) {
 function dump(schemas) {
   const folder = mkdtempSync(join(tmpdir(), 'kept-schemas-'));
   for (const schema of schemas) {
-    const { status, stderr } = spawnSync(join(findPostgres(), 'pg_dump'), ['--schema', schema, '--file', join(folder, `${schema}.sql`), url], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(
+      join(findPostgres(), 'pg_dump'),
+      ['--schema', schema, '--file', join(folder, `${schema}.sql`), url],
+      { encoding: 'utf8' },
+    );
     if (status !== 0) console.error(stderr.trim());
   }
   console.log(`Kept from tests that failed: ${schemas.length} schemas, as files in ${folder}`);

@@ -7,7 +7,8 @@ export const TEST_SCHEMA = 'test_';
 /** Removes what a store made: its tables' schema and its queues'. */
 export const dropSchema = (url: string, schema: string): Promise<void> =>
   connected(url, async (client) => {
-    for (const name of [schema, `${schema}_work`]) await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(name)} CASCADE`);
+    for (const name of [schema, `${schema}_work`])
+      await client.query(`DROP SCHEMA IF EXISTS ${client.escapeIdentifier(name)} CASCADE`);
   });
 
 /** Every value of every table that a store made, as the server writes it. */
@@ -19,24 +20,38 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
     );
     const values: string[] = [];
     for (const { name } of tables.rows) {
-      const { rows } = await client.query<(string | null)[]>({ text: `SELECT * FROM ${name}`, rowMode: 'array', types: { getTypeParser: () => (text: string) => text } });
+      const { rows } = await client.query<(string | null)[]>({
+        text: `SELECT * FROM ${name}`,
+        rowMode: 'array',
+        types: { getTypeParser: () => (text: string) => text },
+      });
       values.push(...rows.flat().filter((value) => value !== null));
     }
     return values;
   });
 
-/** All that processes hold of a store's work has run out: claimed jobs are due, and lanes are free, as pg-boss leaves those that nobody kept alive. */
+/**
+ * All that processes hold of a store's work has run out: claimed jobs are due, and lanes are free,
+ * as pg-boss leaves those that nobody kept alive.
+ */
 export const expireLeases = (url: string, schema: string): Promise<void> =>
   connected(url, async (client) => {
     const table = (name: string, of: string) => `${client.escapeIdentifier(name)}.${of}`;
-    await client.query(`UPDATE ${table(schema, 'jobs')} SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`);
-    await client.query(`UPDATE ${table(`${schema}_work`, 'job')} SET state = 'retry', start_after = now(), heartbeat_on = NULL WHERE state = 'active'`);
+    await client.query(
+      `UPDATE ${table(schema, 'jobs')} SET due_at = extract(epoch FROM clock_timestamp()) * 1000 WHERE claimed_by IS NOT NULL`,
+    );
+    await client.query(
+      `UPDATE ${table(`${schema}_work`, 'job')} SET state = 'retry', start_after = now(), heartbeat_on = NULL WHERE state = 'active'`,
+    );
   });
 
 /** What was left by tests that failed, or were killed. */
 export const keptSchemas = (url: string): Promise<string[]> =>
   connected(url, async (client) => {
-    const { rows } = await client.query<{ name: string }>('SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY 1', [TEST_SCHEMA]);
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1) ORDER BY 1',
+      [TEST_SCHEMA],
+    );
     return rows.map(({ name }) => name);
   });
 

@@ -22,7 +22,9 @@ async function ask(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows.map(([value]) => value);
+    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows.map(
+      ([value]) => value,
+    );
   } finally {
     await client.end();
   }
@@ -38,7 +40,9 @@ describe("a test's own PostgreSQL server", () => {
   it('runs as most servers do: fsync on, texts sorted by a language, an ordinary role that owns the database', async () => {
     expect(await ask(server.url, 'SHOW fsync')).toEqual(['on']);
     expect(await ask(server.url, `SELECT 'a' < 'B'`)).toEqual([true]);
-    expect(await ask(server.url, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user')).toEqual([false]);
+    expect(
+      await ask(server.url, 'SELECT rolsuper FROM pg_roles WHERE rolname = current_user'),
+    ).toEqual([false]);
     await ask(server.url, 'CREATE SCHEMA mine');
   });
 
@@ -48,14 +52,17 @@ describe("a test's own PostgreSQL server", () => {
     await expect(ask(url.href, 'SELECT 1')).rejects.toThrow('password authentication failed');
   });
 
-  it.each(['fast', 'immediate'] as const)('keeps what was committed over a restart (%s), on the same port', async (how) => {
-    await ask(server.url, `CREATE TABLE ${how}_restart AS SELECT 1 AS kept`);
-    const { pid } = server;
-    await server.restart(how);
-    expect(server.pid).not.toBe(pid);
-    expect(isRunning(pid)).toBe(false);
-    expect(await ask(server.url, `SELECT kept FROM ${how}_restart`)).toEqual([1]);
-  });
+  it.each(['fast', 'immediate'] as const)(
+    'keeps what was committed over a restart (%s), on the same port',
+    async (how) => {
+      await ask(server.url, `CREATE TABLE ${how}_restart AS SELECT 1 AS kept`);
+      const { pid } = server;
+      await server.restart(how);
+      expect(server.pid).not.toBe(pid);
+      expect(isRunning(pid)).toBe(false);
+      expect(await ask(server.url, `SELECT kept FROM ${how}_restart`)).toEqual([1]);
+    },
+  );
 
   it('refuses connections between a pause and its end', async () => {
     await server.pause('fast');
@@ -66,8 +73,19 @@ describe("a test's own PostgreSQL server", () => {
 
   it('cuts connections in the middle of a statement', async () => {
     const sleeping = ask(server.url, 'SELECT pg_sleep(600)');
-    const cut = expect(sleeping).rejects.toThrow('terminating connection due to administrator command');
-    await waitFor('the statement to run', async () => (await ask(server.url, `SELECT pid FROM pg_stat_activity WHERE query LIKE '%600%' AND state = 'active' AND pid <> pg_backend_pid()`)).length === 1);
+    const cut = expect(sleeping).rejects.toThrow(
+      'terminating connection due to administrator command',
+    );
+    await waitFor(
+      'the statement to run',
+      async () =>
+        (
+          await ask(
+            server.url,
+            `SELECT pid FROM pg_stat_activity WHERE query LIKE '%600%' AND state = 'active' AND pid <> pg_backend_pid()`,
+          )
+        ).length === 1,
+    );
     expect(await server.cutConnections()).toBe(1);
     await cut;
   });
@@ -82,7 +100,11 @@ describe("a test's own PostgreSQL server", () => {
   });
 
   it('ends with the program that started it, by SIGKILL too', async () => {
-    const parent = spawn(process.execPath, [fileURLToPath(new URL('heldServer.child.ts', import.meta.url))], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const parent = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('heldServer.child.ts', import.meta.url))],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     const [line] = (await once(createInterface(parent.stdout), 'line')) as [string];
     const { url, pid, logFile } = JSON.parse(line) as { url: string; pid: number; logFile: string };
     expect(await ask(url, 'SELECT 1')).toEqual([1]);
@@ -92,6 +114,8 @@ describe("a test's own PostgreSQL server", () => {
   });
 
   it('says how to install PostgreSQL when it is missing', async () => {
-    await expect(startPostgres({ folders: ['/nowhere'] })).rejects.toThrow('PostgreSQL is not installed. Install it: `apt-get install -y postgresql`');
+    await expect(startPostgres({ folders: ['/nowhere'] })).rejects.toThrow(
+      'PostgreSQL is not installed. Install it: `apt-get install -y postgresql`',
+    );
   });
 });

@@ -1,4 +1,5 @@
-// A PostgreSQL server of a test's own: a throw-away cluster in a temporary folder, on a random port of 127.0.0.1.
+// A PostgreSQL server of a test's own: a throw-away cluster in a temporary folder, on a random port
+// of 127.0.0.1.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +19,9 @@ const ADMIN = 'admin';
 const START_MS = 60_000;
 
 export interface PostgresServerOptions {
-  /** Default true, as everybody runs it. False gives up every promise about a power cut, for speed. */
+  /**
+   * Default true, as everybody runs it. False gives up every promise about a power cut, for speed.
+   */
   readonly fsync?: boolean;
   readonly maxConnections?: number;
   /** More settings of postgresql.conf. */
@@ -29,11 +32,16 @@ export interface PostgresServerOptions {
   readonly within?: string;
 }
 
-/** How a server is stopped. fast: ends every connection and flushes. immediate: as in a crash; the next start recovers from its log. */
+/**
+ * How a server is stopped. fast: ends every connection and flushes. immediate: as in a crash; the
+ * next start recovers from its log.
+ */
 export type PostgresStop = 'fast' | 'immediate';
 
 export interface PostgresServer {
-  /** `postgres://service:<password>@127.0.0.1:<port>/service`: an ordinary role that owns the database and may make others. */
+  /**
+   *  `postgres://service:<password>@127.0.0.1:<port>/service`: an ordinary role that owns the database and may make others.
+   */
   readonly url: string;
   /** The same database as its superuser. */
   readonly adminUrl: string;
@@ -47,20 +55,31 @@ export interface PostgresServer {
   resume(): Promise<void>;
   /** `pause`, then `resume`. */
   restart(how: PostgresStop): Promise<void>;
-  /** Ends every client's connection in the middle of whatever it does. @returns how many there were */
+  /**
+   * Ends every client's connection in the middle of whatever it does. @returns how many there were
+   */
   cutConnections(): Promise<number>;
   /** Ends it and removes its folder. It ends by itself when this process does, even by SIGKILL. */
   stop(): Promise<void>;
 }
 
 /** @throws Error that says how to install PostgreSQL when it is missing */
-export async function startPostgres({ fsync = true, maxConnections = 500, settings = {}, folders, within = tmpdir() }: PostgresServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({
+  fsync = true,
+  maxConnections = 500,
+  settings = {},
+  folders,
+  within = tmpdir(),
+}: PostgresServerOptions = {}): Promise<PostgresServer> {
   const programs = findPostgres(folders);
   if (programs === null) throw new Error(INSTALL_POSTGRES);
   const user = postgresUser();
   const folder = await mkdtemp(join(within, 'postgres-'));
   if (user) chownSync(folder, user.uid, user.gid);
-  const watchdog = spawn('sh', [fileURLToPath(new URL('watchdog.sh', import.meta.url)), folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  const watchdog = spawn('sh', [fileURLToPath(new URL('watchdog.sh', import.meta.url)), folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
   watchdog.unref();
   const end = async () => {
     if (watchdog.exitCode !== null) return;
@@ -86,17 +105,40 @@ export async function startPostgres({ fsync = true, maxConnections = 500, settin
     // A group of its own: Ctrl-C in the terminal reaches us first, and we or the watchdog end it.
     const run = async (program: string, args: readonly string[]): Promise<ChildProcess> => {
       const log = await open(logFile, 'a');
-      const child = spawn(join(programs!, program), args, { ...user, cwd: folder, env: serverEnv(), detached: true, stdio: ['ignore', log.fd, log.fd] });
+      const child = spawn(join(programs!, program), args, {
+        ...user,
+        cwd: folder,
+        env: serverEnv(),
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+      });
       await once(child, 'spawn');
       await log.close();
       return child;
     };
-    const failed = async (what: string) => new Error(`PostgreSQL ${what}. The end of its log:\n${await tailOf(logFile)}`);
+    const failed = async (what: string) =>
+      new Error(`PostgreSQL ${what}. The end of its log:\n${await tailOf(logFile)}`);
 
     const initdb = await run('initdb', [
-      '--pgdata', data, '--username', ADMIN, '--pwfile', join(folder, 'password'), '--auth', 'scram-sha-256',
-      // Sorts texts by a language's rules, as most servers do: what relies on the order of bytes must say so.
-      '--encoding', 'UTF8', '--locale', 'C.UTF-8', '--locale-provider', 'icu', '--icu-locale', 'en-US', '--no-sync',
+      '--pgdata',
+      data,
+      '--username',
+      ADMIN,
+      '--pwfile',
+      join(folder, 'password'),
+      '--auth',
+      'scram-sha-256',
+      // Sorts texts by a language's rules, as most servers do: what relies on the order of bytes
+      // must say so.
+      '--encoding',
+      'UTF8',
+      '--locale',
+      'C.UTF-8',
+      '--locale-provider',
+      'icu',
+      '--icu-locale',
+      'en-US',
+      '--no-sync',
     ]);
     if ((await exitOf(initdb)) !== 0) throw await failed('could not make its files');
     await rm(join(folder, 'password'));
@@ -108,12 +150,23 @@ export async function startPostgres({ fsync = true, maxConnections = 500, settin
       ...(fsync ? {} : { fsync: 'off', full_page_writes: 'off' }),
       ...settings,
     };
-    const urlOf = (role: string, port: number, database = ROLE) => `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
+    const urlOf = (role: string, port: number, database = ROLE) =>
+      `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
     const launch = async (port: number): Promise<ChildProcess> => {
       await writeFile(starting, '');
-      const server = await run('postgres', ['-D', data, '-p', String(port), ...Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`])]);
+      const server = await run('postgres', [
+        '-D',
+        data,
+        '-p',
+        String(port),
+        ...Object.entries(fixed).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ]);
       try {
-        await waitFor('PostgreSQL to take connections', async () => hasExited(server) || (await answers(urlOf(ADMIN, port, 'postgres'))), { timeoutMs: START_MS });
+        await waitFor(
+          'PostgreSQL to take connections',
+          async () => hasExited(server) || (await answers(urlOf(ADMIN, port, 'postgres'))),
+          { timeoutMs: START_MS },
+        );
       } catch (error) {
         throw await failed(`did not start: ${(error as Error).message}`);
       }
@@ -162,7 +215,9 @@ export async function startPostgres({ fsync = true, maxConnections = 500, settin
       },
       async cutConnections() {
         const cut = await asAdmin(adminUrl, (admin) =>
-          admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`),
+          admin.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+          ),
         );
         return cut.rowCount ?? 0;
       },

@@ -48,7 +48,10 @@ describe('with DATABASE_URL', () => {
     expect((await customer.api.get('/api/chat/messages')).body.data).toMatchObject([{ id }]);
   });
 
-  it.each([['leaves nothing of a test that passed', 0], ['keeps the schema of one that failed', 1]])('%s', async (_what, failures) => {
+  it.each([
+    ['leaves nothing of a test that passed', 0],
+    ['keeps the schema of one that failed', 1],
+  ])('%s', async (_what, failures) => {
     const storage = await freshStorage();
     const schema = storage.env.DATABASE_SCHEMA!;
     await (await openStoreOf(storage.env)).close();

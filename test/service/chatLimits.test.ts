@@ -12,7 +12,11 @@ import { startChatSession } from '../../service/src/domain/operations/startChatS
 import { requireChatToken } from '../../service/src/http/authentication.ts';
 import { followChatMessages } from '../../service/src/http/chatFeed.ts';
 import { handleErrors } from '../../service/src/http/errors.ts';
-import { CHAT_STREAMS, chatStreamRouter, type ChatStreamSettings } from '../../service/src/http/routes/chatStream.ts';
+import {
+  CHAT_STREAMS,
+  chatStreamRouter,
+  type ChatStreamSettings,
+} from '../../service/src/http/routes/chatStream.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { readChatStream } from '../helpers/chatStreamReader.ts';
@@ -84,7 +88,10 @@ describe('streams, with limits of the test’s own', () => {
     const app = express();
     app.set('trust proxy', true);
     app.use('/api/chat', requireChatToken(deps as Deps));
-    app.use('/api', chatStreamRouter(deps, followChatMessages(store, stopping.signal), stopping.signal, settings));
+    app.use(
+      '/api',
+      chatStreamRouter(deps, followChatMessages(store, stopping.signal), stopping.signal, settings),
+    );
     app.use(handleErrors);
     const listening: Server = createServer(app);
     server = await listenTracked(listening, 0, '127.0.0.1');
@@ -96,7 +103,11 @@ describe('streams, with limits of the test’s own', () => {
     return startChatSession(deps as Deps, workspace, { name: null, email: null, phone: null });
   };
 
-  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({ ...CHAT_STREAMS, inAll: 100, ...some });
+  const limits = (some: Partial<ChatStreamSettings>): ChatStreamSettings => ({
+    ...CHAT_STREAMS,
+    inAll: 100,
+    ...some,
+  });
   const openAll = async (url: string, tokens: readonly string[]) => {
     const open = [];
     for (const token of tokens) open.push(await readChatStream(url, token));
@@ -111,8 +122,12 @@ describe('streams, with limits of the test’s own', () => {
     expect(refused.response.status).toBe(503);
     expect(refused.response.headers.get('retry-after')).toBe('30');
     expect(reached).toEqual(['workspace_streams']);
-    // Of another workspace there is always room for one more; who has as many as allowed changes one for another.
-    const guests = await openAll(url, [(await arrive('Other')).token, (await arrive('Third')).token]);
+    // Of another workspace there is always room for one more; who has as many as allowed changes
+    // one for another.
+    const guests = await openAll(url, [
+      (await arrive('Other')).token,
+      (await arrive('Third')).token,
+    ]);
     expect(guests.map(({ response }) => response.status)).toEqual([200, 200]);
     const another = await readChatStream(url, one.token);
     expect(another.response.status).toBe(200);
@@ -133,7 +148,9 @@ describe('streams, with limits of the test’s own', () => {
     expect(refused.response.status).toBe(429);
     expect(refused.response.headers.get('retry-after')).toBe('30');
     expect(reached).toEqual(['address_streams']);
-    const elsewhere = await readChatStream(url, two.token, { headers: { 'x-forwarded-for': '192.0.2.1' } });
+    const elsewhere = await readChatStream(url, two.token, {
+      headers: { 'x-forwarded-for': '192.0.2.1' },
+    });
     expect(elsewhere.response.status).toBe(200);
     // Who changes one for another at the same address needs no more room.
     const changed = await readChatStream(url, one.token);
@@ -150,7 +167,9 @@ describe('streams, with limits of the test’s own', () => {
   it('beats, so that a quiet connection is known to live', async () => {
     const url = await serveStreams(limits({ beatMs: 30 }));
     const { token } = await arrive();
-    const response = await fetch(`${url}/api/chat/stream`, { headers: { authorization: `Bearer ${token}` } });
+    const response = await fetch(`${url}/api/chat/stream`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     let text = '';
     for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
       text += piece;
@@ -165,14 +184,18 @@ describe('streams, with limits of the test’s own', () => {
     await writeHistory(contact.id, 6000);
     const reader: Socket = connect(server.port, '127.0.0.1');
     reader.on('error', () => {});
-    reader.write(`GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
+    reader.write(
+      `GET /api/chat/stream HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`,
+    );
     await new Promise((resolve) => reader.once('readable', resolve)); // it looks, and takes nothing
     await waitFor('the end of its connection', () => server.openSockets === 0);
     reader.destroy();
     await server.close();
     // On a busy machine even one who reads may take nothing for a tenth of a second.
     const next = await readChatStream(await serveStreams(limits({})), token);
-    await waitFor('everything, for one who reads', () => next.seen.length === 6000, { timeoutMs: 25_000 });
+    await waitFor('everything, for one who reads', () => next.seen.length === 6000, {
+      timeoutMs: 25_000,
+    });
     next.close();
   });
 
@@ -182,7 +205,18 @@ describe('streams, with limits of the test’s own', () => {
       const conversationId = newId('conv');
       await tx.conversations.put({ id: conversationId, contactId, workspaceId: 'w' } as never);
       for (let number = 1; number <= count; number++) {
-        await tx.messages.put({ id: newId('msg'), workspaceId: 'w', conversationId, contactId, number, direction: 'outbound', sender: { type: 'api', name: '' }, text: 'x'.repeat(4000), channelMessageId: null, createdAt: '2026-11-21T10:00:00.000+00:00' } as Message);
+        await tx.messages.put({
+          id: newId('msg'),
+          workspaceId: 'w',
+          conversationId,
+          contactId,
+          number,
+          direction: 'outbound',
+          sender: { type: 'api', name: '' },
+          text: 'x'.repeat(4000),
+          channelMessageId: null,
+          createdAt: '2026-11-21T10:00:00.000+00:00',
+        } as Message);
       }
     });
 });

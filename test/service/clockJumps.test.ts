@@ -14,7 +14,11 @@ describe('when the clock on the wall is set', () => {
   const came = () => receiver.payloads().map(({ message }) => String(message.text));
   const start = async (retryDelays: string) => {
     const clock = { now: () => new Date(Date.now() + aheadMs), steadyMs: () => performance.now() };
-    service = await startTestService({ ca: receiver.ca, clock, env: { DELIVERY_RETRY_DELAYS_MS: retryDelays } });
+    service = await startTestService({
+      ca: receiver.ca,
+      clock,
+      env: { DELIVERY_RETRY_DELAYS_MS: retryDelays },
+    });
     await receiver.subscribe(service, 'message.received');
   };
   const write = async (text: string) => (await chatCustomer(service.url)).write(text);
@@ -22,7 +26,9 @@ describe('when the clock on the wall is set', () => {
   beforeEach(async () => {
     aheadMs = 0;
     let number = 0;
-    receiver = await startEventReceiver((_request, response) => void response.writeHead(++number === 1 ? 500 : 200).end());
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(++number === 1 ? 500 : 200).end(),
+    );
   });
   afterEach(async () => {
     await service?.stop();
@@ -40,7 +46,9 @@ describe('when the clock on the wall is set', () => {
       await waitFor('a delivery after the jump', () => came().at(-1) === text);
     }
     expect(came()).toEqual(['fails once', 'a', 'b', 'c']);
-    const signedAt = Number(/t=(\d+)/.exec(String(receiver.requests.at(-1)!.headers['x-service-signature']))![1]) * 1000;
+    const signedAt =
+      Number(/t=(\d+)/.exec(String(receiver.requests.at(-1)!.headers['x-service-signature']))![1]) *
+      1000;
     expect(Math.abs(signedAt - (Date.now() + DAY))).toBeLessThan(60_000);
   });
 

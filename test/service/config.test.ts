@@ -25,20 +25,34 @@ describe('configuration', () => {
   });
 
   it('takes origins in any spelling that means the same', () =>
-    expect(readConfig({ CHAT_FRAME_ORIGINS: ' HTTPS://Shop.example.com:443/ ,https://münchen.example:8443, http://localhost:8080,' }).chatFrameOrigins).toEqual([
+    expect(
+      readConfig({
+        CHAT_FRAME_ORIGINS:
+          ' HTTPS://Shop.example.com:443/ ,https://münchen.example:8443, http://localhost:8080,',
+      }).chatFrameOrigins,
+    ).toEqual([
       'https://shop.example.com',
       'https://xn--mnchen-3ya.example:8443',
       'http://localhost:8080',
     ]));
 
-  it('takes an empty variable for one that is not set', () => expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
+  it('takes an empty variable for one that is not set', () =>
+    expect(readConfig({ PORT: '', DATABASE_URL: '' }).port).toBe(3000));
 
   it('needs to be told where the service is reached when several processes share it', () => {
-    const shared = { DATABASE_URL: 'postgres://localhost/db', ENCRYPTION_KEY: 'a'.repeat(64), ROLE: 'worker' };
+    const shared = {
+      DATABASE_URL: 'postgres://localhost/db',
+      ENCRYPTION_KEY: 'a'.repeat(64),
+      ROLE: 'worker',
+    };
     expect(() => readConfig(shared)).toThrow(/^PUBLIC_URL is missing/);
-    expect(readConfig({ ...shared, PUBLIC_URL: 'https://conversations.example.com/' })).toMatchObject({ role: 'worker', publicUrl: 'https://conversations.example.com' });
+    expect(
+      readConfig({ ...shared, PUBLIC_URL: 'https://conversations.example.com/' }),
+    ).toMatchObject({ role: 'worker', publicUrl: 'https://conversations.example.com' });
     expect(() => readConfig({ ROLE: 'api' })).toThrow(/^ROLE api needs DATABASE_URL/);
-    expect(() => readConfig({ DATABASE_URL: 'postgres://localhost/db' })).toThrow(/^ENCRYPTION_KEY is missing/);
+    expect(() => readConfig({ DATABASE_URL: 'postgres://localhost/db' })).toThrow(
+      /^ENCRYPTION_KEY is missing/,
+    );
   });
 
   it.each([
@@ -93,15 +107,18 @@ describe('configuration', () => {
     ['BOOTSTRAP_ADMIN_EMAIL', 'nobody'],
     ['BOOTSTRAP_ADMIN_EMAIL', 'a@example.com'],
     ['LOG_LEVEL', 'loud'],
-  ])('%s=%s stops the start with one line that names the variable and not its value', (name, value) => {
-    let message = '';
-    try {
-      readConfig({ [name]: value });
-    } catch (error) {
-      expect(error).toBeInstanceOf(ConfigError);
-      ({ message } = error as Error);
-    }
-    expect(message).toMatch(new RegExp(`^${name}.*\\.$`));
-    expect(message).not.toContain('hunter2');
-  });
+  ])(
+    '%s=%s stops the start with one line that names the variable and not its value',
+    (name, value) => {
+      let message = '';
+      try {
+        readConfig({ [name]: value });
+      } catch (error) {
+        expect(error).toBeInstanceOf(ConfigError);
+        ({ message } = error as Error);
+      }
+      expect(message).toMatch(new RegExp(`^${name}.*\\.$`));
+      expect(message).not.toContain('hunter2');
+    },
+  );
 });

@@ -35,21 +35,40 @@ describe('the API contract', () => {
     'post /api/conversations/{id}/close',
   ];
   const documented = () =>
-    Object.entries<Json>(document.paths).flatMap(([path, methods]) => Object.entries<Json>(methods).map(([method, each]) => ({ row: `${method} ${path}`, ...each })));
+    Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<Json>(methods).map(([method, each]) => ({
+        row: `${method} ${path}`,
+        ...each,
+      })),
+    );
 
   it('is OpenAPI 3.1 and has every row of the specification; what it has beyond is marked as an extension', () => {
     expect(document.openapi).toBe('3.1.0');
-    expect(documented().filter((each) => !each['x-extension']).map(({ row }) => row).sort()).toEqual([...SPECIFIED].sort());
+    expect(
+      documented()
+        .filter((each) => !each['x-extension'])
+        .map(({ row }) => row)
+        .sort(),
+    ).toEqual([...SPECIFIED].sort());
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
   });
 
   it('every error of the catalogue is documented somewhere and every documented one is in the catalogue', () => {
-    const codes = new Set(documented().flatMap(({ responses }) => Object.values<Json>(responses).flatMap((response) => Object.keys(response.content['application/json']?.examples ?? {}))));
+    const codes = new Set(
+      documented().flatMap(({ responses }) =>
+        Object.values<Json>(responses).flatMap((response) =>
+          Object.keys(response.content['application/json']?.examples ?? {}),
+        ),
+      ),
+    );
     const anywhere: ErrorCode[] = ['method_not_allowed'];
     expect([...codes, ...anywhere].sort()).toEqual(Object.keys(ERROR_CATALOGUE).sort());
     for (const operation of operations) {
       const { responses } = documented().find(({ operationId }) => operationId === operation.id);
-      for (const code of errorsOf(operation)) expect(responses[ERROR_CATALOGUE[code].status].content['application/json'].examples).toHaveProperty(code);
+      for (const code of errorsOf(operation))
+        expect(
+          responses[ERROR_CATALOGUE[code].status].content['application/json'].examples,
+        ).toHaveProperty(code);
     }
   });
 
@@ -59,14 +78,31 @@ describe('the API contract', () => {
     ajv.addSchema({ $id: 'api', ...document });
     const pass = (pointer: string, value: unknown) => {
       const validate = ajv.compile({ $ref: `api#${pointer}` });
-      expect({ pointer, errors: validate(value) ? null : validate.errors }).toEqual({ pointer, errors: null });
+      expect({ pointer, errors: validate(value) ? null : validate.errors }).toEqual({
+        pointer,
+        errors: null,
+      });
     };
-    const at = (...keys: string[]) => keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`).join('');
+    const at = (...keys: string[]) =>
+      keys
+        .map(
+          (key) =>
+            `/${key.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}`,
+        )
+        .join('');
     for (const [path, methods] of Object.entries<Json>(document.paths)) {
       for (const [method, { requestBody, responses }] of Object.entries<Json>(methods)) {
         if (requestBody) {
           const { schema } = requestBody.content['application/json'];
-          const pointer = at('paths', path, method, 'requestBody', 'content', 'application/json', 'schema');
+          const pointer = at(
+            'paths',
+            path,
+            method,
+            'requestBody',
+            'content',
+            'application/json',
+            'schema',
+          );
           expect(schema.example).toBeDefined();
           pass(pointer, schema.example);
         }
@@ -76,24 +112,72 @@ describe('the API contract', () => {
         pass(at('paths', path, method, 'responses', done, 'content', type, 'schema'), example);
         for (const status of Object.keys(responses)) {
           const { examples } = responses[status].content['application/json'] ?? {};
-          for (const { value } of Object.values<Json>(examples ?? {})) pass(at('paths', path, method, 'responses', status, 'content', 'application/json', 'schema'), value);
+          for (const { value } of Object.values<Json>(examples ?? {}))
+            pass(
+              at(
+                'paths',
+                path,
+                method,
+                'responses',
+                status,
+                'content',
+                'application/json',
+                'schema',
+              ),
+              value,
+            );
         }
       }
     }
     expect(Object.keys(document.webhooks)).toHaveLength(7);
     for (const [name, { post }] of Object.entries<Json>(document.webhooks)) {
-      pass(at('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema'), post.requestBody.content['application/json'].example);
+      pass(
+        at('webhooks', name, 'post', 'requestBody', 'content', 'application/json', 'schema'),
+        post.requestBody.content['application/json'].example,
+      );
     }
-    const { conversation_id } = await (await chatCustomer(service.url, { name: 'Ana' })).write('hello');
+    const { conversation_id } = await (
+      await chatCustomer(service.url, { name: 'Ana' })
+    ).write('hello');
     const answers: [string, string, Json][] = [
-      ['/api/conversations/{id}', 'get', await service.api.get(`/api/conversations/${conversation_id}`)],
-      ['/api/conversations/{id}/close', 'post', await service.api.post(`/api/conversations/${conversation_id}/close`, { summary: 's', verdict: 'unknown' })],
+      [
+        '/api/conversations/{id}',
+        'get',
+        await service.api.get(`/api/conversations/${conversation_id}`),
+      ],
+      [
+        '/api/conversations/{id}/close',
+        'post',
+        await service.api.post(`/api/conversations/${conversation_id}/close`, {
+          summary: 's',
+          verdict: 'unknown',
+        }),
+      ],
       ['/api/hooks/events', 'get', await service.api.get('/api/hooks/events')],
-      ['/api/hooks', 'post', await service.api.post('/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/' })],
+      [
+        '/api/hooks',
+        'post',
+        await service.api.post('/api/hooks', {
+          event: 'message.sent',
+          target_url: 'https://127.0.0.1:9/',
+        }),
+      ],
       ['/api/hooks', 'get', await service.api.get('/api/hooks')],
     ];
     for (const [path, method, { status, body }] of answers) {
-      pass(at('paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema'), body);
+      pass(
+        at(
+          'paths',
+          path,
+          method,
+          'responses',
+          String(status),
+          'content',
+          'application/json',
+          'schema',
+        ),
+        body,
+      );
     }
   });
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
-import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import {
+  EMITTED_EVENTS,
+  startEventReceiver,
+  type EventReceiver,
+} from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -25,12 +29,17 @@ describe('conversations and their events', () => {
     const { conversation_id: id, message_id } = await customer.write('hello');
     return { customer, id, message_id, path: `/api/conversations/${id}` };
   };
-  const eventsOf = (id: string) => receiver.payloads().filter((payload) => payload.conversation.id === id);
+  const eventsOf = (id: string) =>
+    receiver.payloads().filter((payload) => payload.conversation.id === id);
   const eventOf = (id: string, event: string) =>
     waitFor(`${event} of ${id}`, () => eventsOf(id).find((payload) => payload.event === event));
 
   it('opens a conversation with the first message and emits conversation.opened and message.received as specified', async () => {
-    const { id, message_id } = await opened({ name: 'María', email: 'maria@example.com', phone: '+54 9 11 5555-0134' });
+    const { id, message_id } = await opened({
+      name: 'María',
+      email: 'maria@example.com',
+      phone: '+54 9 11 5555-0134',
+    });
     const payload = await eventOf(id, 'conversation.opened');
     expect(payload).toEqual({
       id: expect.stringMatching(/^evt_[0-9A-Z]{26}$/),
@@ -49,7 +58,14 @@ describe('conversations and their events', () => {
       },
     });
     const received = await eventOf(id, 'message.received');
-    expect(Object.keys(received)).toEqual(['id', 'event', 'occurred_at', 'workspace', 'conversation', 'message']);
+    expect(Object.keys(received)).toEqual([
+      'id',
+      'event',
+      'occurred_at',
+      'workspace',
+      'conversation',
+      'message',
+    ]);
     expect(received.message).toEqual({
       id: message_id,
       direction: 'inbound',
@@ -67,15 +83,27 @@ describe('conversations and their events', () => {
     await service.api.post(`${path}/messages`, { text: 'ours does not count' });
     expect((await service.api.get(path)).body.funnel_stage).toBe('new');
     await customer.write('second');
-    expect((await service.api.get(path)).body).toMatchObject({ id, funnel_stage: 'engaged', message_count: 3 });
+    expect((await service.api.get(path)).body).toMatchObject({
+      id,
+      funnel_stage: 'engaged',
+      message_count: 3,
+    });
   });
 
   it('sends a message as a take-over does: agent paused, handed_over and then sent emitted, customer reads it', async () => {
     const { customer, id, path } = await opened();
     const answer = await service.api.post(`${path}/messages`, { text: 'hi, a person here' });
     expect(answer.status).toBe(201);
-    expect(answer.body.message).toMatchObject({ direction: 'outbound', sender: { type: 'api', name: 'Bootstrap key' }, text: 'hi, a person here' });
-    expect(answer.body.conversation).toMatchObject({ id, status: 'human_active', message_count: 2 });
+    expect(answer.body.message).toMatchObject({
+      direction: 'outbound',
+      sender: { type: 'api', name: 'Bootstrap key' },
+      text: 'hi, a person here',
+    });
+    expect(answer.body.conversation).toMatchObject({
+      id,
+      status: 'human_active',
+      message_count: 2,
+    });
     const handedOver = await eventOf(id, 'conversation.handed_over');
     expect(handedOver.handover).toEqual({
       reason: 'api_message',
@@ -96,15 +124,24 @@ describe('conversations and their events', () => {
     await receiver.payload('message.sent');
     await service.api.post(`${path}/close`, { summary: 'done', verdict: 'unknown' });
     await eventOf(id, 'conversation.closed');
-    expect(eventsOf(id).filter(({ event }) => event === 'conversation.handed_over')).toHaveLength(1);
+    expect(eventsOf(id).filter(({ event }) => event === 'conversation.handed_over')).toHaveLength(
+      1,
+    );
   });
 
   describe('actions by status', () => {
-    /** Brings a new conversation into a status by real calls; `awaiting_human` is the agent's, who has an issue of its own. */
+    /**
+     * Brings a new conversation into a status by real calls; `awaiting_human` is the agent's, who
+     * has an issue of its own.
+     */
     const inStatus = async (status: 'ai_active' | 'human_active' | 'closed') => {
       const conversation = await opened();
       if (status === 'human_active') await service.api.post(`${conversation.path}/takeover`);
-      if (status === 'closed') await service.api.post(`${conversation.path}/close`, { summary: 'first', verdict: 'no_response' });
+      if (status === 'closed')
+        await service.api.post(`${conversation.path}/close`, {
+          summary: 'first',
+          verdict: 'no_response',
+        });
       return conversation;
     };
 
@@ -124,7 +161,10 @@ describe('conversations and their events', () => {
     ] as const)('%s when %s answers %i and leaves it %s', async (action, from, status, to) => {
       const { path } = await inStatus(from);
       const before = (await service.api.get(path)).body;
-      const body = { messages: { text: 'x' }, close: { summary: 'second', verdict: 'goal_reached' } }[action as string];
+      const body = {
+        messages: { text: 'x' },
+        close: { summary: 'second', verdict: 'goal_reached' },
+      }[action as string];
       const answer = await service.api.post(`${path}/${action}`, body);
       expect(answer.status).toBe(status);
       if (status === 409) expect(answer.body.error.code).toBe('conversation_closed');
@@ -147,7 +187,10 @@ describe('conversations and their events', () => {
 
   it('closes with summary and verdict, emits the outcome, and keeps the first outcome', async () => {
     const { id, path } = await opened();
-    const { body } = await service.api.post(`${path}/close`, { summary: 'Booked the demo.', verdict: 'goal_reached' });
+    const { body } = await service.api.post(`${path}/close`, {
+      summary: 'Booked the demo.',
+      verdict: 'goal_reached',
+    });
     const outcome = {
       verdict: 'goal_reached',
       summary: 'Booked the demo.',
@@ -164,7 +207,9 @@ describe('conversations and their events', () => {
     await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
     const next = await customer.write('me again');
     expect(next.conversation_id).not.toBe(id);
-    expect((await service.api.get(`/api/conversations/${next.conversation_id}`)).body).toMatchObject({
+    expect(
+      (await service.api.get(`/api/conversations/${next.conversation_id}`)).body,
+    ).toMatchObject({
       previous_conversation_id: id,
       status: 'ai_active',
       funnel_stage: 'new',
@@ -178,7 +223,10 @@ describe('conversations and their events', () => {
     const { id, path } = await opened();
     await service.api.patch(path, { funnel_stage: 'engaged' });
     const { body } = await service.api.patch(path, { funnel_stage: 'customer' });
-    expect(body).toMatchObject({ funnel_stage: 'customer', qualified_at: expect.stringMatching(OFFSET_TIME) });
+    expect(body).toMatchObject({
+      funnel_stage: 'customer',
+      qualified_at: expect.stringMatching(OFFSET_TIME),
+    });
     await service.api.patch(path, { funnel_stage: 'new' });
     await service.api.patch(path, { funnel_stage: 'qualified' });
     await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
@@ -191,7 +239,10 @@ describe('conversations and their events', () => {
 
   it('lost is not beyond qualified', async () => {
     const { id, path } = await opened();
-    expect((await service.api.patch(path, { funnel_stage: 'lost' })).body).toMatchObject({ funnel_stage: 'lost', qualified_at: null });
+    expect((await service.api.patch(path, { funnel_stage: 'lost' })).body).toMatchObject({
+      funnel_stage: 'lost',
+      qualified_at: null,
+    });
     await service.api.post(`${path}/close`, { summary: 's', verdict: 'unknown' });
     await eventOf(id, 'conversation.closed');
     expect(eventsOf(id).map(({ event }) => event)).not.toContain('conversation.qualified');
@@ -200,12 +251,16 @@ describe('conversations and their events', () => {
   it('reads the newest messages, oldest of them first, 0 to 200', async () => {
     const { customer, path } = await opened();
     for (const text of ['two', 'three', 'four']) await customer.write(text);
-    const texts = async (query: string) => (await service.api.get(path + query)).body.messages.map(({ text }: { text: string }) => text);
+    const texts = async (query: string) =>
+      (await service.api.get(path + query)).body.messages.map(({ text }: { text: string }) => text);
     expect(await texts('')).toEqual(['hello', 'two', 'three', 'four']);
     expect(await texts('?messages=2')).toEqual(['three', 'four']);
     expect(await texts('?messages=0')).toEqual([]);
     for (const wrong of ['-1', '201', 'many', '1.5']) {
-      expect(await service.api.get(`${path}?messages=${wrong}`)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'messages' } } });
+      expect(await service.api.get(`${path}?messages=${wrong}`)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param: 'messages' } },
+      });
     }
   });
 
@@ -228,13 +283,22 @@ describe('finding conversations', () => {
     ['phone', '5491155550177'],
     ['email', 'Ana.Lookup@Example.com'],
   ])('finds a contact by %s %s, masked', async (field, value) => {
-    const customer = await chatCustomer(service.url, { name: 'Ana', email: 'ana.lookup@example.com', phone: '+5491155550177' });
+    const customer = await chatCustomer(service.url, {
+      name: 'Ana',
+      email: 'ana.lookup@example.com',
+      phone: '+5491155550177',
+    });
     const { conversation_id: id } = await customer.write('hi');
     const { status, body } = await service.api.post('/api/contacts/lookup', { [field]: value });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id,
-      contact: { id: customer.contactId, name: 'Ana', phone_masked: '+54•••••••••77', email_masked: 'a••••••••@e••••••.com' },
+      contact: {
+        id: customer.contactId,
+        name: 'Ana',
+        phone_masked: '+54•••••••••77',
+        email_masked: 'a••••••••@e••••••.com',
+      },
     });
   });
 
@@ -244,29 +308,47 @@ describe('finding conversations', () => {
     const second = await (await chatCustomer(service.url, claim)).write('second');
     const found = async () => (await service.api.post('/api/contacts/lookup', claim)).body.id;
     expect(await found()).toBe(second.conversation_id);
-    await service.api.post(`/api/conversations/${second.conversation_id}/close`, { summary: 's', verdict: 'unknown' });
+    await service.api.post(`/api/conversations/${second.conversation_id}/close`, {
+      summary: 's',
+      verdict: 'unknown',
+    });
     expect(await found()).toBe(first.conversation_id);
   });
 
   it('answers 404 for an unknown contact and for one that never wrote', async () => {
     await chatCustomer(service.url, { email: 'silent@example.com' });
-    for (const body of [{ email: 'nobody@example.com' }, { phone: '+34 600 000 000' }, { email: 'silent@example.com' }]) {
-      expect(await service.api.post('/api/contacts/lookup', body)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    for (const body of [
+      { email: 'nobody@example.com' },
+      { phone: '+34 600 000 000' },
+      { email: 'silent@example.com' },
+    ]) {
+      expect(await service.api.post('/api/contacts/lookup', body)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found' } },
+      });
     }
   });
 
-  it.each([[{}], [{ phone: '+34600000000', email: 'a@example.com' }], [{ phone: 'call me' }], [{ phone: 34600000000 }], [{ email: 'nope' }], [[]]])(
-    'refuses %j: one of phone and email',
-    async (body) => {
-      expect(await service.api.post('/api/contacts/lookup', body)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
-    },
-  );
+  it.each([
+    [{}],
+    [{ phone: '+34600000000', email: 'a@example.com' }],
+    [{ phone: 'call me' }],
+    [{ phone: 34600000000 }],
+    [{ email: 'nope' }],
+    [[]],
+  ])('refuses %j: one of phone and email', async (body) => {
+    expect(await service.api.post('/api/contacts/lookup', body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request' } },
+    });
+  });
 
   it('lists by status, channel and stage, newest first, page by page', async () => {
     const own = await startTestService();
     try {
       const ids: string[] = [];
-      for (let n = 0; n < 7; n++) ids.push((await (await chatCustomer(own.url)).write('hi')).conversation_id);
+      for (let n = 0; n < 7; n++)
+        ids.push((await (await chatCustomer(own.url)).write('hi')).conversation_id);
       await own.api.post(`/api/conversations/${ids[1]}/takeover`);
       await own.api.patch(`/api/conversations/${ids[2]}`, { funnel_stage: 'qualified' });
       const list = async (query: string) => (await own.api.get(`/api/conversations?${query}`)).body;
@@ -274,7 +356,9 @@ describe('finding conversations', () => {
 
       expect(idsOf(await list(''))).toEqual(ids.toReversed());
       expect(idsOf(await list('status=human_active'))).toEqual([ids[1]]);
-      expect(idsOf(await list('status=ai_active&funnel_stage=qualified&channel=web_chat'))).toEqual([ids[2]]);
+      expect(idsOf(await list('status=ai_active&funnel_stage=qualified&channel=web_chat'))).toEqual(
+        [ids[2]],
+      );
       expect(idsOf(await list('channel=whatsapp_cloud'))).toEqual([]);
 
       const first = await list('limit=3');
@@ -283,8 +367,17 @@ describe('finding conversations', () => {
       expect([first, second, third].flatMap(idsOf)).toEqual(ids.toReversed());
       expect(third.next_cursor).toBeNull();
 
-      for (const [query, param] of [['status=open', 'status'], ['limit=0', 'limit'], ['limit=201', 'limit'], ['cursor=zzz', 'cursor'], ['funnel_stage=x', 'funnel_stage']]) {
-        expect(await own.api.get(`/api/conversations?${query}`)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
+      for (const [query, param] of [
+        ['status=open', 'status'],
+        ['limit=0', 'limit'],
+        ['limit=201', 'limit'],
+        ['cursor=zzz', 'cursor'],
+        ['funnel_stage=x', 'funnel_stage'],
+      ]) {
+        expect(await own.api.get(`/api/conversations?${query}`)).toMatchObject({
+          status: 400,
+          body: { error: { code: 'invalid_request', param } },
+        });
       }
     } finally {
       await own.stop();

@@ -3,7 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
-import { signatureFault, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../helpers/service.ts';
 import type { ReceiverHandler } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -20,14 +24,18 @@ describe('deliveries', () => {
   const play: ReceiverHandler = (_request, response, raw) => {
     const next = script.shift() ?? 200;
     if (next === 'reset') raw.socket.destroy();
-    else if (next !== 'hang') response.writeHead(next, next === 302 ? { location: '/elsewhere' } : {}).end(`answer ${next}`);
+    else if (next !== 'hang')
+      response
+        .writeHead(next, next === 302 ? { location: '/elsewhere' } : {})
+        .end(`answer ${next}`);
   };
 
   const start = async (options: TestServiceOptions = {}) => {
     service = await startTestService({ ca: receiver.ca, ...options });
     customer = await chatCustomer(service.url);
   };
-  const deliveries = async (id: string, query = '') => (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data;
+  const deliveries = async (id: string, query = '') =>
+    (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data;
   const finished = (id: string) =>
     waitFor('the newest delivery to finish', async () => {
       const [newest] = await deliveries(id);
@@ -59,7 +67,9 @@ describe('deliveries', () => {
     const { attempts } = await finished(id);
     const numbers = attempts.map(({ number }: { number: number }) => number);
     expect(numbers).toEqual(Array.from({ length: 20 }, (_, n) => n + 10));
-    expect(attempts.slice(-5).map(({ status_code: code }: { status_code: number }) => code)).toEqual([200, 500, 500, 500, 500]);
+    expect(
+      attempts.slice(-5).map(({ status_code: code }: { status_code: number }) => code),
+    ).toEqual([200, 500, 500, 500, 500]);
   });
 
   it('sends what the specification says, once, and records it', async () => {
@@ -91,7 +101,11 @@ describe('deliveries', () => {
     const [request] = receiver.requests;
     expect(request!.method).toBe('POST');
     expect(signatureFault(request!, `${secret}x`)).not.toBeNull();
-    expect(await subscription(id)).toMatchObject({ status: 'active', consecutive_failures: 0, last_delivery_at: delivery.attempts[0].at });
+    expect(await subscription(id)).toMatchObject({
+      status: 'active',
+      consecutive_failures: 0,
+      last_delivery_at: delivery.attempts[0].at,
+    });
   });
 
   it("is verified by Stripe's SDK and by the standardwebhooks library with their defaults", async () => {
@@ -100,39 +114,60 @@ describe('deliveries', () => {
     await customer.write('Grüße, 你好 🎉');
     await finished(id);
     const { headers, rawBody } = receiver.requests[0]!;
-    const event = new Stripe('sk_test_unused').webhooks.constructEvent(rawBody, String(headers['x-service-signature']), secret);
+    const event = new Stripe('sk_test_unused').webhooks.constructEvent(
+      rawBody,
+      String(headers['x-service-signature']),
+      secret,
+    );
     expect(event.id).toBe(headers['x-service-delivery']);
-    const verified = new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>) as { message: { text: string } };
+    const verified = new Webhook(secret).verify(
+      rawBody.toString(),
+      headers as Record<string, string>,
+    ) as { message: { text: string } };
     expect(verified.message.text).toBe('Grüße, 你好 🎉');
     expect(headers['webhook-id']).toBe(event.id);
-    expect(() => new Webhook(secret).verify(`${rawBody.toString()} `, headers as Record<string, string>)).toThrow();
+    expect(() =>
+      new Webhook(secret).verify(`${rawBody.toString()} `, headers as Record<string, string>),
+    ).toThrow();
   });
 
   it.each([
     ['a 5xx', [500, 503, 599], 4],
     ['a connection that breaks', ['reset', 'reset', 'reset'], 4],
     ['a time-out', ['hang', 'hang', 'hang'], 4],
-  ] as [string, Script, number][])('retries %s three times with the same id and bytes, each attempt signed anew', async (_what, answers, attempts) => {
-    await start({ env: { DELIVERY_TIMEOUT_MS: '300' } });
-    const { id } = await receiver.subscribe(service, 'message.received');
-    script = [...answers];
-    await customer.write('hello');
-    const delivery = await finished(id);
-    expect(delivery.status).toBe('delivered');
-    expect(delivery.attempts.map(({ number }: { number: number }) => number)).toEqual([1, 2, 3, 4]);
-    for (const attempt of delivery.attempts.slice(0, 3)) expect(attempt.error).toEqual(expect.any(String));
-    expect(receiver.requests).toHaveLength(attempts);
-    expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1);
-    expect(new Set(receiver.requests.map(({ rawBody }) => rawBody.toString())).size).toBe(1);
-    expect(receiver.faults).toEqual([]);
-  });
+  ] as [string, Script, number][])(
+    'retries %s three times with the same id and bytes, each attempt signed anew',
+    async (_what, answers, attempts) => {
+      await start({ env: { DELIVERY_TIMEOUT_MS: '300' } });
+      const { id } = await receiver.subscribe(service, 'message.received');
+      script = [...answers];
+      await customer.write('hello');
+      const delivery = await finished(id);
+      expect(delivery.status).toBe('delivered');
+      expect(delivery.attempts.map(({ number }: { number: number }) => number)).toEqual([
+        1, 2, 3, 4,
+      ]);
+      for (const attempt of delivery.attempts.slice(0, 3))
+        expect(attempt.error).toEqual(expect.any(String));
+      expect(receiver.requests).toHaveLength(attempts);
+      expect(
+        new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size,
+      ).toBe(1);
+      expect(new Set(receiver.requests.map(({ rawBody }) => rawBody.toString())).size).toBe(1);
+      expect(receiver.faults).toEqual([]);
+    },
+  );
 
   it('gives up after the third retry', async () => {
     await start();
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [500, 500, 500, 500];
     await customer.write('hello');
-    expect(await finished(id)).toMatchObject({ status: 'failed', next_attempt_at: null, attempts: [{}, {}, {}, { status_code: 500 }] });
+    expect(await finished(id)).toMatchObject({
+      status: 'failed',
+      next_attempt_at: null,
+      attempts: [{}, {}, {}, { status_code: 500 }],
+    });
     expect(await subscription(id)).toMatchObject({ status: 'active', consecutive_failures: 1 });
   });
 
@@ -141,7 +176,10 @@ describe('deliveries', () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [status];
     await customer.write('hello');
-    expect(await finished(id)).toMatchObject({ status: 'failed', attempts: [{ status_code: status, error: expect.stringContaining(String(status)) }] });
+    expect(await finished(id)).toMatchObject({
+      status: 'failed',
+      attempts: [{ status_code: status, error: expect.stringContaining(String(status)) }],
+    });
     expect(receiver.requests.map(({ path }) => path)).toEqual(['/events']);
   });
 
@@ -150,11 +188,15 @@ describe('deliveries', () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [500, 410];
     await customer.write('waits for its retry');
-    await waitFor('the first attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
+    await waitFor(
+      'the first attempt',
+      async () => (await deliveries(id))[0]?.attempts.length === 1,
+    );
     await customer.write('is answered 410');
     await waitFor('the removal', async () => !(await subscription(id)));
     expect((await service.api.get(`/api/hooks/${id}/deliveries`)).status).toBe(404);
-    await new Promise((resolve) => setTimeout(resolve, 900)); // past the retry's time: time itself is under test
+    // past the retry's time: time itself is under test
+    await new Promise((resolve) => setTimeout(resolve, 900));
     expect(receiver.requests).toHaveLength(2);
   });
 
@@ -177,9 +219,18 @@ describe('deliveries', () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     script = [500];
     await customer.write('hello');
-    await waitFor('the first attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
+    await waitFor(
+      'the first attempt',
+      async () => (await deliveries(id))[0]?.attempts.length === 1,
+    );
     await service.restart();
-    expect(await finished(id)).toMatchObject({ status: 'delivered', attempts: [{ number: 1, status_code: 500 }, { number: 2, status_code: 200 }] });
+    expect(await finished(id)).toMatchObject({
+      status: 'delivered',
+      attempts: [
+        { number: 1, status_code: 500 },
+        { number: 2, status_code: 200 },
+      ],
+    });
   });
 
   it('a waiting retry holds nothing else up', async () => {
@@ -195,12 +246,15 @@ describe('deliveries', () => {
 
   it('keeps at most 4 KiB of an answer, and text that can be shown', async () => {
     receiver.close();
-    receiver = await startEventReceiver((_request, response) => void response.writeHead(500).end(Buffer.alloc(200_000, 0xe9)));
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(500).end(Buffer.alloc(200_000, 0xe9)),
+    );
     await start();
     const { id } = await receiver.subscribe(service, 'message.received');
     await customer.write('hello');
     const delivery = await finished(id);
-    for (const { response_excerpt: excerpt } of delivery.attempts) expect(excerpt).toBe('\ufffd'.repeat(4096));
+    for (const { response_excerpt: excerpt } of delivery.attempts)
+      expect(excerpt).toBe('\ufffd'.repeat(4096));
   });
 
   it('sends a test event: a sample of the event, signed as a real one', async () => {
@@ -222,13 +276,25 @@ describe('deliveries', () => {
       const failed = await finished(id);
       const first = await service.api.post(`/api/hooks/${id}/deliveries/${failed.id}/redeliver`);
       expect(first).toMatchObject({ status: 200, body: { id: failed.id, status: 'pending' } });
-      expect(await finished(id)).toMatchObject({ status: 'delivered', attempts: [{ trigger: 'automatic' }, { trigger: 'manual', number: 2 }] });
+      expect(await finished(id)).toMatchObject({
+        status: 'delivered',
+        attempts: [{ trigger: 'automatic' }, { trigger: 'manual', number: 2 }],
+      });
       await service.api.post(`/api/hooks/${id}/deliveries/${failed.event_id}/redeliver`);
       await waitFor('the third request', () => receiver.requests.length === 3);
-      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery'])).toEqual([undefined, 'manual', 'manual']);
-      const [sent, again] = receiver.requests.map(({ headers }) => Number(headers['webhook-timestamp']));
-      expect(again).toBeGreaterThan(sent!); // so that a receiver can tell it from one that was captured
-      expect(new Set(receiver.payloads().map((payload) => payload.id))).toEqual(new Set([failed.event_id]));
+      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery'])).toEqual([
+        undefined,
+        'manual',
+        'manual',
+      ]);
+      const [sent, again] = receiver.requests.map(({ headers }) =>
+        Number(headers['webhook-timestamp']),
+      );
+      // so that a receiver can tell it from one that was captured
+      expect(again).toBeGreaterThan(sent!);
+      expect(new Set(receiver.payloads().map((payload) => payload.id))).toEqual(
+        new Set([failed.event_id]),
+      );
     });
 
     it('retries a redelivery as any other, and a failing one does not undo an earlier success', async () => {
@@ -243,8 +309,11 @@ describe('deliveries', () => {
       expect(again.status).toBe('delivered');
       await service.api.post(`/api/hooks/${id}/deliveries/${deliveryId}/redeliver`);
       await waitFor('the sixth request', () => receiver.requests.length === 6);
-      // What was asked for once has one number, so that a receiver can tell its retries from the next time that someone asks.
-      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery-round'])).toEqual([undefined, '1', '1', '1', '1', '5']);
+      // What was asked for once has one number, so that a receiver can tell its retries from the
+      // next time that someone asks.
+      expect(receiver.requests.map(({ headers }) => headers['x-service-redelivery-round'])).toEqual(
+        [undefined, '1', '1', '1', '1', '5'],
+      );
     });
 
     it('refuses while pending (409), for another subscription and for unknown ids (404)', async () => {
@@ -253,9 +322,15 @@ describe('deliveries', () => {
       const other = await receiver.subscribe(service, 'message.sent');
       script = [500];
       await customer.write('hello');
-      const [pending] = await waitFor('a delivery', async () => ((await deliveries(id)).length ? deliveries(id) : null));
-      const attempt = (hook: string, delivery: string) => service.api.post(`/api/hooks/${hook}/deliveries/${delivery}/redeliver`);
-      expect(await attempt(id, pending.id)).toMatchObject({ status: 409, body: { error: { code: 'delivery_pending' } } });
+      const [pending] = await waitFor('a delivery', async () =>
+        (await deliveries(id)).length ? deliveries(id) : null,
+      );
+      const attempt = (hook: string, delivery: string) =>
+        service.api.post(`/api/hooks/${hook}/deliveries/${delivery}/redeliver`);
+      expect(await attempt(id, pending.id)).toMatchObject({
+        status: 409,
+        body: { error: { code: 'delivery_pending' } },
+      });
       expect((await attempt(other.id, pending.id)).status).toBe(404);
       expect((await attempt(id, 'dlv_nothing')).status).toBe(404);
       expect((await attempt(id, 'evt_nothing')).status).toBe(404);
@@ -274,10 +349,17 @@ describe('deliveries', () => {
         await customer.write(text);
         await finished(id);
       }
-      const recover = async () => (await service.api.post(`/api/hooks/${id}/recover`, { since: since.toISOString() })).body;
+      const recover = async () =>
+        (await service.api.post(`/api/hooks/${id}/recover`, { since: since.toISOString() })).body;
       expect(await recover()).toEqual({ redelivered: 2 });
       await waitFor('both', async () => (await deliveries(id, '?status=delivered')).length === 3);
-      expect(receiver.payloads().slice(4).map((payload) => payload.message.text).sort()).toEqual(['fails', 'fails too']);
+      expect(
+        receiver
+          .payloads()
+          .slice(4)
+          .map((payload) => payload.message.text)
+          .sort(),
+      ).toEqual(['fails', 'fails too']);
       expect(await recover()).toEqual({ redelivered: 0 });
       expect(await deliveries(id, '?status=failed')).toHaveLength(1);
     });
@@ -291,15 +373,28 @@ describe('deliveries', () => {
         await customer.write(`message ${n}`);
         await waitFor('its attempt', async () => (await deliveries(id))[0]?.attempts.length === 1);
       }
-      const answers = await Promise.all(Array.from({ length: 5 }, () => service.api.post(`/api/hooks/${id}/recover`, { since })));
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => service.api.post(`/api/hooks/${id}/recover`, { since })),
+      );
       expect(answers.reduce((sum, { body }) => sum + (body.redelivered as number), 0)).toBe(15);
-      await waitFor('those that had failed', async () => (await deliveries(id, '?status=delivered')).length === 15);
+      await waitFor(
+        'those that had failed',
+        async () => (await deliveries(id, '?status=delivered')).length === 15,
+      );
       expect(await deliveries(id, '?status=pending')).toHaveLength(5);
-      const times = [...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values()].map(({ length }) => length);
+      const times = [
+        ...Map.groupBy(receiver.payloads(), (payload) => payload.id as string).values(),
+      ].map(({ length }) => length);
       expect(times.sort()).toEqual([...Array<number>(5).fill(1), ...Array<number>(15).fill(2)]);
       // A receiver that took one after all may drop it: it is not told to take it again.
-      expect(receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined)).toBe(true);
-      expect((await deliveries(id, '?status=delivered')).every(({ attempts }: { attempts: { trigger: string }[] }) => attempts[1]!.trigger === 'manual')).toBe(true);
+      expect(
+        receiver.requests.every(({ headers }) => headers['x-service-redelivery'] === undefined),
+      ).toBe(true);
+      expect(
+        (await deliveries(id, '?status=delivered')).every(
+          ({ attempts }: { attempts: { trigger: string }[] }) => attempts[1]!.trigger === 'manual',
+        ),
+      ).toBe(true);
     });
 
     it('gives a repeated recover with the same Idempotency-Key the first answer, and sends nothing again', async () => {
@@ -309,21 +404,33 @@ describe('deliveries', () => {
       script = [400, 400, 400];
       await customer.write('fails');
       await finished(id);
-      const recover = (body: unknown = { since }) => service.api.post(`/api/hooks/${id}/recover`, body, { 'idempotency-key': 'once' });
+      const recover = (body: unknown = { since }) =>
+        service.api.post(`/api/hooks/${id}/recover`, body, { 'idempotency-key': 'once' });
       expect((await recover()).body).toEqual({ redelivered: 1 });
       await waitFor('it to fail again', () => receiver.requests.length === 2);
       await finished(id);
       expect((await recover()).body).toEqual({ redelivered: 1 });
       expect((await recover({ since: new Date().toISOString() })).status).toBe(409);
       expect(await finished(id)).toMatchObject({ status: 'failed', attempts: [{}, {}] });
-      expect((await service.api.post('/api/hooks/sub_nothing/recover', { since }, { 'idempotency-key': 'missing' })).status).toBe(404);
+      expect(
+        (
+          await service.api.post(
+            '/api/hooks/sub_nothing/recover',
+            { since },
+            { 'idempotency-key': 'missing' },
+          )
+        ).status,
+      ).toBe(404);
     });
 
     it('refuses a recover without a time', async () => {
       await start();
       const { id } = await receiver.subscribe(service, 'message.received');
       for (const body of [{}, { since: 'yesterday' }, { since: 5 }]) {
-        expect(await service.api.post(`/api/hooks/${id}/recover`, body)).toMatchObject({ status: 400, body: { error: { param: 'since' } } });
+        expect(await service.api.post(`/api/hooks/${id}/recover`, body)).toMatchObject({
+          status: 400,
+          body: { error: { param: 'since' } },
+        });
       }
     });
   });
@@ -337,17 +444,34 @@ describe('deliveries', () => {
     expect(body.secret).not.toBe(old);
     expect(body.notice).toContain('published again');
 
-    const accepts = (secret: string) => signatureFault(receiver.requests.at(-1)!, secret, Date.now() + skewMs) === null;
+    const accepts = (secret: string) =>
+      signatureFault(receiver.requests.at(-1)!, secret, Date.now() + skewMs) === null;
     await customer.write('both: Grüße, 你好 🎉');
     await finished(id);
     expect([accepts(body.secret), accepts(old)]).toEqual([true, true]);
     const { headers, rawBody } = receiver.requests.at(-1)!;
     for (const secret of [old, body.secret]) {
-      expect(() => new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>)).not.toThrow();
-      expect(() => new Stripe('sk_test_unused').webhooks.constructEvent(rawBody, String(headers['x-service-signature']), secret)).not.toThrow();
+      expect(() =>
+        new Webhook(secret).verify(rawBody.toString(), headers as Record<string, string>),
+      ).not.toThrow();
+      expect(() =>
+        new Stripe('sk_test_unused').webhooks.constructEvent(
+          rawBody,
+          String(headers['x-service-signature']),
+          secret,
+        ),
+      ).not.toThrow();
       const altered = rawBody.toString().replace('你好', '您好');
-      expect(() => new Webhook(secret).verify(altered, headers as Record<string, string>)).toThrow();
-      expect(() => new Stripe('sk_test_unused').webhooks.constructEvent(altered, String(headers['x-service-signature']), secret)).toThrow();
+      expect(() =>
+        new Webhook(secret).verify(altered, headers as Record<string, string>),
+      ).toThrow();
+      expect(() =>
+        new Stripe('sk_test_unused').webhooks.constructEvent(
+          altered,
+          String(headers['x-service-signature']),
+          secret,
+        ),
+      ).toThrow();
     }
 
     skewMs = 24 * 3_600_000 + 1000;
@@ -372,7 +496,10 @@ describe('deliveries', () => {
     await Promise.all(Array.from({ length: 200 }, () => customer.write(randomUUID())));
     await waitFor('all', () => receiver.requests.length === 200);
     expect(most).toBeLessThanOrEqual(32);
-    await waitFor('all recorded', async () => (await deliveries(id, '?limit=200&status=delivered')).length === 200);
+    await waitFor(
+      'all recorded',
+      async () => (await deliveries(id, '?limit=200&status=delivered')).length === 200,
+    );
     expect(new Set(receiver.payloads().map((payload) => payload.id)).size).toBe(200);
   });
 });

@@ -18,20 +18,27 @@ describe("a delivery's story", () => {
   let answer: (nth: number, response: ServerResponse) => void = () => {};
   beforeAll(async () => {
     files = await writeTlsFiles(await sharedTestCa());
-    receiver = await startEventReceiver((_request, response) => answer(receiver.requests.length, response));
-    service = await startServiceProcess({ caFile: files.caFile, env: { DELIVERY_RETRY_DELAYS_MS: '300,400,500' } });
+    receiver = await startEventReceiver((_request, response) =>
+      answer(receiver.requests.length, response),
+    );
+    service = await startServiceProcess({
+      caFile: files.caFile,
+      env: { DELIVERY_RETRY_DELAYS_MS: '300,400,500' },
+    });
   });
   afterAll(async () => {
     await service?.close();
     await receiver?.close();
     await files?.remove();
   });
-  const storyOf = async (id: string): Promise<Json> => (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
+  const storyOf = async (id: string): Promise<Json> =>
+    (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data[0];
 
   it('is whole after kill -9 between two attempts and in the middle of one: what is on record stays, nothing is invented', async () => {
     const { id } = await receiver.subscribe(service, 'message.received');
     answer = (nth, response) => {
-      if (nth === 1) response.writeHead(503, { 'content-type': 'text/plain' }).end('overloaded: come back');
+      if (nth === 1)
+        response.writeHead(503, { 'content-type': 'text/plain' }).end('overloaded: come back');
       else if (nth > 3) response.writeHead(200).end('taken');
     };
     await (await chatCustomer(service.url)).write('hello');
@@ -39,7 +46,18 @@ describe("a delivery's story", () => {
       const story = await storyOf(id);
       return story?.attempts.length === 1 ? story : null;
     });
-    expect(first).toMatchObject({ status: 'pending', attempts: [{ number: 1, status_code: 503, error: 'The receiver answered 503.', response_excerpt: 'overloaded: come back', trigger: 'automatic' }] });
+    expect(first).toMatchObject({
+      status: 'pending',
+      attempts: [
+        {
+          number: 1,
+          status_code: 503,
+          error: 'The receiver answered 503.',
+          response_excerpt: 'overloaded: come back',
+          trigger: 'automatic',
+        },
+      ],
+    });
     expect(first.attempts[0].duration_ms).toBeGreaterThanOrEqual(0);
     const waitMs = Date.parse(first.next_attempt_at) - Date.parse(first.attempts[0].at);
     expect(waitMs).toBeGreaterThan(200);
@@ -54,16 +72,31 @@ describe("a delivery's story", () => {
     expect(underWay).toMatchObject({ status: 'pending', attempts: [first.attempts[0]] });
     expect(Date.parse(underWay.next_attempt_at)).toBe(Date.parse(first.next_attempt_at));
     // Its trace is in the log.
-    expect(await readFile(service.logFile, 'utf8')).toContain('what was under way when a process ended may arrive a second time, with the same id');
+    expect(await readFile(service.logFile, 'utf8')).toContain(
+      'what was under way when a process ended may arrive a second time, with the same id',
+    );
 
     await service.crashAndRestart(); // in the middle again; the next is answered
     const whole = await waitFor('the delivery', async () => {
       const story = await storyOf(id);
       return story.status === 'delivered' ? story : null;
     });
-    expect(whole.attempts).toEqual([first.attempts[0], { number: 2, at: expect.any(String), status_code: 200, duration_ms: expect.any(Number), error: null, response_excerpt: 'taken', trigger: 'automatic' }]);
+    expect(whole.attempts).toEqual([
+      first.attempts[0],
+      {
+        number: 2,
+        at: expect.any(String),
+        status_code: 200,
+        duration_ms: expect.any(Number),
+        error: null,
+        response_excerpt: 'taken',
+        trigger: 'automatic',
+      },
+    ]);
     expect(whole.next_attempt_at).toBeNull();
-    expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery']))).toEqual(new Set([whole.event_id]));
+    expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery']))).toEqual(
+      new Set([whole.event_id]),
+    );
     expect(receiver.requests).toHaveLength(4);
     await service.crashAndRestart();
     expect(await storyOf(id)).toEqual(whole);
@@ -75,11 +108,17 @@ describe("a delivery's story", () => {
     const { id } = await receiver.subscribe(service, 'message.received', receiverPath);
     const customer = await chatCustomer(service.url);
     for (let n = 0; n < 5; n++) await customer.write(`message ${n}`);
-    const failed = async (query: string) => (await service.api.get(`/api/hooks/${id}/deliveries?status=failed${query}`)).body;
+    const failed = async (query: string) =>
+      (await service.api.get(`/api/hooks/${id}/deliveries?status=failed${query}`)).body;
     await waitFor('five failed', async () => (await failed('')).data.length === 5);
     answer = (_nth, response) => void response.writeHead(200).end();
     await customer.write('arrives');
-    await waitFor('one delivered', async () => (await service.api.get(`/api/hooks/${id}/deliveries?status=delivered`)).body.data.length === 1);
+    await waitFor(
+      'one delivered',
+      async () =>
+        (await service.api.get(`/api/hooks/${id}/deliveries?status=delivered`)).body.data.length ===
+        1,
+    );
     const all: string[] = [];
     let cursor = '';
     do {

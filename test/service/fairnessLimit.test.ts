@@ -1,12 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { HIGHEST_LIMIT, INITIAL_LIMIT, InFlightLimit } from '../../service/src/delivery/inFlightLimit.ts';
+import {
+  HIGHEST_LIMIT,
+  INITIAL_LIMIT,
+  InFlightLimit,
+} from '../../service/src/delivery/inFlightLimit.ts';
 import { InFlightLimits } from '../../service/src/delivery/inFlightLimits.ts';
 
 const TIMEOUT_MS = 10_000;
 const RETRY_DELAYS_MS = [5000, 30_000, 120_000];
 
 interface Receiver {
-  /** Requests that it handles at once; others wait in its queue, also those that nobody waits for any more. */
+  /**
+   * Requests that it handles at once; others wait in its queue, also those that nobody waits for
+   * any more.
+   */
   readonly workers?: number;
   /** What one request takes, begun at that moment. */
   readonly serviceMs: (at: number) => number;
@@ -23,12 +30,28 @@ interface Outcome {
   readonly waitsMs: number[];
 }
 
-/** Deliveries to a receiver that queues what it cannot handle yet, worked out moment by moment: the limit is real, time is not. */
-function deliverAll(events: number, { workers = 1, serviceMs }: Receiver, subscriptions = 1): Outcome {
+/**
+ * Deliveries to a receiver that queues what it cannot handle yet, worked out moment by moment: the
+ * limit is real, time is not.
+ */
+function deliverAll(
+  events: number,
+  { workers = 1, serviceMs }: Receiver,
+  subscriptions = 1,
+): Outcome {
   let now = 0;
   const agenda: { at: number; order: number; run: () => void }[] = [];
-  const at = (when: number, run: () => void) => void agenda.push({ at: when, order: agenda.length, run });
-  const outcome: Outcome = { delivered: 0, failed: 0, timedOut: 0, lastTimeOutAt: 0, endedAt: 0, mostInFlight: 0, waitsMs: [] };
+  const at = (when: number, run: () => void) =>
+    void agenda.push({ at: when, order: agenda.length, run });
+  const outcome: Outcome = {
+    delivered: 0,
+    failed: 0,
+    timedOut: 0,
+    lastTimeOutAt: 0,
+    endedAt: 0,
+    mostInFlight: 0,
+    waitsMs: [],
+  };
 
   const queue: (() => void)[] = [];
   let busy = 0;
@@ -44,7 +67,10 @@ function deliverAll(events: number, { workers = 1, serviceMs }: Receiver, subscr
     }
   };
 
-  const senders = Array.from({ length: subscriptions }, () => ({ limit: new InFlightLimit(TIMEOUT_MS, () => now), waiting: [] as { tries: number }[] }));
+  const senders = Array.from({ length: subscriptions }, () => ({
+    limit: new InFlightLimit(TIMEOUT_MS, () => now),
+    waiting: [] as { tries: number }[],
+  }));
   type Sender = (typeof senders)[number];
   for (let n = 0; n < events; n += 1) senders[n % subscriptions]!.waiting.push({ tries: 0 });
   const send = (sender: Sender) => {
@@ -81,7 +107,12 @@ function deliverAll(events: number, { workers = 1, serviceMs }: Receiver, subscr
   for (const sender of senders) send(sender);
   while (outcome.delivered + outcome.failed < events) {
     let next = 0;
-    for (let i = 1; i < agenda.length; i += 1) if (agenda[i]!.at < agenda[next]!.at || (agenda[i]!.at === agenda[next]!.at && agenda[i]!.order < agenda[next]!.order)) next = i;
+    for (let i = 1; i < agenda.length; i += 1)
+      if (
+        agenda[i]!.at < agenda[next]!.at ||
+        (agenda[i]!.at === agenda[next]!.at && agenda[i]!.order < agenda[next]!.order)
+      )
+        next = i;
     const [{ at: when, run }] = agenda.splice(next, 1) as [(typeof agenda)[number]];
     now = when;
     run();
@@ -95,15 +126,24 @@ const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, 
 describe('the in-flight limit of a subscription', () => {
   it('takes a burst of 1,000 events to a receiver that handles ten a second, without a time-out and without leaving it idle', () => {
     const { delivered, timedOut, endedAt, waitsMs } = deliverAll(1000, { serviceMs: () => 100 });
-    expect({ delivered, timedOut, endedAt }).toEqual({ delivered: 1000, timedOut: 0, endedAt: 100_000 });
+    expect({ delivered, timedOut, endedAt }).toEqual({
+      delivered: 1000,
+      timedOut: 0,
+      endedAt: 100_000,
+    });
     expect(most(waitsMs)).toBeLessThan(0.2 * TIMEOUT_MS);
   });
 
-  it.each([1, 5, 20, 100, 200, 400, 1000, 2400])('settles well below the deadline where requests are handled one by one in %i ms', (serviceMs) => {
-    const { delivered, timedOut, waitsMs } = deliverAll(200, { serviceMs: () => serviceMs });
-    expect({ delivered, timedOut }).toEqual({ delivered: 200, timedOut: 0 });
-    expect(most(waitsMs.slice(100))).toBeLessThanOrEqual(Math.max(0.3 * TIMEOUT_MS, 2 * serviceMs));
-  });
+  it.each([1, 5, 20, 100, 200, 400, 1000, 2400])(
+    'settles well below the deadline where requests are handled one by one in %i ms',
+    (serviceMs) => {
+      const { delivered, timedOut, waitsMs } = deliverAll(200, { serviceMs: () => serviceMs });
+      expect({ delivered, timedOut }).toEqual({ delivered: 200, timedOut: 0 });
+      expect(most(waitsMs.slice(100))).toBeLessThanOrEqual(
+        Math.max(0.3 * TIMEOUT_MS, 2 * serviceMs),
+      );
+    },
+  );
 
   it('uses all of a quick receiver that handles many at once', () => {
     const { mostInFlight, endedAt } = deliverAll(1000, { workers: 64, serviceMs: () => 50 });
@@ -112,12 +152,21 @@ describe('the in-flight limit of a subscription', () => {
   });
 
   it('seven subscriptions of one receiver share it without a time-out', () => {
-    expect(deliverAll(700, { serviceMs: () => 200 }, 7)).toMatchObject({ delivered: 700, timedOut: 0 });
+    expect(deliverAll(700, { serviceMs: () => 200 }, 7)).toMatchObject({
+      delivered: 700,
+      timedOut: 0,
+    });
   });
 
   it('settles again when the receiver turns from 5 ms to 1 s a request while 32 are under way, and loses nothing', () => {
-    const { delivered, failed, timedOut, lastTimeOutAt, mostInFlight, waitsMs } = deliverAll(1500, { serviceMs: (at) => (at < 5000 ? 5 : 1000) });
-    expect({ delivered, failed, mostInFlight }).toEqual({ delivered: 1500, failed: 0, mostInFlight: 32 });
+    const { delivered, failed, timedOut, lastTimeOutAt, mostInFlight, waitsMs } = deliverAll(1500, {
+      serviceMs: (at) => (at < 5000 ? 5 : 1000),
+    });
+    expect({ delivered, failed, mostInFlight }).toEqual({
+      delivered: 1500,
+      failed: 0,
+      mostInFlight: 32,
+    });
     expect(timedOut).toBeLessThanOrEqual(32); // what was under way already
     expect(lastTimeOutAt).toBeLessThan(60_000);
     expect(most(waitsMs.slice(-400))).toBeLessThanOrEqual(0.3 * TIMEOUT_MS);
@@ -164,7 +213,9 @@ describe('the in-flight limit of a subscription', () => {
       return Math.sign(limit.limit - INITIAL_LIMIT);
     };
     for (const timeoutMs of [500, 10_000, 60_000]) {
-      expect([0.05, 0.2, 0.4].map((part) => after(part * timeoutMs, timeoutMs))).toEqual([1, 0, -1]);
+      expect([0.05, 0.2, 0.4].map((part) => after(part * timeoutMs, timeoutMs))).toEqual([
+        1, 0, -1,
+      ]);
     }
   });
 

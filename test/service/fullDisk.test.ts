@@ -16,7 +16,8 @@ const MAIN = fileURLToPath(new URL('../../service/dist/main.js', import.meta.url
 const KEY = `cs_live_${'D'.repeat(32)}`;
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
-// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted again.
+// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
+// again.
 onLinux('when files cannot grow any more', () => {
   let folder: string;
   let child: ChildProcess;
@@ -35,7 +36,14 @@ onLinux('when files cannot grow any more', () => {
     let out = '';
     const limit = 'ulimit -S -f 128; exec "$0" "$1"'; // 128 blocks of 512 or 1024 bytes
     child = spawn('sh', ['-c', limit, process.execPath, MAIN], {
-      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' },
+      env: {
+        PATH: process.env.PATH,
+        PORT: '0',
+        DATA_DIR: folder,
+        BOOTSTRAP_API_KEY: KEY,
+        CHAT_RATE_LIMIT_PER_MINUTE: '0',
+        ADDRESS_BUDGET: '0',
+      },
     });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
@@ -43,7 +51,10 @@ onLinux('when files cannot grow any more', () => {
     const acknowledged: string[] = [];
     const write = async () => {
       const id = String(acknowledged.length);
-      const answer = await customer.api.post('/api/chat/messages', { text: 'x'.repeat(3000), client_message_id: id });
+      const answer = await customer.api.post('/api/chat/messages', {
+        text: 'x'.repeat(3000),
+        client_message_id: id,
+      });
       if (answer.status === 202) acknowledged.push(id);
       return answer;
     };
@@ -60,7 +71,9 @@ onLinux('when files cannot grow any more', () => {
     await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
     await waitFor('service to resume', async () => (await write()).status === 202);
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    const stored = (await customer.api.get('/api/chat/messages?limit=200')).body.data.map((each: { client_message_id: string }) => each.client_message_id);
+    const stored = (await customer.api.get('/api/chat/messages?limit=200')).body.data.map(
+      (each: { client_message_id: string }) => each.client_message_id,
+    );
     expect(stored).toEqual(acknowledged);
     expect((await apiClient(url, KEY).get('/api/conversations')).body.data).toHaveLength(1);
   });
@@ -70,7 +83,12 @@ onLinux('when files cannot grow any more', () => {
     await writeFile(log, 'x'.repeat(128 * 1024));
     const port = await freePort();
     const limit = 'ulimit -S -f 128; exec "$0" "$1" >> "$2" 2>&1';
-    const env = { PATH: process.env.PATH, PORT: String(port), DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY };
+    const env = {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      DATA_DIR: join(folder, 'data'),
+      BOOTSTRAP_API_KEY: KEY,
+    };
     child = spawn('sh', ['-c', limit, process.execPath, MAIN, log], { env, stdio: 'ignore' });
     const url = `http://127.0.0.1:${port}`;
     await waitFor('/readyz', async () => (await fetch(`${url}/readyz`)).status === 200);
@@ -81,17 +99,25 @@ onLinux('when files cannot grow any more', () => {
 
     await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
     await refused();
-    const note = await waitFor('the note', async () => /\{.*log lines could not be written.*\}/.exec(await readFile(log, 'utf8'))?.[0]);
-    expect(JSON.parse(note)).toMatchObject({ dropped: 6, reason: 'EFBIG' }); // the start, five refusals
+    const note = await waitFor(
+      'the note',
+      async () => /\{.*log lines could not be written.*\}/.exec(await readFile(log, 'utf8'))?.[0],
+    );
+    // the start, five refusals
+    expect(JSON.parse(note)).toMatchObject({ dropped: 6, reason: 'EFBIG' });
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
 
-/** A mount that nobody else sees and that goes with its process; some systems let no user make one. */
+/**
+ * A mount that nobody else sees and that goes with its process; some systems let no user make one.
+ */
 const canMount = (() => {
   try {
-    execFileSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs none ${tmpdir()}`], { stdio: 'ignore' });
+    execFileSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs none ${tmpdir()}`], {
+      stdio: 'ignore',
+    });
     return true;
   } catch {
     return false;
@@ -121,7 +147,8 @@ const canMount = (() => {
 
   it('refuses writes, sends nothing twice, and goes on when there is room, with all that it acknowledged', async () => {
     const port = await freePort();
-    const script = 'mount -t tmpfs -o size=8m none "$3" && head -c 7000000 /dev/zero > "$3/ballast" && exec "$1" "$2" > "$3/service.log" 2>&1';
+    const script =
+      'mount -t tmpfs -o size=8m none "$3" && head -c 7000000 /dev/zero > "$3/ballast" && exec "$1" "$2" > "$3/service.log" 2>&1';
     const env = {
       PATH: process.env.PATH,
       NODE_EXTRA_CA_CERTS: tls.caFile,
@@ -135,7 +162,10 @@ const canMount = (() => {
       ADDRESS_BUDGET: '0',
       LOG_LEVEL: 'debug',
     };
-    child = spawn('unshare', ['-rm', 'sh', '-c', script, 'sh', process.execPath, MAIN, folder], { env, stdio: 'ignore' });
+    child = spawn('unshare', ['-rm', 'sh', '-c', script, 'sh', process.execPath, MAIN, folder], {
+      env,
+      stdio: 'ignore',
+    });
     const url = `http://127.0.0.1:${port}`;
     await waitFor('/readyz', async () => (await fetch(`${url}/readyz`)).status === 200);
     await receiver.subscribe({ api: apiClient(url, KEY) }, 'message.received');
@@ -143,7 +173,10 @@ const canMount = (() => {
     const acknowledged: string[] = [];
     const write = async (n: number) => {
       const text = `${n} ${'x'.repeat(3000)}`;
-      const { status } = await customer.api.post('/api/chat/messages', { text, client_message_id: String(n) });
+      const { status } = await customer.api.post('/api/chat/messages', {
+        text,
+        client_message_id: String(n),
+      });
       if (status === 202) acknowledged.push(text);
       return status;
     };
@@ -157,7 +190,9 @@ const canMount = (() => {
     await waitFor('/readyz', async () => (await fetch(`${url}/readyz`)).status === 200);
     expect(await write(2_000)).toBe(202);
     const arrived = () => receiver.payloads().map(({ message }) => String(message.text));
-    await waitFor('every acknowledged event', () => acknowledged.every((text) => arrived().includes(text)));
+    await waitFor('every acknowledged event', () =>
+      acknowledged.every((text) => arrived().includes(text)),
+    );
     expect(arrived().sort()).toEqual([...acknowledged].sort());
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);

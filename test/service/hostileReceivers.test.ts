@@ -1,11 +1,16 @@
-// Each hostile receiver as a subscription of a whole service: what the delivery's record says, and what is left open.
+// Each hostile receiver as a subscription of a whole service: what the delivery's record says, and
+// what is left open.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import type { TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { HOSTILE_RECEIVERS, HOSTILE_TIMEOUT_MS, type HostileReceiver } from './outbound/hostileReceivers.ts';
+import {
+  HOSTILE_RECEIVERS,
+  HOSTILE_TIMEOUT_MS,
+  type HostileReceiver,
+} from './outbound/hostileReceivers.ts';
 
 interface Attempt {
   readonly status_code: number | null;
@@ -31,11 +36,18 @@ describe.each([
 
   beforeAll(async () => {
     good = await startEventReceiver();
-    service = await startTestService({ ca: good.ca, env: { DELIVERY_TIMEOUT_MS: String(HOSTILE_TIMEOUT_MS), DELIVERY_RETRY_DELAYS_MS: '0,0,0' } });
+    service = await startTestService({
+      ca: good.ca,
+      env: { DELIVERY_TIMEOUT_MS: String(HOSTILE_TIMEOUT_MS), DELIVERY_RETRY_DELAYS_MS: '0,0,0' },
+    });
     for (const each of hostile) {
       const server = await each.start();
       servers.set(each, server);
-      const { body } = await service.api.post('/api/hooks', { event: 'message.received', target_url: `https://localhost:${server.port}/events`, source: 'test' });
+      const { body } = await service.api.post('/api/hooks', {
+        event: 'message.received',
+        target_url: `https://localhost:${server.port}/events`,
+        source: 'test',
+      });
       subscriptions.set(each, body.id);
     }
     await good.subscribe(service, 'message.received');
@@ -59,9 +71,15 @@ describe.each([
       return body.data[0]?.status === 'pending' ? null : body.data[0];
     });
     const attempts = delivery.attempts as Attempt[];
-    expect({ status: delivery.status, attempts: attempts.length }).toEqual({ status: each.outcome, attempts: each.outcome === 'delivered' ? 1 : 4 });
+    expect({ status: delivery.status, attempts: attempts.length }).toEqual({
+      status: each.outcome,
+      attempts: each.outcome === 'delivered' ? 1 : 4,
+    });
     for (const { status_code, error, response_excerpt, duration_ms } of attempts) {
-      expect({ status_code, error }).toEqual({ status_code: each.status, error: each.error?.replaceAll('%', host) ?? null });
+      expect({ status_code, error }).toEqual({
+        status_code: each.status,
+        error: each.error?.replaceAll('%', host) ?? null,
+      });
       expect(duration_ms).toBeLessThan(HOSTILE_TIMEOUT_MS + SLACK_MS);
       expect((response_excerpt ?? '').length).toBeLessThanOrEqual(4096);
       expect(response_excerpt ?? '').not.toContain('\0');
@@ -71,7 +89,9 @@ describe.each([
   it('leaves no connection open on either side once the service has stopped', async () => {
     await service.stop();
     isStopped = true;
-    await waitFor('every socket to be closed', () => [...servers.values()].every(({ openSockets }) => openSockets === 0));
+    await waitFor('every socket to be closed', () =>
+      [...servers.values()].every(({ openSockets }) => openSockets === 0),
+    );
     expect(good.openSockets).toBe(0);
   });
 });

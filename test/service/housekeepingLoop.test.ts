@@ -29,17 +29,35 @@ describe('clean-up by several processes', () => {
         return systemClock.now();
       },
     };
-    const housekeeping = await startHousekeeping({ store: fresh.store, clock: systemClock, ageClock, retention: RETENTION, log: pino({ level: 'silent' }), everyMs });
+    const housekeeping = await startHousekeeping({
+      store: fresh.store,
+      clock: systemClock,
+      ageClock,
+      retention: RETENTION,
+      log: pino({ level: 'silent' }),
+      everyMs,
+    });
     started.push(housekeeping);
     return { housekeeping, sweeps: () => sweeps };
   };
   const jobs = async () => {
-    const { waiting = 0, claimed = 0 } = (await fresh.store.stats()).queues[HOUSEKEEPING_QUEUE] ?? {};
+    const { waiting = 0, claimed = 0 } =
+      (await fresh.store.stats()).queues[HOUSEKEEPING_QUEUE] ?? {};
     return waiting + claimed;
   };
   const putExpired = (id: string) =>
-    fresh.store.transaction((tx) => tx.idempotentAnswers.put({ id, kind: 'idempotent_answer', requestHash: id, status: 200, sealedBody: '', expiresAt: '2020-01-01T00:00:00.000+00:00' }));
-  const isThere = async (id: string) => (await fresh.store.transaction((tx) => tx.idempotentAnswers.peek(id))) !== null;
+    fresh.store.transaction((tx) =>
+      tx.idempotentAnswers.put({
+        id,
+        kind: 'idempotent_answer',
+        requestHash: id,
+        status: 200,
+        sealedBody: '',
+        expiresAt: '2020-01-01T00:00:00.000+00:00',
+      }),
+    );
+  const isThere = async (id: string) =>
+    (await fresh.store.transaction((tx) => tx.idempotentAnswers.peek(id))) !== null;
 
   it('is one job, however many start', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => start(20)));
@@ -49,7 +67,12 @@ describe('clean-up by several processes', () => {
 
   it('sweeps at a start, although the next sweep is far away', async () => {
     const first = await start(3_600_000);
-    await waitFor('the first sweep to end', async () => first.sweeps() === 1 && (await fresh.store.stats()).queues[HOUSEKEEPING_QUEUE]?.waiting === 1);
+    await waitFor(
+      'the first sweep to end',
+      async () =>
+        first.sweeps() === 1 &&
+        (await fresh.store.stats()).queues[HOUSEKEEPING_QUEUE]?.waiting === 1,
+    );
     await first.housekeeping.stop();
     await putExpired('old');
     await start(3_600_000);

@@ -16,7 +16,8 @@ describe('Idempotency-Key', () => {
   });
   afterAll(() => service?.stop());
 
-  const send = (text: string, key: string) => service.api.post(`${path}/messages`, { text }, { 'idempotency-key': key });
+  const send = (text: string, key: string) =>
+    service.api.post(`${path}/messages`, { text }, { 'idempotency-key': key });
   const count = async () => (await service.api.get(path)).body.message_count;
 
   it('gives the first answer again for the same key and body', async () => {
@@ -29,7 +30,10 @@ describe('Idempotency-Key', () => {
 
   it('refuses the same key with another body, and keeps the first answer', async () => {
     const first = await send('once', 'k2');
-    expect(await send('twice', 'k2')).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await send('twice', 'k2')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused' } },
+    });
     expect((await send('once', 'k2')).body).toEqual(first.body);
   });
 
@@ -42,7 +46,11 @@ describe('Idempotency-Key', () => {
   it('is one key for each path', async () => {
     await send('here', 'k4');
     const other = await (await chatCustomer(service.url)).write('hello');
-    const answer = await service.api.post(`/api/conversations/${other.conversation_id}/messages`, { text: 'there' }, { 'idempotency-key': 'k4' });
+    const answer = await service.api.post(
+      `/api/conversations/${other.conversation_id}/messages`,
+      { text: 'there' },
+      { 'idempotency-key': 'k4' },
+    );
     expect(answer.status).toBe(201);
     expect(answer.body.conversation.id).toBe(other.conversation_id);
   });
@@ -63,13 +71,23 @@ describe('Idempotency-Key', () => {
   });
 
   it('refuses a key that cannot be one', async () => {
-    expect(await send('x', 'y'.repeat(256))).toMatchObject({ status: 400, body: { error: { param: 'Idempotency-Key' } } });
+    expect(await send('x', 'y'.repeat(256))).toMatchObject({
+      status: 400,
+      body: { error: { param: 'Idempotency-Key' } },
+    });
   });
 
   it('is refused where the answer shows a secret', async () => {
     const header = { 'idempotency-key': 'k7' };
-    const creation = await service.api.post('/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' }, header);
-    expect(creation).toMatchObject({ status: 400, body: { error: { code: 'idempotency_key_not_allowed' } } });
+    const creation = await service.api.post(
+      '/api/hooks',
+      { event: 'message.sent', target_url: 'https://127.0.0.1:9/x' },
+      header,
+    );
+    expect(creation).toMatchObject({
+      status: 400,
+      body: { error: { code: 'idempotency_key_not_allowed' } },
+    });
     expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
   });
 });

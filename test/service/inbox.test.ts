@@ -6,7 +6,12 @@ import { newId } from '../../service/src/domain/ids.ts';
 import { readPosition, writePosition } from '../../service/src/domain/inbox.ts';
 import { createMember } from '../../service/src/domain/operations/createMember.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
-import { INBOX_PAGE, MOST_COUNTED, MOST_SEARCHED, listInbox } from '../../service/src/domain/operations/listInbox.ts';
+import {
+  INBOX_PAGE,
+  MOST_COUNTED,
+  MOST_SEARCHED,
+  listInbox,
+} from '../../service/src/domain/operations/listInbox.ts';
 import type { Member } from '../../service/src/domain/workspace.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 
@@ -21,14 +26,37 @@ describe('the team’s list with more than one search looks at', () => {
     fresh = await openFreshStore();
     ({ store } = fresh);
     const deps = { store, clock: systemClock };
-    member = await createMember(deps, await createWorkspace(deps, 'Test'), { name: 'Ana', email: 'ana@example.com', passwordHash: 'x' });
+    member = await createMember(deps, await createWorkspace(deps, 'Test'), {
+      name: 'Ana',
+      email: 'ana@example.com',
+      passwordHash: 'x',
+    });
     const { workspaceId } = member;
     await store.transaction(async (tx) => {
       for (let i = 0; i < MOST_SEARCHED + BEYOND; i += 1) {
-        const now = new Date(Date.UTC(2026, 0, 1) + Math.floor(i / 3) * 1000); // several at the same time
-        const contact = { id: newId('ctc'), workspaceId, channel: 'web_chat', name: i < 2 ? 'Needle' : 'Hay', phone: null, email: null, verified: false, createdAt: '' } as const;
+        // several at the same time
+        const now = new Date(Date.UTC(2026, 0, 1) + Math.floor(i / 3) * 1000);
+        const contact = {
+          id: newId('ctc'),
+          workspaceId,
+          channel: 'web_chat',
+          name: i < 2 ? 'Needle' : 'Hay',
+          phone: null,
+          email: null,
+          verified: false,
+          createdAt: '',
+        } as const;
         await tx.contacts.put(contact);
-        const opened = openConversation({ id: newId('conv'), workspaceId, contactId: contact.id, channel: 'web_chat', previousConversationId: null }, now);
+        const opened = openConversation(
+          {
+            id: newId('conv'),
+            workspaceId,
+            contactId: contact.id,
+            channel: 'web_chat',
+            previousConversationId: null,
+          },
+          now,
+        );
         await tx.conversations.put({ ...opened, status: 'awaiting_human' });
       }
     });
@@ -40,8 +68,16 @@ describe('the team’s list with more than one search looks at', () => {
   it('a search stops, says so, and goes on where it stopped', async () => {
     const first = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: null });
     expect(first).toMatchObject({ items: [], stoppedEarly: true });
-    const second = await listInbox({ store }, member, { tab: 'all', search: 'needle', after: first.next });
-    expect(second).toMatchObject({ items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }], stoppedEarly: false, next: null });
+    const second = await listInbox({ store }, member, {
+      tab: 'all',
+      search: 'needle',
+      after: first.next,
+    });
+    expect(second).toMatchObject({
+      items: [{ contact: { name: 'Needle' } }, { contact: { name: 'Needle' } }],
+      stoppedEarly: false,
+      next: null,
+    });
   });
 
   it('pages hold each conversation once, also those of the same moment, and a position survives its address', async () => {
@@ -61,7 +97,11 @@ describe('the team’s list with more than one search looks at', () => {
     const inbox = await listInbox({ store }, member, { tab: 'all', search: 'hay', after: null });
     expect(inbox).toMatchObject({ stoppedEarly: false });
     expect(inbox.items).toHaveLength(INBOX_PAGE);
-    const next = await listInbox({ store }, member, { tab: 'all', search: 'hay', after: inbox.next });
+    const next = await listInbox({ store }, member, {
+      tab: 'all',
+      search: 'hay',
+      after: inbox.next,
+    });
     expect(next.items[0]!.conversation.id).not.toBe(inbox.items.at(-1)!.conversation.id);
   });
 

@@ -43,12 +43,27 @@ describe('what was claimed and begun late', () => {
     fresh = await openFreshStore({ clock });
     ({ store } = fresh);
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    deps = { store, clock, secrets: createSecretBox(randomBytes(32)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    deps = {
+      store,
+      clock,
+      secrets: createSecretBox(randomBytes(32)),
+      checkTargetUrl: async () => {},
+      bounds: unwatchedBounds,
+      assertRoom() {},
+      passwords: {} as never,
+      agent,
+      channels: channelDirectory,
+      payments: paymentDirectory,
+      publicUrl: () => '',
+    };
     workspace = await createWorkspace(deps, 'Test');
   });
   afterEach(() => fresh.remove());
 
-  /** A process claims, and stands still until too little of its lease is left. Another one claims then. @param attemptMs how long an attempt may take */
+  /**
+   * A process claims, and stands still until too little of its lease is left. Another one claims
+   * then. @param attemptMs how long an attempt may take
+   */
   const leases = (attemptMs: number) => {
     const late = new Lease(clock, LEASE_MS);
     clock.advance(LEASE_MS - attemptMs - RECORD_MS + 1);
@@ -60,21 +75,50 @@ describe('what was claimed and begun late', () => {
     const { tool } = await createTool(
       deps,
       workspace,
-      { name: 'refund', description: 'Refunds.', kind: 'HTTP', endpoint: null, requestTemplate: template, parameters: { type: 'object' }, timeoutSeconds: TIMEOUT_MS / 1000, askBeforeRunning: false },
+      {
+        name: 'refund',
+        description: 'Refunds.',
+        kind: 'HTTP',
+        endpoint: null,
+        requestTemplate: template,
+        parameters: { type: 'object' },
+        timeoutSeconds: TIMEOUT_MS / 1000,
+        askBeforeRunning: false,
+      },
       {},
     );
     await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
-    const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
-    const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
+    const { contact } = await startChatSession(deps, workspace, {
+      name: null,
+      phone: null,
+      email: null,
+    });
+    const { conversationId } = await receiveMessage(deps, workspace, contact.id, {
+      text: 'please refund me',
+      channelMessageId: '1',
+    });
     const turn = (await loadTurn(deps, conversationId))!;
-    await store.transaction((tx) => putToolCalls(tx, deps, turn, turn.conversation, [{ tool: 'refund', arguments: {}, misfit: null }], clock.now()));
-    const { id } = (await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 })))[0]!;
+    await store.transaction((tx) =>
+      putToolCalls(
+        tx,
+        deps,
+        turn,
+        turn.conversation,
+        [{ tool: 'refund', arguments: {}, misfit: null }],
+        clock.now(),
+      ),
+    );
+    const { id } = (
+      await store.transaction((tx) => tx.toolCalls.find({ where: { conversationId }, limit: 1 }))
+    )[0]!;
     const call = () => store.transaction((tx) => tx.toolCalls.peek(id));
 
     const { late, present } = leases(TIMEOUT_MS + CONNECTION_WAIT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 0 });
-    expect(await beginToolCall(deps, id, present)).toMatchObject({ call: { attempts: 1, isUnderWay: true } });
+    expect(await beginToolCall(deps, id, present)).toMatchObject({
+      call: { attempts: 1, isUnderWay: true },
+    });
     clock.advance(TIMEOUT_MS + CONNECTION_WAIT_MS);
     expect(await beginToolCall(deps, id, late)).toBeNull();
     expect(await call()).toMatchObject({ status: 'running', attempts: 1, isUnderWay: true });
@@ -84,20 +128,47 @@ describe('what was claimed and begun late', () => {
   });
 
   it('a text that another process has sent is not taken for interrupted', async () => {
-    const channel = await createChannel(deps, workspace, { type: 'whatsapp_cloud', name: 'Shop', values: { phone_number_id: '106540352242922', access_token: 'EAAG1', app_secret: 'abc' } });
-    await receiveInbound(deps, channel, [{ type: 'message', account: channel.account!, from: { phone: '5491155550001', userId: null, name: null }, id: 'wamid.1', text: 'hi', sentAt: clock.now() }]);
-    const [conversation] = await store.transaction((tx) => tx.conversations.find({ where: { workspaceId: workspace.id }, limit: 1 }));
+    const channel = await createChannel(deps, workspace, {
+      type: 'whatsapp_cloud',
+      name: 'Shop',
+      values: { phone_number_id: '106540352242922', access_token: 'EAAG1', app_secret: 'abc' },
+    });
+    await receiveInbound(deps, channel, [
+      {
+        type: 'message',
+        account: channel.account!,
+        from: { phone: '5491155550001', userId: null, name: null },
+        id: 'wamid.1',
+        text: 'hi',
+        sentAt: clock.now(),
+      },
+    ]);
+    const [conversation] = await store.transaction((tx) =>
+      tx.conversations.find({ where: { workspaceId: workspace.id }, limit: 1 }),
+    );
     await sendMessage(deps, workspace, conversation!.id, 'hello', { type: 'api', name: 'test' });
     const job = { id: conversation!.contactId, runAt: clock.now().getTime() };
     const policy = { retryDelaysMs: [1_000], graceMs: 15_000 };
-    const sending = async () => (await store.transaction((tx) => tx.sendings.find({ where: { contactId: job.id }, limit: 1 })))[0];
+    const sending = async () =>
+      (
+        await store.transaction((tx) =>
+          tx.sendings.find({ where: { contactId: job.id }, limit: 1 }),
+        )
+      )[0];
 
     const { late, present } = leases(TIMEOUT_MS);
     const covered = (lease: Lease) => () => lease.covers(TIMEOUT_MS);
     expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
-    expect(await beginSending(deps, job, policy, covered(present))).toMatchObject({ sending: { attempts: 1, isUnderWay: true } });
+    expect(await beginSending(deps, job, policy, covered(present))).toMatchObject({
+      sending: { attempts: 1, isUnderWay: true },
+    });
     expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
-    expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: true, nextAttemptAt: null });
+    expect(await sending()).toMatchObject({
+      status: 'pending',
+      attempts: 1,
+      isUnderWay: true,
+      nextAttemptAt: null,
+    });
     // After a crash it is.
     expect(await beginSending(deps, job, policy, covered(present))).toBeNull();
     expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
@@ -105,7 +176,16 @@ describe('what was claimed and begun late', () => {
   });
 
   it('is known by a lease that began before the claim was asked for', async () => {
-    await store.transaction((tx) => tx.jobs.enqueue({ id: 'job', queue: TOOL_CALL_QUEUE, group: 'g', runAt: clock.now().getTime(), rank: 0, data: {} }));
+    await store.transaction((tx) =>
+      tx.jobs.enqueue({
+        id: 'job',
+        queue: TOOL_CALL_QUEUE,
+        group: 'g',
+        runAt: clock.now().getTime(),
+        rank: 0,
+        data: {},
+      }),
+    );
     const given = Promise.withResolvers<Lease>();
     const claim: typeof store.claim = async (request) => {
       const jobs = await store.claim(request);
@@ -113,7 +193,11 @@ describe('what was claimed and begun late', () => {
       return jobs;
     };
     const loop = new WorkLoop({
-      store: { claim, msUntilDue: (queue) => store.msUntilDue(queue), onWork: (call, queue) => store.onWork(call, queue) },
+      store: {
+        claim,
+        msUntilDue: (queue) => store.msUntilDue(queue),
+        onWork: (call, queue) => store.onWork(call, queue),
+      },
       log: pino({ level: 'silent' }),
       clock,
       queue: TOOL_CALL_QUEUE,

@@ -1,5 +1,5 @@
-// Writes log lines into the file named by the first argument while it may not grow, then lets it grow and
-// writes five more; for `pipe`, writes more into standard output than any pipe holds.
+// Writes log lines into the file named by the first argument while it may not grow, then lets it
+// grow and writes five more; for `pipe`, writes more into standard output than any pipe holds.
 import { execFileSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { LogOutput } from '../../service/src/logOutput.ts';

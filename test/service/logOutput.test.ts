@@ -34,28 +34,39 @@ describe('the log', () => {
   });
 
   // The child's file may grow to 4 KiB (8 or 4 blocks), then as far as it wants.
-  onLinux('drops what does not fit, says how much when there is room again, and leaves whole lines', () => {
-    const log = join(folder, 'log');
-    execFileSync('sh', ['-c', 'ulimit -S -f 4; exec "$0" "$1" "$2"', process.execPath, child, log]);
-    const lines = readFileSync(log, 'utf8').split('\n');
-    expect(lines.pop()).toBe('');
-    const whole = lines.flatMap((line) => {
-      try {
-        return [JSON.parse(line) as { n?: number; dropped?: number; reason?: string }];
-      } catch {
-        return [];
-      }
-    });
-    expect(whole.length).toBeGreaterThanOrEqual(lines.length - 1); // at most the one that was cut
-    const note = whole.findIndex(({ dropped }) => dropped !== undefined);
-    expect(whole[note]).toMatchObject({ reason: 'EFBIG' });
-    const numbers = whole.flatMap(({ n }) => n ?? []);
-    expect(numbers.length + whole[note]!.dropped!).toBe(200 + 5);
-    expect(whole.slice(note + 1).map(({ n }) => n)).toEqual([200, 201, 202, 203, 204]);
-  });
+  onLinux(
+    'drops what does not fit, says how much when there is room again, and leaves whole lines',
+    () => {
+      const log = join(folder, 'log');
+      execFileSync('sh', [
+        '-c',
+        'ulimit -S -f 4; exec "$0" "$1" "$2"',
+        process.execPath,
+        child,
+        log,
+      ]);
+      const lines = readFileSync(log, 'utf8').split('\n');
+      expect(lines.pop()).toBe('');
+      const whole = lines.flatMap((line) => {
+        try {
+          return [JSON.parse(line) as { n?: number; dropped?: number; reason?: string }];
+        } catch {
+          return [];
+        }
+      });
+      expect(whole.length).toBeGreaterThanOrEqual(lines.length - 1); // at most the one that was cut
+      const note = whole.findIndex(({ dropped }) => dropped !== undefined);
+      expect(whole[note]).toMatchObject({ reason: 'EFBIG' });
+      const numbers = whole.flatMap(({ n }) => n ?? []);
+      expect(numbers.length + whole[note]!.dropped!).toBe(200 + 5);
+      expect(whole.slice(note + 1).map(({ n }) => n)).toEqual([200, 201, 202, 203, 204]);
+    },
+  );
 
   it('is not held up by a reader that does not read', async () => {
-    const writer = spawn(process.execPath, [child, 'pipe'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const writer = spawn(process.execPath, [child, 'pipe'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
       // Nobody reads standard output here either: the child ends all the same.
       const [code] = (await once(writer, 'exit')) as [number | null];

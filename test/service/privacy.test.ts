@@ -8,7 +8,11 @@ import { memoryLimiters } from '../../service/src/limits/memoryLimiter.ts';
 import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createKeywordAgent } from '../../service/src/agent/keywordAgent.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
-import { EMITTED_EVENTS, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import {
+  EMITTED_EVENTS,
+  startEventReceiver,
+  type EventReceiver,
+} from '../helpers/eventReceiver.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -26,7 +30,10 @@ describe('what must not get out', () => {
   const answers: string[] = [];
 
   beforeAll(async () => {
-    receiver = await startEventReceiver((_request, response) => void response.writeHead(receiver.requests.length % 3 === 0 ? 500 : 200).end('ok'));
+    receiver = await startEventReceiver(
+      (_request, response) =>
+        void response.writeHead(receiver.requests.length % 3 === 0 ? 500 : 200).end('ok'),
+    );
     const sink = new Writable({
       write(chunk, _encoding, done) {
         log += String(chunk);
@@ -44,26 +51,58 @@ describe('what must not get out', () => {
     secrets.push((await service.api.post(`/api/hooks/${hook}/rotate-secret`)).body.secret);
 
     const said = `I am ${EMAIL.toUpperCase()} and +54 9 11 5555-0134, that is 011 5555 0134; order 77001122`;
-    const customer = await chatCustomer(service.url, { name: `+54 9 11 5555 0134`, email: EMAIL, phone: '+54 9 11 5555 0134' });
+    const customer = await chatCustomer(service.url, {
+      name: `+54 9 11 5555 0134`,
+      email: EMAIL,
+      phone: '+54 9 11 5555 0134',
+    });
     ({ conversation_id: conversationId } = await customer.write(said, `id-${PHONE}`));
     secrets.push(customer.token, service.apiKey);
     const path = `/api/conversations/${conversationId}`;
     const keep = (answer: { body: unknown }) => answers.push(JSON.stringify(answer.body));
-    keep(await service.api.post(`${path}/messages`, { text: `We wrote to ${EMAIL} and ring ${PHONE}` }));
+    keep(
+      await service.api.post(`${path}/messages`, {
+        text: `We wrote to ${EMAIL} and ring ${PHONE}`,
+      }),
+    );
     keep(await service.api.patch(path, { funnel_stage: 'qualified' }));
-    keep(await service.api.post(`${path}/close`, { summary: `Reached at +${PHONE} or ${EMAIL}`, verdict: 'goal_reached' }));
+    keep(
+      await service.api.post(`${path}/close`, {
+        summary: `Reached at +${PHONE} or ${EMAIL}`,
+        verdict: 'goal_reached',
+      }),
+    );
     keep(await service.api.get(path));
     keep(await service.api.get('/api/conversations'));
     keep(await service.api.post('/api/contacts/lookup', { email: EMAIL }));
     keep(await service.api.post('/api/contacts/lookup', { phone: PHONE }));
-    keep(await service.api.get(`/api/conversations?cursor=${encodeURIComponent(EMAIL)}&phone=${PHONE}`));
-    keep(await apiClient(service.url, null).post('/api/chat/sessions', { email: `${EMAIL} `, phone: `${PHONE}${PHONE}` }));
+    keep(
+      await service.api.get(
+        `/api/conversations?cursor=${encodeURIComponent(EMAIL)}&phone=${PHONE}`,
+      ),
+    );
+    keep(
+      await apiClient(service.url, null).post('/api/chat/sessions', {
+        email: `${EMAIL} `,
+        phone: `${PHONE}${PHONE}`,
+      }),
+    );
     keep(await service.api.post('/api/contacts/lookup', `{"email":"${EMAIL}",`));
     keep(await service.api.get(`/api/hooks/${hook}/deliveries`));
-    for (const path of [`/api/hooks/${service.apiKey}`, `/api/${EMAIL}`, `/${service.apiKey}`, `/api/conversations/%2B${PHONE}`, `/api/conversations/${PHONE}/x`, `/setup/${EMAIL}`]) {
+    for (const path of [
+      `/api/hooks/${service.apiKey}`,
+      `/api/${EMAIL}`,
+      `/${service.apiKey}`,
+      `/api/conversations/%2B${PHONE}`,
+      `/api/conversations/${PHONE}/x`,
+      `/setup/${EMAIL}`,
+    ]) {
       await service.api.get(path);
     }
-    await waitFor('all six events', () => new Set(receiver.payloads().map(({ event }) => event)).size === 6);
+    await waitFor(
+      'all six events',
+      () => new Set(receiver.payloads().map(({ event }) => event)).size === 6,
+    );
   });
   afterAll(async () => {
     await service?.stop();
@@ -75,7 +114,10 @@ describe('what must not get out', () => {
   it('no payload of any event holds a phone or an e-mail, in any field', () => {
     for (const { rawBody } of receiver.requests) expect(rawBody.toString()).not.toMatch(DETAILS);
     const received = receiver.payloads('message.received')[0];
-    expect(received.conversation).toMatchObject({ contact_display: '+54•••••••••34', contact_name: '+54•••••••••34' });
+    expect(received.conversation).toMatchObject({
+      contact_display: '+54•••••••••34',
+      contact_name: '+54•••••••••34',
+    });
     expect(received.message.sender.name).toBe('+54•••••••••34');
     expect(received.message.text).toContain('order 77001122');
     expect(received.message.channel_message_id).toBe('id-+54•••••••••34');
@@ -94,39 +136,78 @@ describe('what must not get out', () => {
     expect(log).not.toContain('order 77001122');
   });
 
-  onEmbeddedStore(it)('no file of the data folder holds a key, token or secret; the files are for their owner alone', async () => {
-    const names = await readdir(service.folder);
-    expect(names.length).toBeGreaterThan(1);
-    let all = '';
-    for (const name of names) {
-      const path = join(service.folder, name);
-      if (name !== 'lock') expect((await stat(path)).mode & 0o077).toBe(0);
-      all += await readFile(path, 'latin1');
-    }
-    expect(all).toContain(conversationId);
-    for (const secret of secrets) {
-      expect(all).not.toContain(secret);
-      expect(all).not.toContain(Buffer.from(secret).toString('base64').slice(0, 40));
-    }
-    const decoded = secrets.filter((secret) => secret.startsWith('whsec_')).map((secret) => Buffer.from(secret.slice(6), 'base64').toString('latin1'));
-    for (const bytes of decoded) expect(all).not.toContain(bytes);
-  });
+  onEmbeddedStore(it)(
+    'no file of the data folder holds a key, token or secret; the files are for their owner alone',
+    async () => {
+      const names = await readdir(service.folder);
+      expect(names.length).toBeGreaterThan(1);
+      let all = '';
+      for (const name of names) {
+        const path = join(service.folder, name);
+        if (name !== 'lock') expect((await stat(path)).mode & 0o077).toBe(0);
+        all += await readFile(path, 'latin1');
+      }
+      expect(all).toContain(conversationId);
+      for (const secret of secrets) {
+        expect(all).not.toContain(secret);
+        expect(all).not.toContain(Buffer.from(secret).toString('base64').slice(0, 40));
+      }
+      const decoded = secrets
+        .filter((secret) => secret.startsWith('whsec_'))
+        .map((secret) => Buffer.from(secret.slice(6), 'base64').toString('latin1'));
+      for (const bytes of decoded) expect(all).not.toContain(bytes);
+    },
+  );
 
   it('a fault of ours says nothing of the inside', async () => {
     const { createApp } = await import('../../service/src/http/app.ts');
     const broken = createApp({
-      config: { apiRateLimitPerMinute: 0, workspaceRateLimitPerMinute: 0, chatRateLimitPerMinute: 0, addressBudget: 0, trustedProxies: [], chatFrameOrigins: [], channels: { graphApiUrl: '', timeoutMs: 1 }, payments: { stripeApiUrl: '', timeoutMs: 1 }, metricsToken: null },
-      deps: { store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) }, clock: { now: () => new Date() }, secrets: {} as never, checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 }, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' },
+      config: {
+        apiRateLimitPerMinute: 0,
+        workspaceRateLimitPerMinute: 0,
+        chatRateLimitPerMinute: 0,
+        addressBudget: 0,
+        trustedProxies: [],
+        chatFrameOrigins: [],
+        channels: { graphApiUrl: '', timeoutMs: 1 },
+        payments: { stripeApiUrl: '', timeoutMs: 1 },
+        metricsToken: null,
+      },
+      deps: {
+        store: { transaction: () => Promise.reject(new Error('inner detail /var/secret')) },
+        clock: { now: () => new Date() },
+        secrets: {} as never,
+        checkTargetUrl: async () => {},
+        bounds: unwatchedBounds,
+        assertRoom() {},
+        passwords: {} as never,
+        agent: { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 },
+        channels: channelDirectory,
+        payments: paymentDirectory,
+        publicUrl: () => '',
+      },
       log: pino({ level: 'silent' }),
-      health: { storeFault: () => null, storeWarning: () => null, sinceLastTurnMs: () => 0, longestStallMs: () => 0 },
+      health: {
+        storeFault: () => null,
+        storeWarning: () => null,
+        sinceLastTurnMs: () => 0,
+        longestStallMs: () => 0,
+      },
       limiters: memoryLimiters,
-      metrics: { requests: (_request, _response, next) => next(), read: async () => ({ contentType: 'text/plain', text: '' }) },
+      metrics: {
+        requests: (_request, _response, next) => next(),
+        read: async () => ({ contentType: 'text/plain', text: '' }),
+      },
       chatFeed: { listen: () => () => {}, has: () => false },
       followToolCall: () => Promise.reject(new Error('not here')),
       followPayment: () => Promise.reject(new Error('not here')),
       model: { name: 'keyword', host: null, timeoutMs: 1000, model: createKeywordAgent() },
       live: { listen: () => () => {} },
-      setup: { isValid: async () => false, workspaceName: async () => null, complete: async () => null },
+      setup: {
+        isValid: async () => false,
+        workspaceName: async () => null,
+        complete: async () => null,
+      },
       connectionShares: null,
       stopping: new AbortController().signal,
     });
@@ -134,7 +215,9 @@ describe('what must not get out', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     try {
       const { port } = server.address() as { port: number };
-      const { status, body } = await apiClient(`http://127.0.0.1:${port}`, service.apiKey).get('/api/hooks');
+      const { status, body } = await apiClient(`http://127.0.0.1:${port}`, service.apiKey).get(
+        '/api/hooks',
+      );
       expect([status, body.error.code]).toEqual([500, 'internal']);
       expect(JSON.stringify(body)).not.toContain('inner detail');
     } finally {

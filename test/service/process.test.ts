@@ -38,7 +38,10 @@ describe('the service as a process', () => {
   });
 
   const run = (args: string[] = [], env: Record<string, string> = {}): Run => {
-    const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, PORT: '0', ...storage.env, ...env }, cwd: folder });
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { PATH: process.env.PATH, PORT: '0', ...storage.env, ...env },
+      cwd: folder,
+    });
     const each: Run = { child, out: '', err: '' };
     child.stdout.on('data', (chunk) => (each.out += String(chunk)));
     child.stderr.on('data', (chunk) => (each.err += String(chunk)));
@@ -62,18 +65,30 @@ describe('the service as a process', () => {
   it('sets up by the one-time link: first member, workspace and key, once', async () => {
     const service = run();
     const url = await started(service);
-    const link = await waitFor('the link', () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(service.out)?.[0]);
+    const link = await waitFor(
+      'the link',
+      () => /http:\/\/localhost:\d+\/setup\?token=\S+/.exec(service.out)?.[0],
+    );
     const token = new URL(link).searchParams.get('token')!;
     const page = await fetch(link);
     expect(await page.text()).toContain('<form method="post"');
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect((await fetch(`${url}/setup?token=wrong`)).status).toBe(404);
 
-    const post = (fields: Record<string, string>) => fetch(`${url}/setup`, { method: 'POST', body: new URLSearchParams(fields) });
-    const fields = { token, workspace: 'Acme <b>', name: '"Ana"', email: 'ana@example.com', password: 'correct horse' };
+    const post = (fields: Record<string, string>) =>
+      fetch(`${url}/setup`, { method: 'POST', body: new URLSearchParams(fields) });
+    const fields = {
+      token,
+      workspace: 'Acme <b>',
+      name: '"Ana"',
+      email: 'ana@example.com',
+      password: 'correct horse',
+    };
     const short = await post({ ...fields, password: 'short' });
     expect(short.status).toBe(400);
-    expect(await short.text()).toMatch(/value="&quot;Ana&quot;"[\s\S]*Must have at least 10 characters/);
+    expect(await short.text()).toMatch(
+      /value="&quot;Ana&quot;"[\s\S]*Must have at least 10 characters/,
+    );
     const answers = await Promise.all([post(fields), post(fields)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404]);
     const text = await answers.find(({ status }) => status === 201)!.text();
@@ -91,7 +106,12 @@ describe('the service as a process', () => {
   });
 
   it('makes workspace, member and key from the environment on an empty store only', async () => {
-    const env = { BOOTSTRAP_API_KEY: KEY, BOOTSTRAP_WORKSPACE: 'Acme', BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com', BOOTSTRAP_ADMIN_PASSWORD: 'correct horse' };
+    const env = {
+      BOOTSTRAP_API_KEY: KEY,
+      BOOTSTRAP_WORKSPACE: 'Acme',
+      BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com',
+      BOOTSTRAP_ADMIN_PASSWORD: 'correct horse',
+    };
     const service = run([], env);
     const url = await started(service);
     expect(service.out).not.toContain('/setup?token=');
@@ -111,12 +131,16 @@ describe('the service as a process', () => {
     const key = made.out.trim();
     expect(key).toMatch(/^cs_live_[0-9A-Za-z]{32}$/);
     const list = await command('key', 'list');
-    expect(list.out).toMatch(new RegExp(`^key_\\w+ {2}cs_live_…${key.slice(-4)} {2}"n8n" .* active\n$`));
+    expect(list.out).toMatch(
+      new RegExp(`^key_\\w+ {2}cs_live_…${key.slice(-4)} {2}"n8n" .* active\n$`),
+    );
     expect(list.out).not.toContain(key);
 
     const service = run();
     const url = await started(service);
-    await waitFor('the link, since there is no member yet', () => service.out.includes('/setup?token='));
+    await waitFor('the link, since there is no member yet', () =>
+      service.out.includes('/setup?token='),
+    );
     expect((await apiClient(url, key).get('/api/hooks')).status).toBe(200);
     // A folder belongs to one process; a database lets everybody in.
     const during = await command('key', 'list');
@@ -159,23 +183,26 @@ describe('the service as a process', () => {
     expect(second.err.trim().split('\n')).toHaveLength(1);
   });
 
-  onEmbeddedStore(it)('makes its encryption key readable by its owner alone, and refuses data of another key in one line', async () => {
-    const service = run();
-    await started(service);
-    service.child.kill('SIGTERM');
-    await ended(service);
-    expect((await stat(join(folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
-    const other = run([], { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
-    expect(await ended(other)).toBe(1);
-    expect(other.err).toMatch(/^conversation-service: The encryption key is not the one .*\n$/);
-    const kept = (await readFile(join(folder, 'encryption.key'), 'utf8')).trim();
-    await rm(join(folder, 'encryption.key'));
-    const without = run();
-    expect(await ended(without)).toBe(1);
-    expect(without.err).toMatch(/^conversation-service: encryption.key is missing .*\n$/);
-    await expect(stat(join(folder, 'encryption.key'))).rejects.toThrow('ENOENT');
-    await started(run([], { ENCRYPTION_KEY: kept }));
-  });
+  onEmbeddedStore(it)(
+    'makes its encryption key readable by its owner alone, and refuses data of another key in one line',
+    async () => {
+      const service = run();
+      await started(service);
+      service.child.kill('SIGTERM');
+      await ended(service);
+      expect((await stat(join(folder, 'encryption.key'))).mode & 0o777).toBe(0o600);
+      const other = run([], { ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
+      expect(await ended(other)).toBe(1);
+      expect(other.err).toMatch(/^conversation-service: The encryption key is not the one .*\n$/);
+      const kept = (await readFile(join(folder, 'encryption.key'), 'utf8')).trim();
+      await rm(join(folder, 'encryption.key'));
+      const without = run();
+      expect(await ended(without)).toBe(1);
+      expect(without.err).toMatch(/^conversation-service: encryption.key is missing .*\n$/);
+      await expect(stat(join(folder, 'encryption.key'))).rejects.toThrow('ENOENT');
+      await started(run([], { ENCRYPTION_KEY: kept }));
+    },
+  );
 
   it('stops with one line that names a wrong variable', async () => {
     const service = run([], { PORT: 'http' });
@@ -188,7 +215,9 @@ describe('the service as a process', () => {
     const { port } = new URL(await started(first));
     const second = run([], { PORT: port, DATA_DIR: join(folder, 'other') });
     expect(await ended(second)).toBe(1);
-    expect(second.err).toMatch(new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`));
+    expect(second.err).toMatch(
+      new RegExp(`^conversation-service: Port ${port} .*is in use.*PORT.*\n$`),
+    );
   });
 
   onEmbeddedStore(it)('says in one line that DATA_DIR cannot be used', async () => {
@@ -209,8 +238,16 @@ describe('the service as a process', () => {
     running.push(each);
     const url = await started(each);
     npm.kill('SIGTERM');
-    await waitFor('the service to be gone', () => fetch(`${url}/healthz`).then(() => false, () => true));
-    await waitFor('the folder to be free again', async () => (await command('key', 'create', '--name', 'n8n')).code === 0);
+    await waitFor('the service to be gone', () =>
+      fetch(`${url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await waitFor(
+      'the folder to be free again',
+      async () => (await command('key', 'create', '--name', 'n8n')).code === 0,
+    );
   });
 
   it('is alive and ready', async () => {

@@ -15,7 +15,11 @@ import { listDeliveries } from '../../service/src/domain/operations/listDeliveri
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
 
-const WANTED = { event: 'message.sent', targetUrl: 'https://receiver.example/hook', source: 'n8n' } as const;
+const WANTED = {
+  event: 'message.sent',
+  targetUrl: 'https://receiver.example/hook',
+  source: 'n8n',
+} as const;
 const PENDING = 10_000;
 /** A handful of small documents. */
 const LITTLE_BYTES = 4096;
@@ -33,18 +37,32 @@ describe('a subscription with 10,000 pending deliveries', () => {
   });
 
   const bytesOnDisk = async () => {
-    const sizes = await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size));
+    const sizes = await Promise.all(
+      (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size),
+    );
     return sizes.reduce((sum, each) => sum + each, 0);
   };
 
   it('is removed, and its place taken, by writing a handful of documents, whatever waits: no other write waits for it', async () => {
-    const deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {} } as unknown as Deps;
+    const deps = {
+      store,
+      clock: systemClock,
+      secrets: createSecretBox(Buffer.alloc(32, 1)),
+      checkTargetUrl: async () => {},
+    } as unknown as Deps;
     const workspace = await createWorkspace(deps, 'Test');
     const { subscription } = await createSubscription(deps, workspace, WANTED);
     for (let batch = 0; batch < PENDING / 1000; batch++) {
       await store.transaction(async (tx) => {
         for (let n = 0; n < 1000; n++) {
-          const event: Event = { id: newId('evt'), workspaceId: workspace.id, name: WANTED.event, conversationId: null, body: '{}', createdAt: '' };
+          const event: Event = {
+            id: newId('evt'),
+            workspaceId: workspace.id,
+            name: WANTED.event,
+            conversationId: null,
+            body: '{}',
+            createdAt: '',
+          };
           await queueDelivery(tx, event, subscription.id, new Date());
         }
       });
@@ -60,7 +78,13 @@ describe('a subscription with 10,000 pending deliveries', () => {
     expect((await bytesOnDisk()) - removed).toBeLessThan(LITTLE_BYTES);
     let pending = 0;
     for (let cursor: string | null = null, isMore = true; isMore; ) {
-      const page = await listDeliveries(deps, workspace, successor.id, { status: 'pending' }, { limit: 200, cursor });
+      const page = await listDeliveries(
+        deps,
+        workspace,
+        successor.id,
+        { status: 'pending' },
+        { limit: 200, cursor },
+      );
       pending += page.items.length;
       cursor = page.nextCursor;
       isMore = cursor !== null;

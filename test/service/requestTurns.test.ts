@@ -6,19 +6,29 @@ import { RequestTurns } from '../../service/src/http/requestTurns.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { startTestService } from '../helpers/service.ts';
 
-/** Requests named `workspace-number`, and the order in which they begin. @param costMs what each takes */
+/**
+ * Requests named `workspace-number`, and the order in which they begin. @param costMs what each
+ * takes
+ */
 function stage({ maxWaiting, costMs = 10 }: { maxWaiting?: number; costMs?: number } = {}) {
   let now = 0;
   const reached: BoundName[] = [];
   const begun: string[] = [];
-  const turns = new RequestTurns({ reached: (bound) => void reached.push(bound) }, { ...(maxWaiting === undefined ? {} : { maxWaiting }), now: () => now });
+  const turns = new RequestTurns(
+    { reached: (bound) => void reached.push(bound) },
+    { ...(maxWaiting === undefined ? {} : { maxWaiting }), now: () => now },
+  );
   const inTurn = turns.inTurn(({ locals }) => locals.workspace as string);
   const ask = (name: string): { destroyed: boolean } => {
     const response = { destroyed: false, locals: { workspace: name.split('-')[0] } };
-    inTurn({} as Request, response as unknown as Response, (() => {
-      begun.push(name);
-      now += costMs;
-    }) as NextFunction);
+    inTurn(
+      {} as Request,
+      response as unknown as Response,
+      (() => {
+        begun.push(name);
+        now += costMs;
+      }) as NextFunction,
+    );
     return response;
   };
   const rounds = async (count: number) => {
@@ -40,7 +50,16 @@ describe('requests', () => {
     for (let n = 1; n <= 2; n += 1) ask(`few-${n}`);
     expect(begun).toEqual(['many-1']);
     await rounds(20);
-    expect(begun).toEqual(['many-1', 'many-2', 'few-1', 'many-3', 'few-2', 'many-4', 'many-5', 'many-6']);
+    expect(begun).toEqual([
+      'many-1',
+      'many-2',
+      'few-1',
+      'many-3',
+      'few-2',
+      'many-4',
+      'many-5',
+      'many-6',
+    ]);
     ask('few-3');
     expect(begun.at(-1)).toBe('few-3');
   });
@@ -69,15 +88,31 @@ describe('a page of large items', () => {
     const service = await startTestService();
     try {
       const description = 'Books a table.';
-      const parameters = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(31_000) } } };
-      const request_template = { method: 'POST', url: 'https://127.0.0.1:9/', body: { text: 'x'.repeat(31_000) } };
+      const parameters = {
+        type: 'object',
+        properties: { a: { type: 'string', description: 'x'.repeat(31_000) } },
+      };
+      const request_template = {
+        method: 'POST',
+        url: 'https://127.0.0.1:9/',
+        body: { text: 'x'.repeat(31_000) },
+      };
       const names = Array.from({ length: 24 }, (_, n) => `tool_${n}`);
-      for (const name of names) await service.api.post('/api/tools', { name, description, kind: 'HTTP', parameters, request_template });
+      for (const name of names)
+        await service.api.post('/api/tools', {
+          name,
+          description,
+          kind: 'HTTP',
+          parameters,
+          request_template,
+        });
       const seen: string[] = [];
       let cursor: string | null = null;
       let pages = 0;
       do {
-        const { body } = await service.api.get(`/api/tools?limit=200${cursor === null ? '' : `&cursor=${cursor}`}`);
+        const { body } = await service.api.get(
+          `/api/tools?limit=200${cursor === null ? '' : `&cursor=${cursor}`}`,
+        );
         expect(JSON.stringify(body).length).toBeLessThan(600_000);
         seen.push(...body.data.map(({ name }: { name: string }) => name));
         cursor = body.next_cursor;

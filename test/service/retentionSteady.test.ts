@@ -6,7 +6,9 @@ const ENOUGH = 20;
 
 describe('a service under a steady load, with a retention of a second', () => {
   it('levels off in memory and on disk, and gives back what is not needed any more', async () => {
-    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskGrowth } = await measureSteady({ seconds: 6, keptForMs: 1000, samples: 4, heapMb: 128 });
+    const { conversations, snapshots, heapAfterMb, heapBeforeMb, diskGrowth } = await measureSteady(
+      { seconds: 6, keptForMs: 1000, samples: 4, heapMb: 128 },
+    );
     expect(conversations).toBeGreaterThan(ENOUGH);
     expect(snapshots).toBeGreaterThan(0);
     // Without retention it is 15 MB more after 400 conversations.

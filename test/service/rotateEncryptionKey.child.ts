@@ -1,5 +1,6 @@
-// Rotates the encryption key of the data folder named by the first argument, and is killed (SIGKILL)
-// before the nth thing that it does to the disk, n being the second argument. Says `done` when it gets to its end.
+// Rotates the encryption key of the data folder named by the first argument, and is killed
+// (SIGKILL) before the nth thing that it does to the disk, n being the second argument. Says `done`
+// when it gets to its end.
 import { rotateEncryptionKey } from '../../service/src/encryption/rotateEncryptionKey.ts';
 import { collections } from '../../service/src/domain/collections.ts';
 import { parseEncryptionKey } from '../../service/src/security/encryptionKey.ts';
@@ -15,6 +16,11 @@ const files = filesInSteps(step);
 
 const store = await openLowdbStore(collections, { folder: folder!, files });
 isRotating = true;
-await rotateEncryptionKey(store, { dataDir: folder!, encryptionKey: presentKey }, parseEncryptionKey(newKey!, 'the new key'), files);
+await rotateEncryptionKey(
+  store,
+  { dataDir: folder!, encryptionKey: presentKey },
+  parseEncryptionKey(newKey!, 'the new key'),
+  files,
+);
 await store.close();
 process.stdout.write('done');

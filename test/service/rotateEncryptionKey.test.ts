@@ -43,7 +43,11 @@ describe('rotate-encryption-key', () => {
     receiver = await startEventReceiver();
     endpoint = await startToolEndpoint();
     const nowhere = 'http://127.0.0.1:9';
-    const service = await startTestService({ ca: receiver.ca, store: { snapshotAfterBytes: 4000 }, env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: nowhere, STRIPE_API_URL: nowhere } });
+    const service = await startTestService({
+      ca: receiver.ca,
+      store: { snapshotAfterBytes: 4000 },
+      env: { ...MEMBER_ENV, ...TOOL_TEST_ENV, GRAPH_API_URL: nowhere, STRIPE_API_URL: nowhere },
+    });
     await useEverySecret(service, receiver, endpoint);
     await service.restart();
     used = await newFolder();
@@ -65,10 +69,21 @@ describe('rotate-encryption-key', () => {
   const run = (folder: string, args: readonly string[] = [], env: Record<string, string> = {}) =>
     new Promise<{ code: number; out: string; err: string }>((resolve) => {
       const command = [MAIN, 'rotate-encryption-key', ...args];
-      execFile(process.execPath, command, { env: { PATH: process.env.PATH, DATA_DIR: folder, ...env } }, (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+      execFile(
+        process.execPath,
+        command,
+        { env: { PATH: process.env.PATH, DATA_DIR: folder, ...env } },
+        (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      );
     });
-  /** Opens the folder as a start does. @returns the box, and every collection with sealed values in it */
-  const openFolder = async (folder: string, encryptionKey?: string): Promise<{ box: SecretBox; sealed: string[] }> => {
+  /**
+   * Opens the folder as a start does. @returns the box, and every collection with sealed values in
+   * it
+   */
+  const openFolder = async (
+    folder: string,
+    encryptionKey?: string,
+  ): Promise<{ box: SecretBox; sealed: string[] }> => {
     const store = await openLowdbStore(collections, { folder });
     try {
       const box = await openSecretBox(store, { dataDir: folder, encryptionKey });
@@ -89,7 +104,9 @@ describe('rotate-encryption-key', () => {
     expect(before.length).toBeGreaterThan(8);
     const { code, out, err } = await run(folder);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/^Sealed \d+ records with the new key; nothing in the data folder opens with the former one any more\. The new key is in .*encryption\.key: back it up\.\n$/);
+    expect(out).toMatch(
+      /^Sealed \d+ records with the new key; nothing in the data folder opens with the former one any more\. The new key is in .*encryption\.key: back it up\.\n$/,
+    );
 
     const newKey = parseEncryptionKey(await readFile(join(folder, 'encryption.key'), 'utf8'), 'it');
     expect(newKey.equals(oldKey)).toBe(false);
@@ -101,7 +118,8 @@ describe('rotate-encryption-key', () => {
     expect(after.filter((sealed) => opens(from, sealed))).toEqual([]);
     expect(after.filter((sealed) => !opens(to, sealed))).toEqual([]);
     // The same secrets as before.
-    const secrets = (box: SecretBox, sealed: readonly string[]) => [...new Set(sealed.map((each) => box.open(each)))].sort();
+    const secrets = (box: SecretBox, sealed: readonly string[]) =>
+      [...new Set(sealed.map((each) => box.open(each)))].sort();
     const { sealed: earlier } = await openFolder(await copy());
     expect(secrets(to, (await openFolder(folder)).sealed)).toEqual(secrets(from, earlier));
   });
@@ -110,20 +128,45 @@ describe('rotate-encryption-key', () => {
     const folder = await newFolder();
     const store = await openLowdbStore(collections, { folder });
     const present = await openSecretBox(store, { dataDir: folder, encryptionKey: undefined });
-    const names = Object.keys(collections).filter((name) => name !== 'settings') as (keyof typeof collections)[];
+    const names = Object.keys(collections).filter(
+      (name) => name !== 'settings',
+    ) as (keyof typeof collections)[];
     const forged = `v1.${randomBytes(60).toString('base64url')}`;
     await store.transaction(async (tx) => {
       for (const name of names) {
-        const document = { id: `x_${name}`, text: 'v1.not sealed', forged, sealed: present.seal(`flat ${name}`), deep: { list: [1, null, { sealed: present.seal(`deep ${name}`) }] } };
-        await (tx[name] as unknown as { put(document: { id: string }): Promise<void> }).put(document);
+        const document = {
+          id: `x_${name}`,
+          text: 'v1.not sealed',
+          forged,
+          sealed: present.seal(`flat ${name}`),
+          deep: { list: [1, null, { sealed: present.seal(`deep ${name}`) }] },
+        };
+        await (tx[name] as unknown as { put(document: { id: string }): Promise<void> }).put(
+          document,
+        );
       }
     });
-    expect(await rotateEncryptionKey(store, { dataDir: folder, encryptionKey: undefined }, NEW_KEY)).toBe(names.length);
+    expect(
+      await rotateEncryptionKey(store, { dataDir: folder, encryptionKey: undefined }, NEW_KEY),
+    ).toBe(names.length);
     const to = createSecretBox(NEW_KEY);
     await store.transaction(async (tx) => {
       for (const name of names) {
-        const document = (await (tx[name] as unknown as { get(id: string): Promise<unknown> }).get(`x_${name}`)) as { text: string; forged: string; sealed: string; deep: { list: [number, null, { sealed: string }] } };
-        expect([document.text, document.forged, to.open(document.sealed), to.open(document.deep.list[2].sealed), document.deep.list.slice(0, 2)]).toEqual(['v1.not sealed', forged, `flat ${name}`, `deep ${name}`, [1, null]]);
+        const document = (await (tx[name] as unknown as { get(id: string): Promise<unknown> }).get(
+          `x_${name}`,
+        )) as {
+          text: string;
+          forged: string;
+          sealed: string;
+          deep: { list: [number, null, { sealed: string }] };
+        };
+        expect([
+          document.text,
+          document.forged,
+          to.open(document.sealed),
+          to.open(document.deep.list[2].sealed),
+          document.deep.list.slice(0, 2),
+        ]).toEqual(['v1.not sealed', forged, `flat ${name}`, `deep ${name}`, [1, null]]);
       }
     });
     await store.close();
@@ -145,14 +188,20 @@ describe('rotate-encryption-key', () => {
       const [tool] = (await service.api.get('/api/tools?name=check_stock')).body.data;
       expect(tool.status).toBe('live');
       // An edit that changes nothing of how it is called leaves it live.
-      expect((await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says what is there.' })).body.status).toBe('live');
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body.status).toBe('succeeded');
+      expect(
+        (await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says what is there.' }))
+          .body.status,
+      ).toBe('live');
+      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body.status).toBe(
+        'succeeded',
+      );
       const [link] = (await service.api.get('/api/payment-links')).body.data;
       expect((await fetch(service.url + new URL(link.url).pathname)).status).toBe(200);
       const [hook] = (await service.api.get('/api/hooks')).body.data;
       const count = receiver.requests.length;
       await service.api.post(`/api/hooks/${hook.id}/test`);
-      while (receiver.requests.length === count) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (receiver.requests.length === count)
+        await new Promise((resolve) => setTimeout(resolve, 20));
       expect(receiver.faults).toEqual([]);
     } finally {
       await service.stop();
@@ -171,25 +220,59 @@ describe('rotate-encryption-key', () => {
     const env = { ENCRYPTION_KEY: oldKey.toString('hex') };
     const without = await run(folder, [], env);
     expect([without.code, without.out]).toEqual([1, '']);
-    expect(without.err).toMatch(/^conversation-service: ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new\.key`.*\n$/);
+    expect(without.err).toMatch(
+      /^conversation-service: ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new\.key`.*\n$/,
+    );
     const path = await keyFile();
     const { code, out, err } = await run(folder, ['--new-key-file', path], env);
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain(`Set ENCRYPTION_KEY to the key in ${path} before the next start.`);
     expect((await readdir(folder)).filter((name) => name.startsWith('encryption'))).toEqual([]);
-    await expect(openFolder(folder, oldKey.toString('hex'))).rejects.toThrow('is not the one that this data was written with');
+    await expect(openFolder(folder, oldKey.toString('hex'))).rejects.toThrow(
+      'is not the one that this data was written with',
+    );
     expect((await openFolder(folder, NEW_TEXT)).sealed.length).toBeGreaterThan(8);
   });
 
   it('refuses in one line what cannot be, and changes nothing', async () => {
     const folder = await copy();
     const refused: [string, string[], Record<string, string>, RegExp][] = [
-      ['the present key', ['--new-key-file', await keyFile(oldKey.toString('base64'))], {}, /The new key is the present one\. Make another/],
-      ['a file that is no key', ['--new-key-file', await keyFile('secret')], {}, /new\.key must be 32 random bytes in base64 or hex/],
-      ['no such file', ['--new-key-file', join(folder, 'none')], {}, /--new-key-file .*none cannot be read: ENOENT/],
-      ['a wrong present key', ['--new-key-file', await keyFile()], { ENCRYPTION_KEY: randomBytes(32).toString('base64') }, /is not the one that this data was written with/],
-      ['a folder that was never used', [], { DATA_DIR: await newFolder() }, /There is nothing in .* to seal anew/],
-      ['no folder at all', [], { DATA_DIR: join(folder, 'typo') }, /There is nothing in .*typo to seal anew/],
+      [
+        'the present key',
+        ['--new-key-file', await keyFile(oldKey.toString('base64'))],
+        {},
+        /The new key is the present one\. Make another/,
+      ],
+      [
+        'a file that is no key',
+        ['--new-key-file', await keyFile('secret')],
+        {},
+        /new\.key must be 32 random bytes in base64 or hex/,
+      ],
+      [
+        'no such file',
+        ['--new-key-file', join(folder, 'none')],
+        {},
+        /--new-key-file .*none cannot be read: ENOENT/,
+      ],
+      [
+        'a wrong present key',
+        ['--new-key-file', await keyFile()],
+        { ENCRYPTION_KEY: randomBytes(32).toString('base64') },
+        /is not the one that this data was written with/,
+      ],
+      [
+        'a folder that was never used',
+        [],
+        { DATA_DIR: await newFolder() },
+        /There is nothing in .* to seal anew/,
+      ],
+      [
+        'no folder at all',
+        [],
+        { DATA_DIR: join(folder, 'typo') },
+        /There is nothing in .*typo to seal anew/,
+      ],
     ];
     for (const [what, args, env, message] of refused) {
       const { code, out, err } = await run(folder, args, env);
@@ -202,13 +285,22 @@ describe('rotate-encryption-key', () => {
 
   it('is refused while a service runs, naming its process', async () => {
     const folder = await copy();
-    const service = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' } });
+    const service = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' },
+    });
     try {
       let said = '';
       service.stdout.on('data', (chunk) => (said += String(chunk)));
       while (!said.includes('is running')) await once(service.stdout, 'data');
       const { code, err } = await run(folder);
-      expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^conversation-service: The data folder ${folder} is in use by process ${service.pid}\\..*\\n$`))]);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(
+            `^conversation-service: The data folder ${folder} is in use by process ${service.pid}\\..*\\n$`,
+          ),
+        ),
+      ]);
     } finally {
       service.kill('SIGKILL');
       await once(service, 'exit');

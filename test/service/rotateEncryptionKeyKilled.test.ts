@@ -29,7 +29,16 @@ describe('rotate-encryption-key, killed at any moment', () => {
     const store = await openLowdbStore(collections, { folder: prepared });
     const box = await openSecretBox(store, { dataDir: prepared, encryptionKey: undefined });
     for (let n = 0; n < SECRETS; n++) {
-      await store.transaction((tx) => tx.idempotentAnswers.put({ id: `${n}`, kind: 'idempotent_answer', requestHash: '', status: 200, sealedBody: box.seal(`secret ${n}`), expiresAt: '' }));
+      await store.transaction((tx) =>
+        tx.idempotentAnswers.put({
+          id: `${n}`,
+          kind: 'idempotent_answer',
+          requestHash: '',
+          status: 200,
+          sealedBody: box.seal(`secret ${n}`),
+          expiresAt: '',
+        }),
+      );
       if (n === SECRETS / 2) await store.forgetHistory(); // a snapshot and a journal behind it
     }
     await store.close();
@@ -45,27 +54,44 @@ describe('rotate-encryption-key, killed at any moment', () => {
   const killAt = async (folder: string, nth: number, presentKey?: string): Promise<boolean> => {
     await cp(prepared, folder, { recursive: true });
     if (presentKey !== undefined) await rm(join(folder, 'encryption.key'));
-    const child = spawn(process.execPath, [CHILD, folder, String(nth), NEW_TEXT, ...(presentKey === undefined ? [] : [presentKey])], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(
+      process.execPath,
+      [CHILD, folder, String(nth), NEW_TEXT, ...(presentKey === undefined ? [] : [presentKey])],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
     let out = '';
     child.stdout.on('data', (chunk) => (out += String(chunk)));
     await once(child, 'close');
-    if (child.signalCode !== 'SIGKILL' && out !== 'done') throw new Error(`it ended by itself, with ${child.exitCode}`);
+    if (child.signalCode !== 'SIGKILL' && out !== 'done')
+      throw new Error(`it ended by itself, with ${child.exitCode}`);
     return out === 'done';
   };
   const readAll = async (folder: string, encryptionKey?: string): Promise<SecretBox> => {
     const store = await openLowdbStore(collections, { folder });
     try {
       const box = await openSecretBox(store, { dataDir: folder, encryptionKey });
-      for (let n = 0; n < SECRETS; n++) expect(box.open((await store.transaction((tx) => tx.idempotentAnswers.get(`${n}`)))!.sealedBody)).toBe(`secret ${n}`);
+      for (let n = 0; n < SECRETS; n++)
+        expect(
+          box.open((await store.transaction((tx) => tx.idempotentAnswers.get(`${n}`)))!.sealedBody),
+        ).toBe(`secret ${n}`);
       return box;
     } finally {
       await store.close();
     }
   };
-  const [OLD, NEW] = [() => createSecretBox(parseEncryptionKey(oldKey, 'it')), () => createSecretBox(NEW_KEY)];
+  const [OLD, NEW] = [
+    () => createSecretBox(parseEncryptionKey(oldKey, 'it')),
+    () => createSecretBox(NEW_KEY),
+  ];
 
-  /** Kills at every step, or every few. @returns with which key each folder opened, in the order of the steps */
-  const sweep = async (check: (folder: string) => Promise<'old' | 'new'>, { every = 1, presentKey }: { every?: number; presentKey?: string } = {}): Promise<('old' | 'new')[]> => {
+  /**
+   * Kills at every step, or every few. @returns with which key each folder opened, in the order of
+   * the steps
+   */
+  const sweep = async (
+    check: (folder: string) => Promise<'old' | 'new'>,
+    { every = 1, presentKey }: { every?: number; presentKey?: string } = {},
+  ): Promise<('old' | 'new')[]> => {
     const opened: ('old' | 'new')[] = [];
     for (let first = 1, isOver = false; !isOver; first += 4 * every) {
       const round = await Promise.all(
@@ -82,31 +108,45 @@ describe('rotate-encryption-key, killed at any moment', () => {
     return opened;
   };
 
-  it('leaves a folder that the next start opens, with everything in it and nothing left to the former key once it is the new one', async () => {
-    const opened = await sweep(async (folder) => {
-      const { fingerprint } = await readAll(folder);
-      const isNew = fingerprint === NEW().fingerprint;
-      expect([isNew, fingerprint]).toEqual([isNew, (isNew ? NEW() : OLD()).fingerprint]);
-      // The start has ended what was left to do.
-      const names = await readdir(folder);
-      expect(names).not.toContain('encryption.key.new');
-      expect((await readFile(join(folder, 'encryption.key'), 'utf8')).trim()).toBe(isNew ? NEW_TEXT : oldKey);
-      if (isNew) expect((await sealedIn(folder)).filter((sealed) => opens(OLD(), sealed))).toEqual([]);
-      return isNew ? 'new' : 'old';
-    });
-    expect(opened.length).toBeGreaterThan(20);
-    expect(opened.filter((each) => each === 'old').length).toBeGreaterThan(5);
-    expect(opened.filter((each) => each === 'new').length).toBeGreaterThan(5);
-    expect(opened.lastIndexOf('old')).toBeLessThan(opened.indexOf('new'));
-  }, TIMEOUT_MS);
+  it(
+    'leaves a folder that the next start opens, with everything in it and nothing left to the former key once it is the new one',
+    async () => {
+      const opened = await sweep(async (folder) => {
+        const { fingerprint } = await readAll(folder);
+        const isNew = fingerprint === NEW().fingerprint;
+        expect([isNew, fingerprint]).toEqual([isNew, (isNew ? NEW() : OLD()).fingerprint]);
+        // The start has ended what was left to do.
+        const names = await readdir(folder);
+        expect(names).not.toContain('encryption.key.new');
+        expect((await readFile(join(folder, 'encryption.key'), 'utf8')).trim()).toBe(
+          isNew ? NEW_TEXT : oldKey,
+        );
+        if (isNew)
+          expect((await sealedIn(folder)).filter((sealed) => opens(OLD(), sealed))).toEqual([]);
+        return isNew ? 'new' : 'old';
+      });
+      expect(opened.length).toBeGreaterThan(20);
+      expect(opened.filter((each) => each === 'old').length).toBeGreaterThan(5);
+      expect(opened.filter((each) => each === 'new').length).toBeGreaterThan(5);
+      expect(opened.lastIndexOf('old')).toBeLessThan(opened.indexOf('new'));
+    },
+    TIMEOUT_MS,
+  );
 
-  it('with ENCRYPTION_KEY leaves either the former or the new key working', async () => {
-    const opened = await sweep(async (folder) => {
-      const outcomes = await Promise.allSettled([readAll(folder, oldKey)]);
-      if (outcomes[0]!.status === 'fulfilled') return 'old';
-      await readAll(folder, NEW_TEXT);
-      return 'new';
-    }, { every: 3, presentKey: oldKey });
-    expect(new Set(opened)).toEqual(new Set(['old', 'new']));
-  }, TIMEOUT_MS);
+  it(
+    'with ENCRYPTION_KEY leaves either the former or the new key working',
+    async () => {
+      const opened = await sweep(
+        async (folder) => {
+          const outcomes = await Promise.allSettled([readAll(folder, oldKey)]);
+          if (outcomes[0]!.status === 'fulfilled') return 'old';
+          await readAll(folder, NEW_TEXT);
+          return 'new';
+        },
+        { every: 3, presentKey: oldKey },
+      );
+      expect(new Set(opened)).toEqual(new Set(['old', 'new']));
+    },
+    TIMEOUT_MS,
+  );
 });

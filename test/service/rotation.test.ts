@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
-import { signatureFault, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import type { ReceiverHandler } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -29,7 +33,8 @@ describe('rotating the secret of a subscription', () => {
   });
 
   const write = async (text: string) => {
-    if (customer.at !== service.url) customer = { ...(await chatCustomer(service.url)), at: service.url }; // after a restart
+    if (customer.at !== service.url)
+      customer = { ...(await chatCustomer(service.url)), at: service.url }; // after a restart
     await customer.write(text);
   };
   const rotate = async (id: string) => {
@@ -37,7 +42,8 @@ describe('rotating the secret of a subscription', () => {
     expect({ status, body }).toMatchObject({ status: 200 });
     return body as { secret: string; previous_secret_expires_at: string };
   };
-  const revoke = async (id: string) => (await service.api.post(`/api/hooks/${id}/revoke-previous-secrets`)).body;
+  const revoke = async (id: string) =>
+    (await service.api.post(`/api/hooks/${id}/revoke-previous-secrets`)).body;
   /** Which of these secrets have signed the newest request. */
   const signing = async (...secrets: string[]) => {
     const before = receiver.requests.length;
@@ -45,7 +51,8 @@ describe('rotating the secret of a subscription', () => {
     const request = await waitFor('a request', () => receiver.requests[before]);
     return secrets.map((secret) => signatureFault(request, secret, now()) === null);
   };
-  const newestSigned = () => String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',v1=').length - 1;
+  const newestSigned = () =>
+    String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',v1=').length - 1;
 
   it('twice in a row has three secrets sign, the newest first, and each stops after its own 24 hours', async () => {
     const { id, secret: first } = await receiver.subscribe(service, 'message.received');
@@ -54,8 +61,15 @@ describe('rotating the secret of a subscription', () => {
     const { secret: third, previous_secret_expires_at: ends } = await rotate(id);
     expect(Math.abs(Date.parse(ends) - now() - 24 * HOUR_MS)).toBeLessThan(60_000);
     expect(await signing(first, second, third)).toEqual([true, true, true]);
-    const [newest] = String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',v1=').slice(1);
-    const alone = { ...receiver.requests.at(-1)!, headers: { 'x-service-signature': `${String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',')[0]},v1=${newest}` } };
+    const [newest] = String(receiver.requests.at(-1)!.headers['x-service-signature'])
+      .split(',v1=')
+      .slice(1);
+    const alone = {
+      ...receiver.requests.at(-1)!,
+      headers: {
+        'x-service-signature': `${String(receiver.requests.at(-1)!.headers['x-service-signature']).split(',')[0]},v1=${newest}`,
+      },
+    };
     expect(signatureFault(alone, third, now())).toBeNull();
 
     await service.restart();
@@ -75,7 +89,9 @@ describe('rotating the secret of a subscription', () => {
     expect(await revoke(id)).toMatchObject({ revoked: 0 });
     await service.restart();
     expect(await signing(first, second, third)).toEqual([false, false, true]);
-    expect((await service.api.post('/api/hooks/sub_nothing/revoke-previous-secrets')).status).toBe(404);
+    expect((await service.api.post('/api/hooks/sub_nothing/revoke-previous-secrets')).status).toBe(
+      404,
+    );
   });
 
   it('is refused while five secrets sign, and possible again when they are revoked or their time is over', async () => {
@@ -83,7 +99,12 @@ describe('rotating the secret of a subscription', () => {
     for (let n = 0; n < 4; n++) await rotate(id);
     expect(await service.api.post(`/api/hooks/${id}/rotate-secret`)).toMatchObject({
       status: 409,
-      body: { error: { code: 'secret_limit_reached', message: expect.stringContaining('revoke-previous-secrets') } },
+      body: {
+        error: {
+          code: 'secret_limit_reached',
+          message: expect.stringContaining('revoke-previous-secrets'),
+        },
+      },
     });
     await signing();
     expect(newestSigned()).toBe(5);
@@ -104,18 +125,25 @@ describe('rotating the secret of a subscription', () => {
     answer = (_request, response) => void response.end('ok');
     release!();
     const retry = await waitFor('the retry', () => receiver.requests[1]);
-    expect([first, second].map((secret) => signatureFault(retry, secret, now()) === null)).toEqual([false, true]);
+    expect([first, second].map((secret) => signatureFault(retry, secret, now()) === null)).toEqual([
+      false,
+      true,
+    ]);
   });
 
   it('under load and over a restart fails to verify nowhere for whoever still has the first secret', async () => {
-    const { id, secret } = await receiver.subscribe(service, 'message.received'); // each request is checked against this one
+    // each request is checked against this one
+    const { id, secret } = await receiver.subscribe(service, 'message.received');
     const secrets = [secret];
     for (let n = 0; n < 300; n++) {
       await write(`message ${n}`);
       if (n % 100 === 50) secrets.push((await rotate(id)).secret);
       if (n === 200) await service.restart();
     }
-    await waitFor('all', () => new Set(receiver.payloads().map((payload) => payload.id)).size === 300);
+    await waitFor(
+      'all',
+      () => new Set(receiver.payloads().map((payload) => payload.id)).size === 300,
+    );
     expect(receiver.faults).toEqual([]);
     expect(await signing(...secrets)).toEqual([true, true, true, true]);
   });

@@ -1,25 +1,56 @@
 import { describe, expect, it } from '@jest/globals';
-import { close, countMessage, handBack, openConversation, takeOver, type Conversation } from '../../service/src/domain/conversation.ts';
+import {
+  close,
+  countMessage,
+  handBack,
+  openConversation,
+  takeOver,
+  type Conversation,
+} from '../../service/src/domain/conversation.ts';
 import { recordAttempt, requeue, judge, type Delivery } from '../../service/src/domain/delivery.ts';
 import { FUNNEL_STAGES, isForward, isQualifiedOrBeyond } from '../../service/src/domain/funnel.ts';
-import { HIGHEST_LIMIT, INITIAL_LIMIT, InFlightLimit, LOWEST_LIMIT } from '../../service/src/delivery/inFlightLimit.ts';
+import {
+  HIGHEST_LIMIT,
+  INITIAL_LIMIT,
+  InFlightLimit,
+  LOWEST_LIMIT,
+} from '../../service/src/delivery/inFlightLimit.ts';
 import { slugFrom } from '../../service/src/domain/workspace.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 
 describe('who is in control', () => {
-  const open = openConversation({ id: 'c', workspaceId: 'w', contactId: 'p', channel: 'web_chat', previousConversationId: null }, NOW);
+  const open = openConversation(
+    {
+      id: 'c',
+      workspaceId: 'w',
+      contactId: 'p',
+      channel: 'web_chat',
+      previousConversationId: null,
+    },
+    NOW,
+  );
   const awaiting: Conversation = {
     ...open,
     status: 'awaiting_human',
-    handover: { reason: 'customer_request', note: null, triggeredBy: { type: 'agent', name: 'Agent' }, at: open.createdAt },
+    handover: {
+      reason: 'customer_request',
+      note: null,
+      triggeredBy: { type: 'agent', name: 'Agent' },
+      at: open.createdAt,
+    },
   };
   const actor = { type: 'api', name: 'key' } as const;
 
   it('awaiting_human: take-over gives it to a person, hand-back to the agent, close closes', () => {
-    expect(takeOver(awaiting, { reason: 'api_takeover', note: null, actor }, NOW)).toMatchObject({ status: 'human_active', handover: { reason: 'api_takeover' } });
+    expect(takeOver(awaiting, { reason: 'api_takeover', note: null, actor }, NOW)).toMatchObject({
+      status: 'human_active',
+      handover: { reason: 'api_takeover' },
+    });
     expect(handBack(awaiting, NOW)).toMatchObject({ status: 'ai_active', handover: null });
-    expect(close(awaiting, { verdict: 'unknown', summary: 's', actor }, NOW)).toMatchObject({ status: 'closed' });
+    expect(close(awaiting, { verdict: 'unknown', summary: 's', actor }, NOW)).toMatchObject({
+      status: 'closed',
+    });
     expect(countMessage(awaiting, 'inbound', NOW).status).toBe('awaiting_human');
   });
 
@@ -37,31 +68,62 @@ describe('who is in control', () => {
 
 describe('funnel', () => {
   it('automatic moves go up the ladder only, and never out of lost', () => {
-    const forward = FUNNEL_STAGES.flatMap((from) => FUNNEL_STAGES.filter((to) => isForward(from, to)).map((to) => `${from} ${to}`));
+    const forward = FUNNEL_STAGES.flatMap((from) =>
+      FUNNEL_STAGES.filter((to) => isForward(from, to)).map((to) => `${from} ${to}`),
+    );
     expect(forward).toEqual([
-      'new engaged', 'new qualified', 'new payment_pending', 'new customer',
-      'engaged qualified', 'engaged payment_pending', 'engaged customer',
-      'qualified payment_pending', 'qualified customer',
+      'new engaged',
+      'new qualified',
+      'new payment_pending',
+      'new customer',
+      'engaged qualified',
+      'engaged payment_pending',
+      'engaged customer',
+      'qualified payment_pending',
+      'qualified customer',
       'payment_pending customer',
     ]);
   });
 
-  it('qualified or beyond', () => expect(FUNNEL_STAGES.filter(isQualifiedOrBeyond)).toEqual(['qualified', 'payment_pending', 'customer']));
+  it('qualified or beyond', () =>
+    expect(FUNNEL_STAGES.filter(isQualifiedOrBeyond)).toEqual([
+      'qualified',
+      'payment_pending',
+      'customer',
+    ]));
 });
 
 describe('attempts', () => {
   const delivery: Delivery = {
-    id: 'dlv', workspaceId: 'w', subscriptionId: 's', eventId: 'evt', event: 'message.sent', status: 'pending', attempts: [],
-    roundStart: 0, trigger: 'automatic', everDelivered: false, nextAttemptAt: null, createdAt: NOW.toISOString(),
+    id: 'dlv',
+    workspaceId: 'w',
+    subscriptionId: 's',
+    eventId: 'evt',
+    event: 'message.sent',
+    status: 'pending',
+    attempts: [],
+    roundStart: 0,
+    trigger: 'automatic',
+    everDelivered: false,
+    nextAttemptAt: null,
+    createdAt: NOW.toISOString(),
   };
-  const attempt = { at: NOW.toISOString(), statusCode: 500, durationMs: 1, error: 'x', responseExcerpt: null };
+  const attempt = {
+    at: NOW.toISOString(),
+    statusCode: 500,
+    durationMs: 1,
+    error: 'x',
+    responseExcerpt: null,
+  };
   const DELAYS = [5000, 30_000, 120_000];
   const waitsMs = (random: number) => {
     let each = delivery;
     const waits = [];
     for (let n = 0; n < 4; n++) {
       each = recordAttempt(each, attempt, 'retry', DELAYS, NOW, random);
-      waits.push(each.nextAttemptAt === null ? null : Date.parse(each.nextAttemptAt) - NOW.getTime());
+      waits.push(
+        each.nextAttemptAt === null ? null : Date.parse(each.nextAttemptAt) - NOW.getTime(),
+      );
     }
     return { waits, status: each.status };
   };
@@ -75,14 +137,33 @@ describe('attempts', () => {
   it('a redelivery has its own three retries', () => {
     let failed = delivery;
     for (let n = 0; n < 4; n++) failed = recordAttempt(failed, attempt, 'retry', DELAYS, NOW, 0.5);
-    const again = recordAttempt(requeue(failed, { trigger: 'manual', isRepeat: true }, NOW), attempt, 'retry', DELAYS, NOW, 0.5);
+    const again = recordAttempt(
+      requeue(failed, { trigger: 'manual', isRepeat: true }, NOW),
+      attempt,
+      'retry',
+      DELAYS,
+      NOW,
+      0.5,
+    );
     expect(again).toMatchObject({ status: 'pending', attempts: { length: 5 } });
     expect(Date.parse(again.nextAttemptAt!) - NOW.getTime()).toBe(5000);
   });
 
   it.each([
-    [200, 'success'], [204, 'success'], [299, 'success'], [300, 'failure'], [301, 'failure'], [400, 'failure'], [404, 'failure'],
-    [410, 'gone'], [429, 'failure'], [499, 'failure'], [500, 'retry'], [503, 'retry'], [599, 'retry'], [null, 'retry'],
+    [200, 'success'],
+    [204, 'success'],
+    [299, 'success'],
+    [300, 'failure'],
+    [301, 'failure'],
+    [400, 'failure'],
+    [404, 'failure'],
+    [410, 'gone'],
+    [429, 'failure'],
+    [499, 'failure'],
+    [500, 'retry'],
+    [503, 'retry'],
+    [599, 'retry'],
+    [null, 'retry'],
   ] as const)('status %s is a %s', (status, verdict) => expect(judge(status)).toBe(verdict));
 });
 

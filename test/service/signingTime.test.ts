@@ -15,10 +15,22 @@ it.each([
   const receiver = await startTlsReceiver();
   const client = await localClient();
   const now = new Date('2026-11-21T10:00:00.500+00:00');
-  const call = { workspaceId: 'ws_test', url: receiver.url, event: 'message.received', eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], manual, lastAttemptAt };
+  const call = {
+    workspaceId: 'ws_test',
+    url: receiver.url,
+    event: 'message.received',
+    eventId: 'evt_1',
+    body: '{}',
+    secrets: ['whsec_AAAA'],
+    manual,
+    lastAttemptAt,
+  };
   const { verdict } = await attempt(client, call, { now, timeoutMs: 5_000 });
   await client.close();
   await receiver.close();
   const t = Math.floor(now.getTime() / 1000) + aheadS;
-  expect([verdict, receiver.requests[0]!.headers['x-service-signature']]).toEqual(['success', expect.stringMatching(`^t=${t},`)]);
+  expect([verdict, receiver.requests[0]!.headers['x-service-signature']]).toEqual([
+    'success',
+    expect.stringMatching(`^t=${t},`),
+  ]);
 });

@@ -39,25 +39,35 @@ async function open(url: string, bytes = '', localAddress = '127.0.0.1'): Promis
   const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port), localAddress });
   opened.push(socket);
   const raw: Raw = { socket, received: '', isClosed: false };
-  socket.on('error', () => {}).on('close', () => (raw.isClosed = true)).on('data', (data) => (raw.received += String(data)));
+  socket
+    .on('error', () => {})
+    .on('close', () => (raw.isClosed = true))
+    .on('data', (data) => (raw.received += String(data)));
   await once(socket, 'connect');
   if (bytes !== '') socket.write(bytes);
   return raw;
 }
-const openAll = (count: number, url: string, bytes?: string, localAddress?: string) => Promise.all(Array.from({ length: count }, () => open(url, bytes, localAddress)));
-const post = (path: string, headers: string, body: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
+const openAll = (count: number, url: string, bytes?: string, localAddress?: string) =>
+  Promise.all(Array.from({ length: count }, () => open(url, bytes, localAddress)));
+const post = (path: string, headers: string, body: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
 const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const JSON_TYPE = 'Content-Type: application/json';
 const statusOf = ({ received }: Raw) => Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1] ?? 0);
-const countBy = (all: readonly number[]) => Object.fromEntries([...Map.groupBy(all, String)].map(([key, group]) => [key, group.length]));
-const reached = async (url: string, bound: BoundName) => (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
+const countBy = (all: readonly number[]) =>
+  Object.fromEntries([...Map.groupBy(all, String)].map(([key, group]) => [key, group.length]));
+const reached = async (url: string, bound: BoundName) =>
+  (await readMetrics(url)).value('conversation_service_bound_reached_total', { bound }) ?? 0;
 
 describe('a request that does not arrive', () => {
   it('is closed with 408, in its headers and in its body; streams and slow answers go on', async () => {
     const { url } = await start({ server: SOON });
     const customer = await chatCustomer(url);
     const stream = await readChatStream(url, customer.token);
-    const slow = [await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '), await open(url, post('/sign-in', `${FORM}\r\nContent-Length: 100`, 'email='))];
+    const slow = [
+      await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '),
+      await open(url, post('/sign-in', `${FORM}\r\nContent-Length: 100`, 'email=')),
+    ];
     const silent = await open(url);
     for (const each of [...slow, silent]) await waitFor('its end', () => each.isClosed);
     expect([...slow, silent].map(statusOf)).toEqual([408, 408, 408]);
@@ -71,12 +81,18 @@ describe('a request that does not arrive', () => {
     const reachedBounds: BoundName[] = [];
     const bounds = { reached: (bound: BoundName) => void reachedBounds.push(bound) };
     const connections = new Connections({ max: Infinity, bounds, isProxy: () => false });
-    const server = createBoundedServer((_request, response) => void setTimeout(() => response.end('done'), 1500), { connections, bounds, limits: { ...SERVER_LIMITS, ...SOON } });
+    const server = createBoundedServer(
+      (_request, response) => void setTimeout(() => response.end('done'), 1500),
+      { connections, bounds, limits: { ...SERVER_LIMITS, ...SOON } },
+    );
     const tracked = await listenTracked(server, 0, '127.0.0.1');
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     try {
       for (let n = 0; n < 2; n++) {
-        const [answer] = await once(get({ port: tracked.port, host: '127.0.0.1', agent }), 'response');
+        const [answer] = await once(
+          get({ port: tracked.port, host: '127.0.0.1', agent }),
+          'response',
+        );
         expect(await text(answer)).toBe('done');
         // Longer than nginx (60 s) and Caddy (120 s) keep theirs.
         expect(answer.headers['keep-alive']).toBe('timeout=130');
@@ -93,21 +109,38 @@ describe('a request that does not arrive', () => {
 describe('bodies', () => {
   it('too large for a form of strangers are refused before they are read, and those that do not say it while they come', async () => {
     const { url } = await start({});
-    const told = await openAll(200, url, post('/sign-in', `${FORM}\r\nContent-Length: 262144`, `email=${'x'.repeat(100_000)}`));
+    const told = await openAll(
+      200,
+      url,
+      post('/sign-in', `${FORM}\r\nContent-Length: 262144`, `email=${'x'.repeat(100_000)}`),
+    );
     for (const each of told) await waitFor('its answer', () => statusOf(each) === 413);
     const chunk = 'x'.repeat(8000);
-    const untold = await openAll(50, url, post('/join', `${FORM}\r\nTransfer-Encoding: chunked`, `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(3)));
+    const untold = await openAll(
+      50,
+      url,
+      post(
+        '/join',
+        `${FORM}\r\nTransfer-Encoding: chunked`,
+        `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(3),
+      ),
+    );
     for (const each of untold) await waitFor('its answer', () => statusOf(each) === 413);
     // They may read the answer; then their connections are gone, though nothing else was sent.
     for (const each of [...told, ...untold]) await waitFor('its end', () => each.isClosed);
   });
 
   it('that do not end have half of the room for bodies, as long as a request may take; others are served', async () => {
-    const { url } = await start({ server: { requestTimeoutMs: 6000, headersTimeoutMs: 6000, lookEveryMs: 100 } });
+    const { url } = await start({
+      server: { requestTimeoutMs: 6000, headersTimeoutMs: 6000, lookEveryMs: 100 },
+    });
     const attacker = `X-Forwarded-For: 192.0.2.1\r\n${JSON_TYPE}\r\nContent-Length: 262144`;
     // 40 MB, of which 32 find room.
     const all = await openAll(170, url, post('/api/chat/sessions', attacker, 'x'.repeat(240_000)));
-    await waitFor('the last ones to be refused', () => all.filter((each) => statusOf(each) === 503).length >= 30);
+    await waitFor(
+      'the last ones to be refused',
+      () => all.filter((each) => statusOf(each) === 503).length >= 30,
+    );
     const customer = await chatCustomer(url);
     await customer.write('x'.repeat(4000));
     expect((await service!.api.post('/api/hooks', {})).status).toBe(400);
@@ -124,10 +157,18 @@ describe('bodies', () => {
 
   it('that are packed are not taken; a connection that sent all of its body stays open for the next request', async () => {
     const { url, apiKey } = await start({});
-    const raw = await open(url, post('/api/hooks', `Authorization: Bearer ${apiKey}\r\n${JSON_TYPE}\r\nContent-Encoding: gzip\r\nContent-Length: 2`, '{}'));
+    const raw = await open(
+      url,
+      post(
+        '/api/hooks',
+        `Authorization: Bearer ${apiKey}\r\n${JSON_TYPE}\r\nContent-Encoding: gzip\r\nContent-Length: 2`,
+        '{}',
+      ),
+    );
     await waitFor('its answer', () => raw.received.includes('"unsupported_media_type"'));
     expect(statusOf(raw)).toBe(415);
-    await new Promise((resolve) => setTimeout(resolve, 2500)); // longer than a body that is refused may go on
+    // longer than a body that is refused may go on
+    await new Promise((resolve) => setTimeout(resolve, 2500));
     raw.received = '';
     raw.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await waitFor('the next answer', () => statusOf(raw) === 200);
@@ -157,7 +198,11 @@ describe('connections', () => {
   it('that showed an API key count no more', async () => {
     const { url, apiKey } = await start({ env: FEW });
     for (let n = 0; n < 15; n++) {
-      const each = await open(url, `GET /api/hooks/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`, STRANGER);
+      const each = await open(
+        url,
+        `GET /api/hooks/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`,
+        STRANGER,
+      );
       await waitFor('an answer', () => statusOf(each) !== 0);
       expect(statusOf(each)).toBe(200);
     }
@@ -166,13 +211,23 @@ describe('connections', () => {
 
   it('of a proxy count by the address that it names, one for each request under way', async () => {
     const { url, apiKey } = await start({ env: FEW });
-    const begin = (address: string) => post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
+    const begin = (address: string) =>
+      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
     const held = await openAll(10, url, begin('192.0.2.1'), '127.0.0.2');
     const [more] = await openAll(1, url, begin('192.0.2.1'), '127.0.0.2');
     await waitFor('an answer', () => statusOf(more!) !== 0);
-    expect(more!.received).toMatch(/^HTTP\/1\.1 429 .*"rate_limited"|<p role="alert">Too many requests of one address/s);
+    expect(more!.received).toMatch(
+      /^HTTP\/1\.1 429 .*"rate_limited"|<p role="alert">Too many requests of one address/s,
+    );
     const ask = async (address: string, key?: string) => {
-      const outgoing = request(`${url}/api/hooks/events`, { localAddress: '127.0.0.2', agent: false, headers: { 'x-forwarded-for': address, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) } });
+      const outgoing = request(`${url}/api/hooks/events`, {
+        localAddress: '127.0.0.2',
+        agent: false,
+        headers: {
+          'x-forwarded-for': address,
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+      });
       outgoing.end();
       const [answer] = await once(outgoing, 'response');
       await text(answer);
@@ -187,19 +242,26 @@ describe('connections', () => {
   it('that send many requests and wait for no answer are closed; ten at once are answered in order', async () => {
     const { url } = await start({});
     const { token } = await chatCustomer(url);
-    const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const get = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     const ten = await open(url, get('/healthz').repeat(9) + get('/api/chat/messages'));
     await waitFor('all answers', () => ten.received.split('HTTP/1.1 200').length === 11);
     expect(ten.received).toMatch(/"alive".*"data":\[\]/s);
     ten.socket.write(get('/healthz'));
     await waitFor('one more', () => ten.received.split('HTTP/1.1 200').length === 12);
-    const [behindStream, many] = [await open(url, get('/api/chat/stream') + get('/healthz').repeat(500)), await open(url, get('/api/chat/messages').repeat(500))];
+    const [behindStream, many] = [
+      await open(url, get('/api/chat/stream') + get('/healthz').repeat(500)),
+      await open(url, get('/api/chat/messages').repeat(500)),
+    ];
     for (const each of [behindStream, many]) await waitFor('its end', () => each.isClosed);
     expect(await reached(url, 'pipelined_requests')).toBe(2);
   });
 
   it('in all make room for an address that has few, at the cost of the one that has the most', async () => {
-    const { url } = await start({ env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' }, server: { maxConnections: 100 } });
+    const { url } = await start({
+      env: { TRUSTED_PROXIES: '127.0.0.2/32', ADDRESS_BUDGET: '0.45' },
+      server: { maxConnections: 100 },
+    });
     const half = 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ';
     const few = await openAll(9, url, half, '127.0.0.10');
     const most = await openAll(90, url, half, STRANGER);
@@ -212,12 +274,20 @@ describe('connections', () => {
   });
 
   it('that a proxy brings make room too, at the cost of the address with the most requests under way', async () => {
-    const { url } = await start({ env: { ...FEW, ADDRESS_BUDGET: '0.45' }, server: { maxConnections: 100 } });
-    const begin = (address: string) => post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
+    const { url } = await start({
+      env: { ...FEW, ADDRESS_BUDGET: '0.45' },
+      server: { maxConnections: 100 },
+    });
+    const begin = (address: string) =>
+      post('/sign-in', `X-Forwarded-For: ${address}\r\n${FORM}\r\nContent-Length: 50`, 'email=');
     const few = await openAll(9, url, begin('192.0.2.1'), '127.0.0.2');
     const most = await openAll(90, url, begin('192.0.2.2'), '127.0.0.2');
     for (let n = 20; n < 40; n++) {
-      const newcomer = await open(url, `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`, '127.0.0.2');
+      const newcomer = await open(
+        url,
+        `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.${n}\r\n\r\n`,
+        '127.0.0.2',
+      );
       await waitFor('an answer', () => statusOf(newcomer) === 200);
     }
     expect(few.filter(({ isClosed }) => isClosed)).toEqual([]);
@@ -229,7 +299,10 @@ describe('connections', () => {
     const idle = await openAll(20, url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     for (const each of idle) await waitFor('an answer', () => statusOf(each) === 200);
     await waitFor('a place', async () => {
-      const next = await open(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n').catch(() => null);
+      const next = await open(
+        url,
+        'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      ).catch(() => null);
       await waitFor('an end', () => next === null || next.isClosed);
       return next !== null && statusOf(next) === 200;
     });
@@ -242,13 +315,20 @@ describe('live pages of the team', () => {
     const { url } = await start({ env: MEMBER_ENV });
     const { cookie } = await signedInBrowser(url);
     const pages: Raw[] = [];
-    for (let n = 0; n < 21; n++) pages.push(await open(url, `GET /live HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`));
-    await waitFor('all to begin', () => pages.every(({ received }) => received.includes('retry: 1000')));
-    await waitFor('the oldest to end', () => pages[0]!.received.includes('retry: 60000') && /\r\n0\r\n\r\n$/.test(pages[0]!.received));
+    for (let n = 0; n < 21; n++)
+      pages.push(await open(url, `GET /live HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`));
+    await waitFor('all to begin', () =>
+      pages.every(({ received }) => received.includes('retry: 1000')),
+    );
+    await waitFor(
+      'the oldest to end',
+      () =>
+        pages[0]!.received.includes('retry: 60000') && /\r\n0\r\n\r\n$/.test(pages[0]!.received),
+    );
     const customer = await chatCustomer(url);
     await customer.write('Hello');
-    for (const page of pages.slice(1)) await waitFor('the news', () => page.received.includes('event: conversations'));
+    for (const page of pages.slice(1))
+      await waitFor('the news', () => page.received.includes('event: conversations'));
     expect(pages[0]!.received).not.toContain('event:');
   });
 });
-

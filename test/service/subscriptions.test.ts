@@ -12,7 +12,11 @@ describe('subscriptions', () => {
   const create = (body: unknown) => service.api.post('/api/hooks', body);
 
   it('creates one, shows the secret once, and lists it without', async () => {
-    const { status, body } = await create({ event: 'message.sent', target_url: target('a'), source: 'n8n' });
+    const { status, body } = await create({
+      event: 'message.sent',
+      target_url: target('a'),
+      source: 'n8n',
+    });
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^sub_/),
@@ -37,18 +41,27 @@ describe('subscriptions', () => {
       status: 409,
       body: { error: { code: 'subscription_exists', existing_id: first.body.id } },
     });
-    expect((await create({ event: 'message.received', target_url: target('twin') })).status).toBe(201);
+    expect((await create({ event: 'message.received', target_url: target('twin') })).status).toBe(
+      201,
+    );
     await create({ event: 'message.received', target_url: 'https://127.0.0.1' });
     for (const spelling of ['https://127.0.0.1/', 'HTTPS://127.0.0.1:443/', 'https://127.1']) {
-      expect((await create({ event: 'message.received', target_url: spelling })).body.error.code).toBe('subscription_exists');
+      expect(
+        (await create({ event: 'message.received', target_url: spelling })).body.error.code,
+      ).toBe('subscription_exists');
     }
   });
 
   it('deletes one; a second time and an unknown one are 404', async () => {
     const { body } = await create({ event: 'message.sent', target_url: target('gone') });
-    expect(await service.api.delete(`/api/hooks/${body.id}`)).toMatchObject({ status: 200, body: { id: body.id, deleted: true } });
+    expect(await service.api.delete(`/api/hooks/${body.id}`)).toMatchObject({
+      status: 200,
+      body: { id: body.id, deleted: true },
+    });
     expect((await service.api.delete(`/api/hooks/${body.id}`)).status).toBe(404);
-    expect((await service.api.get('/api/hooks')).body.data.map(({ id }: { id: string }) => id)).not.toContain(body.id);
+    expect(
+      (await service.api.get('/api/hooks')).body.data.map(({ id }: { id: string }) => id),
+    ).not.toContain(body.id);
   });
 
   it('lists the seven events with description and sample, and gives each sample by itself', async () => {
@@ -86,18 +99,71 @@ describe('subscriptions', () => {
     [{ event: 5, target_url: target('x') }, 400, 'invalid_request', 'event'],
     [{ target_url: target('x') }, 400, 'invalid_request', 'event'],
     [{ event: 'message.sent' }, 400, 'invalid_request', 'target_url'],
-    [{ event: 'message.sent', target_url: target('x'), source: 'x'.repeat(65) }, 400, 'invalid_request', 'source'],
+    [
+      { event: 'message.sent', target_url: target('x'), source: 'x'.repeat(65) },
+      400,
+      'invalid_request',
+      'source',
+    ],
     [{ event: 'message.sent', target_url: 'no address' }, 422, 'target_url_invalid', 'target_url'],
-    [{ event: 'message.sent', target_url: 'https://user:password@example.com/' }, 422, 'target_url_invalid', 'target_url'],
-    ...[' https://127.0.0.1/', 'https://127.0.0.1/\r\nx', 'https:127.0.0.1', 'https:///127.0.0.1', 'https://127.0.0.1/#x', 'https://127.0.0.1\\@8.8.8.8/'].map(
-      (url) => [{ event: 'message.sent', target_url: url }, 422, 'target_url_invalid', 'target_url'] as const,
+    [
+      { event: 'message.sent', target_url: 'https://user:password@example.com/' },
+      422,
+      'target_url_invalid',
+      'target_url',
+    ],
+    ...[
+      ' https://127.0.0.1/',
+      'https://127.0.0.1/\r\nx',
+      'https:127.0.0.1',
+      'https:///127.0.0.1',
+      'https://127.0.0.1/#x',
+      'https://127.0.0.1\\@8.8.8.8/',
+    ].map(
+      (url) =>
+        [
+          { event: 'message.sent', target_url: url },
+          422,
+          'target_url_invalid',
+          'target_url',
+        ] as const,
     ),
-    [{ event: 'message.sent', target_url: 'http://example.com/hook' }, 422, 'target_url_not_https', 'target_url'],
-    [{ event: 'message.sent', target_url: 'ftp://example.com/hook' }, 422, 'target_url_not_https', 'target_url'],
-    [{ event: 'message.sent', target_url: 'https://10.0.0.1/hook' }, 422, 'target_url_not_public', 'target_url'],
-    [{ event: 'message.sent', target_url: 'https://[::ffff:10.0.0.1]/hook' }, 422, 'target_url_not_public', 'target_url'],
-    [{ event: 'message.sent', target_url: 'https://169.254.169.254/latest' }, 422, 'target_url_not_public', 'target_url'],
-    [{ event: 'message.sent', target_url: 'https://nothing.invalid/hook' }, 422, 'target_url_unresolvable', 'target_url'],
+    [
+      { event: 'message.sent', target_url: 'http://example.com/hook' },
+      422,
+      'target_url_not_https',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'ftp://example.com/hook' },
+      422,
+      'target_url_not_https',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://10.0.0.1/hook' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://[::ffff:10.0.0.1]/hook' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://169.254.169.254/latest' },
+      422,
+      'target_url_not_public',
+      'target_url',
+    ],
+    [
+      { event: 'message.sent', target_url: 'https://nothing.invalid/hook' },
+      422,
+      'target_url_unresolvable',
+      'target_url',
+    ],
   ] as const)('refuses %j', async (body, status, code, param) => {
     const before = (await service.api.get('/api/hooks')).body.data.length;
     expect(await create(body)).toMatchObject({ status, body: { error: { code, param } } });
@@ -107,8 +173,16 @@ describe('subscriptions', () => {
   it('refuses a loopback target unless its network is allowed', async () => {
     const strict = await startTestService({ env: { ALLOWED_NETWORKS: '' } });
     try {
-      for (const url of ['https://127.0.0.1/x', 'https://localhost/x', 'https://127.1/x', 'https://2130706433/x', 'https://[::1]/x']) {
-        expect(await strict.api.post('/api/hooks', { event: 'message.sent', target_url: url })).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_public' } } });
+      for (const url of [
+        'https://127.0.0.1/x',
+        'https://localhost/x',
+        'https://127.1/x',
+        'https://2130706433/x',
+        'https://[::1]/x',
+      ]) {
+        expect(
+          await strict.api.post('/api/hooks', { event: 'message.sent', target_url: url }),
+        ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_public' } } });
       }
     } finally {
       await strict.stop();
@@ -118,8 +192,20 @@ describe('subscriptions', () => {
   it('allows http targets within ALLOWED_NETWORKS only with INSECURE_TARGETS', async () => {
     const local = await startTestService({ env: { INSECURE_TARGETS: 'true' } });
     try {
-      expect((await local.api.post('/api/hooks', { event: 'message.sent', target_url: 'http://127.0.0.1:5678/webhook/x' })).status).toBe(201);
-      expect(await local.api.post('/api/hooks', { event: 'message.sent', target_url: 'http://1.1.1.1/x' })).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_https' } } });
+      expect(
+        (
+          await local.api.post('/api/hooks', {
+            event: 'message.sent',
+            target_url: 'http://127.0.0.1:5678/webhook/x',
+          })
+        ).status,
+      ).toBe(201);
+      expect(
+        await local.api.post('/api/hooks', {
+          event: 'message.sent',
+          target_url: 'http://1.1.1.1/x',
+        }),
+      ).toMatchObject({ status: 422, body: { error: { code: 'target_url_not_https' } } });
     } finally {
       await local.stop();
     }
@@ -129,7 +215,13 @@ describe('subscriptions', () => {
     const own = await startTestService();
     try {
       const answers = await Promise.all(
-        Array.from({ length: 30 }, (_, n) => own.api.post('/api/hooks', { event: 'message.sent', target_url: target(`n${n}`), source: n % 2 ? 'n8n' : '' })),
+        Array.from({ length: 30 }, (_, n) =>
+          own.api.post('/api/hooks', {
+            event: 'message.sent',
+            target_url: target(`n${n}`),
+            source: n % 2 ? 'n8n' : '',
+          }),
+        ),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(25);
       const refused = answers.filter(({ status }) => status === 409);

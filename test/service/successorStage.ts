@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../helpers/apiClient.ts';
-import { signatureFault, startEventReceiver, type EventReceiver } from '../helpers/eventReceiver.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../helpers/eventReceiver.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../helpers/service.ts';
 import type { ReceiverHandler } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -19,13 +23,19 @@ export const status =
   (_request, response) =>
     void response.writeHead(code).end(`answer ${code}`);
 
-/** A service, a receiver of its events and a customer who writes, anew for each test; the clock can be moved forward. */
+/**
+ * A service, a receiver of its events and a customer who writes, anew for each test; the clock can
+ * be moved forward.
+ */
 export function successorStage() {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;
   let skewMs = 0;
-  const clock = { now: () => new Date(Date.now() + skewMs), advance: (ms: number) => void (skewMs += ms) };
+  const clock = {
+    now: () => new Date(Date.now() + skewMs),
+    advance: (ms: number) => void (skewMs += ms),
+  };
   const stage = {
     clock,
     /** What the receiver does with its requests; 200 when it is null. */
@@ -40,29 +50,53 @@ export function successorStage() {
       service = await startTestService({ ca: receiver.ca, clock, ...options });
       customer = await chatCustomer(service.url);
     },
-    async subscribe(wanted: { event?: string; target_url?: string; source?: string } = {}): Promise<Made> {
-      const { status: code, body } = await service.api.post('/api/hooks', { event: EVENT, target_url: `${receiver.url}/events`, source: 'n8n', ...wanted });
+    async subscribe(
+      wanted: { event?: string; target_url?: string; source?: string } = {},
+    ): Promise<Made> {
+      const { status: code, body } = await service.api.post('/api/hooks', {
+        event: EVENT,
+        target_url: `${receiver.url}/events`,
+        source: 'n8n',
+        ...wanted,
+      });
       expect({ code, body }).toMatchObject({ code: 201 });
       return body;
     },
-    remove: async ({ id }: Made, query = '') => expect((await service.api.delete(`/api/hooks/${id}${query}`)).status).toBe(200),
-    deliveries: async ({ id }: Made, query = '') => (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data,
+    remove: async ({ id }: Made, query = '') =>
+      expect((await service.api.delete(`/api/hooks/${id}${query}`)).status).toBe(200),
+    deliveries: async ({ id }: Made, query = '') =>
+      (await service.api.get(`/api/hooks/${id}/deliveries${query}`)).body.data,
     async write(...texts: string[]) {
       for (const text of texts) await customer.write(text);
     },
     /** Of the messages received, in the order of arrival. */
     texts: () => receiver.payloads().map((payload) => payload.message.text as string),
-    received: (count: number) => waitFor(`${count} requests`, () => receiver.requests.length >= count),
+    received: (count: number) =>
+      waitFor(`${count} requests`, () => receiver.requests.length >= count),
     delivered: (made: Made, count: number) =>
-      waitFor(`${count} delivered`, async () => (await stage.deliveries(made, '?limit=200&status=delivered')).length === count),
-    isSignedBy: (made: Made, nth: number) => signatureFault(receiver.requests[nth]!, made.secret, clock.now().getTime()) === null,
-    /** The loop has looked at what waits, more than once: a test event for another address has arrived after that. */
+      waitFor(
+        `${count} delivered`,
+        async () => (await stage.deliveries(made, '?limit=200&status=delivered')).length === count,
+      ),
+    isSignedBy: (made: Made, nth: number) =>
+      signatureFault(receiver.requests[nth]!, made.secret, clock.now().getTime()) === null,
+    /**
+     * The loop has looked at what waits, more than once: a test event for another address has
+     * arrived after that.
+     */
     async loopHasTurned() {
       const other = await startEventReceiver();
       try {
-        const { id } = (await service.api.post('/api/hooks', { event: 'message.sent', target_url: `${other.url}/other`, source: 'other' })).body;
+        const { id } = (
+          await service.api.post('/api/hooks', {
+            event: 'message.sent',
+            target_url: `${other.url}/other`,
+            source: 'other',
+          })
+        ).body;
         for (const nth of [1, 2]) {
-          await new Promise((resolve) => setTimeout(resolve, 600)); // longer than a removed subscription is left alone
+          // longer than a removed subscription is left alone
+          await new Promise((resolve) => setTimeout(resolve, 600));
           await service.api.post(`/api/hooks/${id}/test`);
           await waitFor('a test event', () => other.requests.length === nth);
         }
@@ -75,7 +109,9 @@ export function successorStage() {
   beforeEach(async () => {
     stage.answer = null;
     skewMs = 0;
-    receiver = await startEventReceiver((request, response, raw) => (stage.answer ?? status(200))(request, response, raw));
+    receiver = await startEventReceiver((request, response, raw) =>
+      (stage.answer ?? status(200))(request, response, raw),
+    );
   });
   afterEach(async () => {
     await service?.stop();

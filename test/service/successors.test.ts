@@ -4,7 +4,8 @@ import { MINUTE_MS, status, successorStage } from './successorStage.ts';
 
 describe('a subscription that takes the place of a removed one', () => {
   const stage = successorStage();
-  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } = stage;
+  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
+    stage;
 
   it('gets what was pending and what was emitted meanwhile, signed with its own secret; nothing is sent before', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '200,200,200' } });
@@ -26,7 +27,11 @@ describe('a subscription that takes the place of a removed one', () => {
     const second = await subscribe();
     expect(second.secret).not.toBe(first.secret);
     await delivered(second, 3);
-    for (const nth of [0, 1, 2]) expect([stage.isSignedBy(second, seen + nth), stage.isSignedBy(first, seen + nth)]).toEqual([true, false]);
+    for (const nth of [0, 1, 2])
+      expect([stage.isSignedBy(second, seen + nth), stage.isSignedBy(first, seen + nth)]).toEqual([
+        true,
+        false,
+      ]);
     expect(texts().slice(seen).sort()).toEqual(['meanwhile 1', 'meanwhile 2', 'pending']);
     const byEvent = Map.groupBy(stage.receiver.payloads(), ({ message }) => message.text);
     expect(new Set(byEvent.get('pending')!.map(({ id }) => id)).size).toBe(1);
@@ -41,7 +46,10 @@ describe('a subscription that takes the place of a removed one', () => {
     stage.answer = status(503);
     await write('waits');
     await received(3);
-    await waitFor('two attempts on record', async () => (await deliveries(first))[0].attempts.length === 2);
+    await waitFor(
+      'two attempts on record',
+      async () => (await deliveries(first))[0].attempts.length === 2,
+    );
     await remove(first);
     await stage.service.restart();
     stage.answer = null;
@@ -53,7 +61,12 @@ describe('a subscription that takes the place of a removed one', () => {
       status: 'delivered',
       next_attempt_at: null,
       attempts: [
-        { number: 1, status_code: 503, error: 'The receiver answered 503.', response_excerpt: 'answer 503' },
+        {
+          number: 1,
+          status_code: 503,
+          error: 'The receiver answered 503.',
+          response_excerpt: 'answer 503',
+        },
         { number: 2, status_code: 503 },
         { number: 3, status_code: 200, error: null, trigger: 'automatic' },
       ],
@@ -66,20 +79,26 @@ describe('a subscription that takes the place of a removed one', () => {
     ['event', { event: 'message.sent' }],
     ['source', { source: 'zapier' }],
     ['address', {}],
-  ])('is none with another %s; the one that fits gets everything afterwards', async (what, difference) => {
-    await start();
-    const first = await subscribe();
-    await remove(first);
-    await write('for the successor');
-    const target = what === 'address' ? `${stage.receiver.url}/webhook-test/events` : `${stage.receiver.url}/events`;
-    const stranger = await subscribe({ ...difference, target_url: target });
-    await loopHasTurned();
-    expect(await deliveries(stranger)).toEqual([]);
-    expect(stage.receiver.requests).toEqual([]);
-    await remove(stranger, '?pending=cancel');
-    await delivered(await subscribe(), 1);
-    expect(texts()).toEqual(['for the successor']);
-  });
+  ])(
+    'is none with another %s; the one that fits gets everything afterwards',
+    async (what, difference) => {
+      await start();
+      const first = await subscribe();
+      await remove(first);
+      await write('for the successor');
+      const target =
+        what === 'address'
+          ? `${stage.receiver.url}/webhook-test/events`
+          : `${stage.receiver.url}/events`;
+      const stranger = await subscribe({ ...difference, target_url: target });
+      await loopHasTurned();
+      expect(await deliveries(stranger)).toEqual([]);
+      expect(stage.receiver.requests).toEqual([]);
+      await remove(stranger, '?pending=cancel');
+      await delivered(await subscribe(), 1);
+      expect(texts()).toEqual(['for the successor']);
+    },
+  );
 
   it('may spell the address in another way', async () => {
     await start();
@@ -135,7 +154,10 @@ describe('a subscription that takes the place of a removed one', () => {
     const second = await subscribe();
     expect(await deliveries(second)).toEqual([]);
     await write('gone');
-    await waitFor('the removal', async () => (await stage.service.api.get('/api/hooks')).body.data.length === 0);
+    await waitFor(
+      'the removal',
+      async () => (await stage.service.api.get('/api/hooks')).body.data.length === 0,
+    );
     await write('after the 410');
     stage.answer = null;
     const third = await subscribe();
@@ -147,6 +169,9 @@ describe('a subscription that takes the place of a removed one', () => {
   it('refuses another word for pending', async () => {
     await start();
     const { id } = await subscribe();
-    expect(await stage.service.api.delete(`/api/hooks/${id}?pending=drop`)).toMatchObject({ status: 400, body: { error: { param: 'pending' } } });
+    expect(await stage.service.api.delete(`/api/hooks/${id}?pending=drop`)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'pending' } },
+    });
   });
 });

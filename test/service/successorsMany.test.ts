@@ -6,7 +6,8 @@ import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 
 describe('subscriptions that take the places of removed ones', () => {
   const stage = successorStage();
-  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } = stage;
+  const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
+    stage;
 
   it('hands on again: several removals in a row lose and double nothing', async () => {
     await start();
@@ -19,7 +20,10 @@ describe('subscriptions that take the places of removed ones', () => {
     }
     await delivered(current, 10);
     await loopHasTurned();
-    const wanted = [0, 1, 2, 3, 4].flatMap((round) => [`while removed ${round}`, `while subscribed ${round}`]);
+    const wanted = [0, 1, 2, 3, 4].flatMap((round) => [
+      `while removed ${round}`,
+      `while subscribed ${round}`,
+    ]);
     expect([...new Set(texts())].sort()).toEqual(wanted.sort());
     expect(stage.receiver.requests).toHaveLength(10);
   });
@@ -27,15 +31,23 @@ describe('subscriptions that take the places of removed ones', () => {
   it('needs no place among the 25 for the removed ones, and can redeliver what they sent', async () => {
     await start();
     const made: Made[] = [];
-    for (let n = 0; n < 25; n++) made.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
+    for (let n = 0; n < 25; n++)
+      made.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
     await write('hello');
     await delivered(made[0]!, 1);
     const [{ id: deliveryId }] = await deliveries(made[0]!);
     await received(25);
     for (const each of made) await remove(each);
     const again: Made[] = [];
-    for (let n = 0; n < 25; n++) again.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
-    expect((await stage.service.api.post(`/api/hooks/${again[0]!.id}/deliveries/${deliveryId}/redeliver`)).status).toBe(200);
+    for (let n = 0; n < 25; n++)
+      again.push(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
+    expect(
+      (
+        await stage.service.api.post(
+          `/api/hooks/${again[0]!.id}/deliveries/${deliveryId}/redeliver`,
+        )
+      ).status,
+    ).toBe(200);
     await received(26);
     expect(stage.receiver.requests[25]!.path).toBe('/0');
   });
@@ -53,17 +65,25 @@ describe('subscriptions that take the places of removed ones', () => {
     expect(await deliveries(first)).toEqual([]);
   });
 
-  onEmbeddedStore(it)('costs next to nothing while it has not come: what waits is not claimed over and over', async () => {
-    await start();
-    await remove(await subscribe());
-    for (let n = 0; n < 50; n++) await write(`waits ${n}`);
-    const bytesWritten = async () => {
-      const sizes = await Promise.all((await readdir(stage.service.folder)).map(async (name) => (await stat(join(stage.service.folder, name))).size));
-      return sizes.reduce((sum, each) => sum + each, 0);
-    };
-    const before = await bytesWritten();
-    await new Promise((resolve) => setTimeout(resolve, 2000)); // the cost of time that passes is under test
-    expect((await bytesWritten()) - before).toBeLessThan(10_000);
-    await delivered(await subscribe(), 50);
-  });
+  onEmbeddedStore(it)(
+    'costs next to nothing while it has not come: what waits is not claimed over and over',
+    async () => {
+      await start();
+      await remove(await subscribe());
+      for (let n = 0; n < 50; n++) await write(`waits ${n}`);
+      const bytesWritten = async () => {
+        const sizes = await Promise.all(
+          (await readdir(stage.service.folder)).map(
+            async (name) => (await stat(join(stage.service.folder, name))).size,
+          ),
+        );
+        return sizes.reduce((sum, each) => sum + each, 0);
+      };
+      const before = await bytesWritten();
+      // the cost of time that passes is under test
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      expect((await bytesWritten()) - before).toBeLessThan(10_000);
+      await delivered(await subscribe(), 50);
+    },
+  );
 });

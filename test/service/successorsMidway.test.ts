@@ -8,7 +8,9 @@ describe('a subscription that is removed while its receiver is taken down', () =
   const { start, subscribe, remove, deliveries, write, texts, delivered, loopHasTurned } = stage;
 
   describe('an attempt that was under way at the removal', () => {
-    /** Removes the subscription while the receiver holds its answer, then lets the receiver answer. */
+    /**
+     * Removes the subscription while the receiver holds its answer, then lets the receiver answer.
+     */
     const removeMidway = async (finish: (release: Parameters<ReceiverHandler>) => void) => {
       let held: Parameters<ReceiverHandler> | undefined;
       stage.answer = (...each) => void (held = each);
@@ -26,20 +28,26 @@ describe('a subscription that is removed while its receiver is taken down', () =
       ['500', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(500).end()],
       ['410', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(410).end()],
       ['a reset', ([, , raw]: Parameters<ReceiverHandler>) => void raw.socket.destroy()],
-    ])('and came back with %s after its successor was made is sent to that one', async (what, finish) => {
-      await start();
-      const midway = await removeMidway(finish);
-      const second = await subscribe();
-      midway.finish();
-      await delivered(second, 1);
-      const [delivery] = await deliveries(second);
-      expect(delivery.attempts).toMatchObject([{ error: expect.stringContaining('was removed at that time') }, { status_code: 200, trigger: 'automatic' }]);
-      expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
-      expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
-      expect(stage.isSignedBy(second, 1)).toBe(true);
-      const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
-      expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
-    });
+    ])(
+      'and came back with %s after its successor was made is sent to that one',
+      async (what, finish) => {
+        await start();
+        const midway = await removeMidway(finish);
+        const second = await subscribe();
+        midway.finish();
+        await delivered(second, 1);
+        const [delivery] = await deliveries(second);
+        expect(delivery.attempts).toMatchObject([
+          { error: expect.stringContaining('was removed at that time') },
+          { status_code: 200, trigger: 'automatic' },
+        ]);
+        expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
+        expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
+        expect(stage.isSignedBy(second, 1)).toBe(true);
+        const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
+        expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
+      },
+    );
 
     it('and came back with 404 before its successor was made waits for that one', async () => {
       await start();
@@ -82,13 +90,22 @@ describe('a subscription that is removed while its receiver is taken down', () =
       const first = await subscribe();
       stage.answer = status(404);
       await write('long gone');
-      await waitFor('a failure', async () => (await deliveries(first, '?status=failed')).length === 1);
+      await waitFor(
+        'a failure',
+        async () => (await deliveries(first, '?status=failed')).length === 1,
+      );
       stage.clock.advance(2 * MINUTE_MS);
       await write('just gone 1', 'just gone 2');
-      await waitFor('three failures', async () => (await deliveries(first, '?status=failed')).length === 3);
+      await waitFor(
+        'three failures',
+        async () => (await deliveries(first, '?status=failed')).length === 3,
+      );
       stage.answer = status(400);
       await write('refused');
-      await waitFor('four failures', async () => (await deliveries(first, '?status=failed')).length === 4);
+      await waitFor(
+        'four failures',
+        async () => (await deliveries(first, '?status=failed')).length === 4,
+      );
       await remove(first);
       stage.answer = null;
       await loopHasTurned();
@@ -97,11 +114,15 @@ describe('a subscription that is removed while its receiver is taken down', () =
       await delivered(second, 2);
       await loopHasTurned();
       expect(texts().slice(4).sort()).toEqual(['just gone 1', 'just gone 2']);
-      expect(stage.receiver.requests.slice(4).map(({ headers }) => headers['x-service-redelivery'])).toEqual([undefined, undefined]);
+      expect(
+        stage.receiver.requests.slice(4).map(({ headers }) => headers['x-service-redelivery']),
+      ).toEqual([undefined, undefined]);
 
       // What failed for other reasons can still be recovered under the new id.
       const since = new Date(stage.clock.now().getTime() - 10 * MINUTE_MS).toISOString();
-      expect((await stage.service.api.post(`/api/hooks/${second.id}/recover`, { since })).body).toEqual({ redelivered: 2 });
+      expect(
+        (await stage.service.api.post(`/api/hooks/${second.id}/recover`, { since })).body,
+      ).toEqual({ redelivered: 2 });
       await delivered(second, 4);
       expect(texts().slice(6).sort()).toEqual(['long gone', 'refused']);
     });
@@ -111,10 +132,18 @@ describe('a subscription that is removed while its receiver is taken down', () =
       const first = await subscribe();
       stage.answer = status(404);
       await Promise.all(Array.from({ length: 1100 }, (_, n) => write(`old ${n}`)));
-      await waitFor('all to fail', async () => stage.receiver.requests.length === 1100 && (await deliveries(first, '?status=pending')).length === 0);
+      await waitFor(
+        'all to fail',
+        async () =>
+          stage.receiver.requests.length === 1100 &&
+          (await deliveries(first, '?status=pending')).length === 0,
+      );
       stage.clock.advance(2 * MINUTE_MS);
       await write('new');
-      await waitFor('the last to fail', async () => (await deliveries(first))[0].status === 'failed');
+      await waitFor(
+        'the last to fail',
+        async () => (await deliveries(first))[0].status === 'failed',
+      );
       await remove(first);
       stage.answer = null;
       await delivered(await subscribe(), 1);

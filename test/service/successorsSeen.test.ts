@@ -18,18 +18,30 @@ describe('deliveries that wait for the successor of a removed subscription', () 
   };
   const queue = async () => {
     const metrics = await readMetrics(stage.service.url);
-    const value = (name: string) => metrics.value(`conversation_service_queue_${name}`, { queue: 'deliveries' });
+    const value = (name: string) =>
+      metrics.value(`conversation_service_queue_${name}`, { queue: 'deliveries' });
     return { waiting: value('waiting_jobs'), oldestDueSeconds: value('oldest_due_age_seconds')! };
   };
 
-  /** A subscription whose receiver holds its answers: four deliveries are under way, one more waits for a place. */
+  /**
+   * A subscription whose receiver holds its answers: four deliveries are under way, one more waits
+   * for a place.
+   */
   const overcrowd = async (): Promise<{ made: Made; answerAll: (status: number) => void }> => {
     const held: ServerResponse[] = [];
     stage.answer = (_request, response) => void held.push(response);
     const made = await subscribe();
     await write('1', '2', '3', '4', '5');
-    await waitFor('one that is late', async () => held.length === 4 && (await queue()).waiting === 1 && (await queue()).oldestDueSeconds > 0);
-    return { made, answerAll: (status) => held.splice(0).forEach((response) => void response.writeHead(status).end()) };
+    await waitFor(
+      'one that is late',
+      async () =>
+        held.length === 4 && (await queue()).waiting === 1 && (await queue()).oldestDueSeconds > 0,
+    );
+    return {
+      made,
+      answerAll: (status) =>
+        held.splice(0).forEach((response) => void response.writeHead(status).end()),
+    };
   };
 
   it('are counted as waiting, not as late', async () => {

@@ -4,7 +4,11 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express from 'express';
-import { UNREAD_LIMITS, UnreadAnswers, type UnreadLimits } from '../../service/src/http/unreadAnswers.ts';
+import {
+  UNREAD_LIMITS,
+  UnreadAnswers,
+  type UnreadLimits,
+} from '../../service/src/http/unreadAnswers.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { listenTracked, type TrackedServer } from '../helpers/trackedServer.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -23,10 +27,17 @@ async function start(limits: Partial<UnreadLimits>) {
   const reached: BoundName[] = [];
   const app = express();
   app.set('trust proxy', true);
-  app.use(new UnreadAnswers({ reached: (bound) => void reached.push(bound) }, { ...UNREAD_LIMITS, ...limits }).watch);
+  app.use(
+    new UnreadAnswers(
+      { reached: (bound) => void reached.push(bound) },
+      { ...UNREAD_LIMITS, ...limits },
+    ).watch,
+  );
   const ended: string[] = [];
   app.get('/', (request, response) => {
-    response.once('close', () => ended.push(`${request.ip} ${response.writableFinished ? 'taken' : 'cut'}`));
+    response.once('close', () =>
+      ended.push(`${request.ip} ${response.writableFinished ? 'taken' : 'cut'}`),
+    );
     response.send(ANSWER);
   });
   server = await listenTracked(createServer(app), 0, '127.0.0.1');
@@ -37,7 +48,9 @@ async function start(limits: Partial<UnreadLimits>) {
 async function ask(from: string): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port: server.port });
   sockets.push(socket);
-  socket.on('error', () => {}).write(`GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`);
+  socket
+    .on('error', () => {})
+    .write(`GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\n\r\n`);
   await once(socket, 'readable');
   return socket;
 }

@@ -4,7 +4,10 @@ import { createServer } from 'node:http';
 import { isGenuine } from './verify.mjs';
 
 const secrets = (process.env.WEBHOOK_SECRETS ?? '').split(',').filter(Boolean);
-if (secrets.length === 0) throw new Error('Set WEBHOOK_SECRETS to the secret of your subscription (several: separated by commas).');
+if (secrets.length === 0)
+  throw new Error(
+    'Set WEBHOOK_SECRETS to the secret of your subscription (several: separated by commas).',
+  );
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Events that were handled. A real receiver keeps them in its database. */
 const handled = new Set();
@@ -34,7 +37,8 @@ const server = createServer(async (request, response) => {
     if (!secrets.some((secret) => isGenuine(signature, body, secret))) return answer(401);
 
     const payload = JSON.parse(body.toString('utf8'));
-    const isRepeat = handled.has(payload.id) && request.headers['x-service-redelivery'] !== 'manual';
+    const isRepeat =
+      handled.has(payload.id) && request.headers['x-service-redelivery'] !== 'manual';
     if (!isRepeat) handle(payload);
     handled.add(payload.id); // only now: had handle() failed, the 500 below asks for a retry
     answer(204);
@@ -43,4 +47,6 @@ const server = createServer(async (request, response) => {
     if (!response.headersSent) answer(500);
   }
 });
-server.listen(Number(process.env.PORT ?? 8091), '127.0.0.1', () => console.log(`listening on port ${server.address().port}`));
+server.listen(Number(process.env.PORT ?? 8091), '127.0.0.1', () =>
+  console.log(`listening on port ${server.address().port}`),
+);

@@ -62,7 +62,10 @@ function toNodeError(
 	return new NodeOperationError(context.getNode(), error as Error, { itemIndex });
 }
 
-/** The shape in which n8n recognises an error item and keeps it whole: `error`, and `details` for the rest. */
+/**
+ * The shape in which n8n recognises an error item and keeps it whole: `error`, and `details` for
+ * the rest.
+ */
 function toJson(error: NodeApiError | NodeOperationError): IDataObject {
 	const details: IDataObject = {};
 	if (error.description) details.fix = error.description;

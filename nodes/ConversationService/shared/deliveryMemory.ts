@@ -11,13 +11,18 @@ export type DeliveryState = 'new' | 'in_flight' | 'done';
 export interface Sending {
 	/** The `t` of its signature, Unix time in seconds. */
 	signedAt: number;
-	/** Its `X-Service-Redelivery-Round`, the same for all retries of one asking; null when it has none. */
+	/**
+	 * Its `X-Service-Redelivery-Round`, the same for all retries of one asking; null when it has none.
+	 */
 	round: number | null;
 	/** Whether it says that someone asked for it to be sent again. */
 	isAskedFor: boolean;
 }
 
-/** Whether someone asked for this sending after that one: the header that says so is not signed, but the time is. */
+/**
+ * Whether someone asked for this sending after that one: the header that says so is not signed, but
+ * the time is.
+ */
 const isAskedAfter = (sending: Sending, earlier: Sending): boolean =>
 	sending.isAskedFor &&
 	sending.signedAt > earlier.signedAt &&

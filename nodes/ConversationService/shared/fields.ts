@@ -99,7 +99,10 @@ export const toolCallField: INodeProperties = {
 	],
 };
 
-/** The payment link to work on. Its default fits after "Create" and after the trigger's payment.paid. */
+/**
+ * The payment link to work on. Its default fits after "Create" and after the trigger's
+ * payment.paid.
+ */
 export const paymentLinkField: INodeProperties = {
 	displayName: 'Payment Link',
 	name: 'paymentLinkId',

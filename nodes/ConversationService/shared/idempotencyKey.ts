@@ -25,6 +25,8 @@ export function idempotencyKey(
 		.digest('hex');
 }
 
-/** n8n counts each retry of an agent's tool as a run of its own; there the text tells calls apart. */
+/**
+ * n8n counts each retry of an agent's tool as a run of its own; there the text tells calls apart.
+ */
 const run = (context: IExecuteFunctions, itemIndex: number, text: string): string | number =>
 	context.isToolExecution?.() ? text : context.getWorkflowDataProxy(itemIndex).$runIndex;

@@ -14,14 +14,16 @@ const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the object of the body, empty when it is none, whether the secret has been replaced at the
- * service, and the `t` it was signed for; or why the call must be refused
+ * @returns the object of the body, empty when it is none, whether the secret has been replaced at
+ * the service, and the `t` it was signed for; or why the call must be refused
  * @see specification section 5
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,
 	secret: string,
-): Promise<{ body: Partial<T>; isSecretReplaced: boolean; signedAt: number } | { refusal: string }> {
+): Promise<
+	{ body: Partial<T>; isSecretReplaced: boolean; signedAt: number } | { refusal: string }
+> {
 	const bytes = await readRawBody(context);
 	const header = single(context.getHeaderData()['x-service-signature']);
 	const check = checkSignature({
@@ -51,14 +53,19 @@ export function answer(
 	return { noWebhookResponse: true };
 }
 
-/** What tells a call of this trigger from those of others in this process: test and production apart. */
+/**
+ * What tells a call of this trigger from those of others in this process: test and production
+ * apart.
+ */
 export const memoryKey = (context: IWebhookFunctions, id: string): string =>
 	[context.getMode(), context.getWorkflow().id, context.getNode().id, id].join();
 
 export const single = (header: string | string[] | undefined): string | undefined =>
 	Array.isArray(header) ? header.join(',') : header;
 
-/** The bytes as received: a Buffer on the request, or behind `readRawBody` in newer node versions. */
+/**
+ * The bytes as received: a Buffer on the request, or behind `readRawBody` in newer node versions.
+ */
 async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	const request = context.getRequestObject();
 	if (!Buffer.isBuffer(request.rawBody)) await request.readRawBody?.();

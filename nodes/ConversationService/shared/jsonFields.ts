@@ -31,7 +31,9 @@ export function readJsonObject(
 	);
 }
 
-/** What a JSON field holds: text, or what an expression gave; undefined when the text is no JSON. */
+/**
+ * What a JSON field holds: text, or what an expression gave; undefined when the text is no JSON.
+ */
 export function parseJson(value: unknown): unknown {
 	if (typeof value !== 'string') return value;
 	try {

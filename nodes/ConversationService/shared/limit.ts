@@ -6,7 +6,9 @@ export const getLimit = (context: IExecuteFunctions, itemIndex: number): number 
 		? undefined
 		: Math.max(1, context.getNodeParameter('limit', itemIndex, 50) as number);
 
-/** The filters of a "Get Many" that have a value: one that was added and left empty filters nothing. */
+/**
+ * The filters of a "Get Many" that have a value: one that was added and left empty filters nothing.
+ */
 export const getFilters = (context: IExecuteFunctions, itemIndex: number): IDataObject =>
 	Object.fromEntries(
 		Object.entries(context.getNodeParameter('filters', itemIndex, {}) as IDataObject).filter(

@@ -54,7 +54,9 @@ function findProblem(context: IWebhookFunctions, envelope: Partial<Envelope>): s
 	return isObject ? null : 'The arguments of the body are not an object.';
 }
 
-/** Under the name of the tool also while an editor listens, so that a workflow sees the same then. */
+/**
+ * Under the name of the tool also while an editor listens, so that a workflow sees the same then.
+ */
 const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject =>
 	withArgs({
 		tool_call_id: envelope.tool_call_id,

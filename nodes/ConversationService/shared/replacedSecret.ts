@@ -9,7 +9,8 @@ const warned = new Map<string, number>();
 
 /**
  * Says in n8n's log, once an hour for each trigger and event, that its secret was rotated at the
- * service: what it has is accepted for 24 hours after the rotation, and publishing gets the new one.
+ * service: what it has is accepted for 24 hours after the rotation, and publishing gets the new
+ * one.
  */
 export function warnOfReplacedSecret(context: IWebhookFunctions, event: string): void {
 	const key = memoryKey(context, event);

@@ -39,8 +39,9 @@ const FORMATS: Record<string, string> = {
 
 /**
  * Arguments for a first call, made from the schema: "sample" or the first option for a text, 1 or
- * the nearest number that the limits allow, true. An optional text with a pattern is left out, since
- * nothing that fits it can be guessed; for a required one the caller must be given real arguments.
+ * the nearest number that the limits allow, true. An optional text with a pattern is left out,
+ * since nothing that fits it can be guessed; for a required one the caller must be given real
+ * arguments.
  */
 export const sampleArguments = (parameters: IDataObject): IDataObject =>
 	sampleObject(parameters as unknown as Schema, parameters as unknown as Schema, 0);

@@ -32,8 +32,9 @@ export function checkSignature({
 }
 
 /**
- * Whether only an older secret's signature fits. The service puts the newest secret's `v1` first; while
- * a secret is being rotated, a receiver that still has the replaced one finds its own behind it.
+ * Whether only an older secret's signature fits. The service puts the newest secret's `v1` first;
+ * while a secret is being rotated, a receiver that still has the replaced one finds its own behind
+ * it.
  * @param header one that `checkSignature` finds valid
  */
 export function isSignedByOlderSecret({

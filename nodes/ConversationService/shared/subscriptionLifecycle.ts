@@ -150,8 +150,9 @@ const isTest = (context: IHookFunctions): boolean =>
 	context.getMode() === 'manual' || context.getWorkflowStaticData('node').isTest === true;
 
 /**
- * What is pending waits for the subscription that takes this one's place, which is how publishing loses
- * nothing. Whoever listens for a test event wants the next one, not those since the last time.
+ * What is pending waits for the subscription that takes this one's place, which is how publishing
+ * loses nothing. Whoever listens for a test event wants the next one, not those since the last
+ * time.
  */
 async function removeSubscription(context: IHookFunctions, id: string): Promise<void> {
 	try {

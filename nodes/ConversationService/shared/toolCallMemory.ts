@@ -48,7 +48,8 @@ const LIMITS: MemoryLimits = {
  * Bounded: the newest 10,000 answers, 32 MiB of them in all, each for an hour after it was given. A
  * call that is never answered is forgotten an hour after it came. Of an answer of more than 1 MiB,
  * which the service does not read, a repeat learns only that (422). Kept in memory: a restart, or a
- * second webhook process of n8n, starts with an empty one, and a repeat there runs the workflow again.
+ * second webhook process of n8n, starts with an empty one, and a repeat there runs the workflow
+ * again.
  */
 export class ToolCallMemory {
 	private readonly running = new Map<string, RunningCall>();
@@ -132,7 +133,8 @@ const TOO_LARGE: Answer = {
 
 /**
  * Listens in on what is written to a response. n8n answers a workflow's call long after the trigger
- * has returned, possibly to a caller who has hung up: what is written then reaches nobody, but this.
+ * has returned, possibly to a caller who has hung up: what is written then reaches nobody, but
+ * this.
  */
 function captureAnswer(
 	response: AnsweringResponse,

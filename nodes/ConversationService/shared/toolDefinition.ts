@@ -42,7 +42,8 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 
 /**
  * The arguments of the test call: those that were entered, or made from the schema.
- * @throws NodeOperationError when one that was entered is missing or unknown; the service checks the rest
+ * @throws NodeOperationError when one that was entered is missing or unknown; the service checks
+ * the rest
  */
 export function readSample(context: IHookFunctions, { parameters }: ToolDefinition): IDataObject {
 	const entered = readJsonObject(context, 'sampleArguments', 'Sample Arguments');

@@ -26,7 +26,9 @@ interface Registration {
 	isNew: boolean;
 }
 
-/** Whether the tool is live as the fields define it, calls this address, and its secret is known. */
+/**
+ * Whether the tool is live as the fields define it, calls this address, and its secret is known.
+ */
 export async function haveTool(context: IHookFunctions): Promise<boolean> {
 	const { toolId, secret } = readStoredTool(context.getWorkflowStaticData('node'));
 	if (!toolId || !secret) return false;
@@ -148,7 +150,9 @@ async function register(
 	}
 }
 
-/** A tool of this name that is not known here: of this address, or of one that it is not called at. */
+/**
+ * A tool of this name that is not known here: of this address, or of one that it is not called at.
+ */
 async function takeOver(
 	context: IHookFunctions,
 	tool: ToolRecord,

@@ -24,8 +24,8 @@ import type { ToolCallRecord, ToolRecord } from './types';
 const MOST_ASKS = 5;
 
 /**
- * Registers a draft for as long as an editor listens, `<tool name>_test`, which never goes live; the
- * published tool is not touched. What an earlier listening left behind is removed.
+ * Registers a draft for as long as an editor listens, `<tool name>_test`, which never goes live;
+ * the published tool is not touched. What an earlier listening left behind is removed.
  * @returns what has the service call this draft, to be started once this has returned; null when
  * the option for it is off
  */
@@ -42,7 +42,10 @@ export async function listenWithDraft(
 	return isCallWanted ? async () => await sendTestCallSoon(context, id, sample) : null;
 }
 
-/** Removes the draft of this listening. Never throws, tolerates what is gone. @returns whether it is gone */
+/**
+ * Removes the draft of this listening. Never throws, tolerates what is gone. @returns whether it is
+ * gone
+ */
 export async function removeDraft(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
 	const { toolId } = readStoredTool(staticData);

@@ -7,7 +7,10 @@ import type { Page, ServiceContext } from './types';
 import { CREDENTIAL } from './types';
 
 const TIMEOUT_MS = 30_000;
-/** A test call answers when the tool has: after three attempts of 120 seconds, and the pauses between. */
+/**
+ * A test call answers when the tool has: after three attempts of 120 seconds, and the pauses
+ * between.
+ */
 export const TEST_CALL_TIMEOUT_MS = 420_000;
 const MAX_WAIT_SECONDS = 60;
 const MAX_PAGE_SIZE = 200;

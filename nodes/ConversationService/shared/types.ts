@@ -24,7 +24,10 @@ export interface SubscriptionRecord extends IDataObject {
 	status: 'active' | 'failing';
 }
 
-/** The answers that create a subscription or rotate its secret: the only ones with the signing secret. */
+/**
+ * The answers that create a subscription or rotate its secret: the only ones with the signing
+ * secret.
+ */
 export interface CreatedSubscription extends SubscriptionRecord {
 	secret: string;
 }

@@ -26,8 +26,8 @@ const GRACE_MS = 1000;
 
 /**
  * The agent: takes up each conversation that asks for it, decides one step, records it. A step is
- * either tool calls, whose end asks again, or the last of its turn. All it knows is in the store: after
- * a crash the conversation is taken up again, and what was worked out before is dropped.
+ * either tool calls, whose end asks again, or the last of its turn. All it knows is in the store:
+ * after a crash the conversation is taken up again, and what was worked out before is dropped.
  * @see design section 3, Agent
  */
 export class AgentLoop {
@@ -46,8 +46,10 @@ export class AgentLoop {
       atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
       // A reply adds to what is stored: it waits until there is room.
-      freeSlots: (group) => (refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0),
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
+      freeSlots: (group) =>
+        refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0,
+      run: async (jobs, done) =>
+        void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
     });
   }
 
@@ -65,7 +67,11 @@ export class AgentLoop {
       const { outcome, used } = await this.#take(turn);
       log.debug({ conversation: conversationId, outcome: outcome.type, used }, 'agent turn');
     } catch (error) {
-      if (!this.#stopping.signal.aborted) log.error({ err: error, conversation: conversationId }, 'an agent turn could not be worked out or recorded; it is taken up again');
+      if (!this.#stopping.signal.aborted)
+        log.error(
+          { err: error, conversation: conversationId },
+          'an agent turn could not be worked out or recorded; it is taken up again',
+        );
     }
   }
 
@@ -75,8 +81,14 @@ export class AgentLoop {
       return await this.#record(turn, await this.#decide(turn));
     } catch (error) {
       if (this.#stopping.signal.aborted || error instanceof StoreUnavailable) throw error;
-      this.#options.log.error({ err: error, conversation: turn.conversation.id }, 'an agent turn failed');
-      return this.#record(turn, failedTurn(turn, 'The service failed to work out or record a reply; its log says more.'));
+      this.#options.log.error(
+        { err: error, conversation: turn.conversation.id },
+        'an agent turn failed',
+      );
+      return this.#record(
+        turn,
+        failedTurn(turn, 'The service failed to work out or record a reply; its log says more.'),
+      );
     }
   }
 
@@ -89,7 +101,11 @@ export class AgentLoop {
 
   async #record(turn: LoadedTurn, outcome: Outcome): Promise<{ outcome: Outcome; used: boolean }> {
     const { deps, log } = this.#options;
-    if (outcome.type === 'hand_over' && outcome.reason === 'agent_error') log.warn({ conversation: turn.conversation.id, reason: outcome.note }, 'the agent failed and handed over');
+    if (outcome.type === 'hand_over' && outcome.reason === 'agent_error')
+      log.warn(
+        { conversation: turn.conversation.id, reason: outcome.note },
+        'the agent failed and handed over',
+      );
     return { outcome, used: await this.#loop.record(() => recordOutcome(deps, turn, outcome)) };
   }
 }

@@ -3,15 +3,16 @@ import type { Verdict } from '../domain/conversation.ts';
 import type { JsonObject } from '../domain/json.ts';
 
 /**
- * The one interface between the agent's loop and what decides for it: the built-in keyword agent, or
- * a language model. A model sees what is in `Turn` and nothing else: no secret, no contact details
- * in the clear.
+ * The one interface between the agent's loop and what decides for it: the built-in keyword agent,
+ * or a language model. A model sees what is in `Turn` and nothing else: no secret, no contact
+ * details in the clear.
  * @see design section 3, Agent
  */
 export interface AgentModel {
   /**
    * What the agent does next.
-   * @throws Error when the model cannot say (time-out, refusal, broken answer); the loop then hands over
+   * @throws Error when the model cannot say (time-out, refusal, broken answer); the loop then hands
+   * over
    */
   next(turn: Turn, signal: AbortSignal): Promise<Step>;
 }
@@ -21,7 +22,9 @@ export { LANGUAGES, type Language } from '../domain/agentSettings.ts';
 export interface Turn {
   readonly agent: {
     readonly name: string;
-    /** Free text of the workspace: what the agent is for, what it knows, how it talks. May be empty. */
+    /**
+     * Free text of the workspace: what the agent is for, what it knows, how it talks. May be empty.
+     */
     readonly instructions: string;
     /** Working languages, the preferred one first; never empty. */
     readonly languages: readonly Language[];
@@ -32,7 +35,9 @@ export interface Turn {
   readonly history: readonly HistoryItem[];
   /** The live tools, and what is built in. */
   readonly tools: readonly AgentTool[];
-  /** False when no further tool call is possible in this turn: the model has to reply or hand over. */
+  /**
+   * False when no further tool call is possible in this turn: the model has to reply or hand over.
+   */
   readonly mayCallTools: boolean;
 }
 
@@ -64,8 +69,17 @@ export interface PastToolCall {
   readonly id: string;
   readonly tool: string;
   readonly arguments: JsonObject;
-  /** `pending_approval`: a person of the team decides whether it may run. `invalid`: refused before anything was sent; the model can correct the arguments. */
-  readonly status: 'pending_approval' | 'succeeded' | 'failed' | 'invalid' | 'rejected' | 'expired' | 'cancelled';
+  /**
+   *  `pending_approval`: a person of the team decides whether it may run. `invalid`: refused before anything was sent; the model can correct the arguments.
+   */
+  readonly status:
+    | 'pending_approval'
+    | 'succeeded'
+    | 'failed'
+    | 'invalid'
+    | 'rejected'
+    | 'expired'
+    | 'cancelled';
   /** succeeded: the result as JSON text, cut to 8 KiB; otherwise what happened, in a sentence. */
   readonly outcome: string;
 }
@@ -81,7 +95,9 @@ export type Step =
     }
   | {
       readonly type: 'tool_calls';
-      /** `arguments` as the model gave them; checked against the tool's schema before anything is sent. */
+      /**
+       *  `arguments` as the model gave them; checked against the tool's schema before anything is sent.
+       */
       readonly calls: readonly WantedCall[];
       readonly qualify?: boolean;
     }

@@ -7,8 +7,9 @@ const MAX_KEPT = 2_000;
 const kept = new Map<string, AgentTool>();
 
 /**
- * A tool as a model sees it: the same object until the tool is changed, in whatever store it is. What is
- * worked out of its words can be kept by it, instead of being worked out again at each turn.
+ * A tool as a model sees it: the same object until the tool is changed, in whatever store it is.
+ * What is worked out of its words can be kept by it, instead of being worked out again at each
+ * turn.
  */
 export function agentToolOf(tool: Tool): AgentTool {
   const key = JSON.stringify([tool.id, tool.updatedAt, tool.definitionHash, tool.description]);

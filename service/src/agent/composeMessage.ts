@@ -4,10 +4,17 @@ import { cutText } from './cutText.ts';
 const GAP = '\n\n';
 
 /**
- * One message from its parts, at most MESSAGE_TEXT_MAX characters: when they are too long together, it
- * is the words in the middle that are cut. What stands before and after them is ours, and stays whole.
+ * One message from its parts, at most MESSAGE_TEXT_MAX characters: when they are too long together,
+ * it is the words in the middle that are cut. What stands before and after them is ours, and stays
+ * whole.
  */
-export function composeMessage(before: readonly string[], words: string, after: readonly string[]): string {
+export function composeMessage(
+  before: readonly string[],
+  words: string,
+  after: readonly string[],
+): string {
   const taken = [...before, ...after].reduce((sum, part) => sum + [...part].length + GAP.length, 0);
-  return [...before, cutText(words, MESSAGE_TEXT_MAX - taken), ...after].filter((part) => part !== '').join(GAP);
+  return [...before, cutText(words, MESSAGE_TEXT_MAX - taken), ...after]
+    .filter((part) => part !== '')
+    .join(GAP);
 }

@@ -1,10 +1,15 @@
-/** At most `max` characters (code points): to the end of a sentence if one ends in the second half, else to a word's, with an ellipsis. */
+/**
+ * At most `max` characters (code points): to the end of a sentence if one ends in the second half,
+ * else to a word's, with an ellipsis.
+ */
 export function cutText(text: string, max: number): string {
   const characters = [...text];
   return characters.length <= max ? text : endAtBoundary(characters.slice(0, max).join(''));
 }
 
-/** Ends a text that breaks off at the last sentence, else at the last word; no longer than it came. */
+/**
+ * Ends a text that breaks off at the last sentence, else at the last word; no longer than it came.
+ */
 export function endAtBoundary(text: string): string {
   const half = text.length / 2;
   const sentence = lastMatchEnd(text, /[.!?…](?=["')\]»”]*\s)["')\]»”]*|[。！？]|(?=\n)/g);

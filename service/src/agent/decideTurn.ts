@@ -11,16 +11,35 @@ import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
 
-/** What the agent does about a conversation that it took up. `notices` are the service's own sentences, said beside the text. */
+/**
+ * What the agent does about a conversation that it took up. `notices` are the service's own
+ * sentences, said beside the text.
+ */
 export type Outcome =
-  | { readonly type: 'reply'; readonly text: string; readonly notices: readonly string[]; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
-  | { readonly type: 'tool_calls'; readonly calls: readonly WantedCall[]; readonly qualify: boolean }
-  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly notices: readonly string[]; readonly note: string | null };
+  | {
+      readonly type: 'reply';
+      readonly text: string;
+      readonly notices: readonly string[];
+      readonly qualify: boolean;
+      readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
+    }
+  | {
+      readonly type: 'tool_calls';
+      readonly calls: readonly WantedCall[];
+      readonly qualify: boolean;
+    }
+  | {
+      readonly type: 'hand_over';
+      readonly reason: AgentHandoverReason;
+      readonly text: string;
+      readonly notices: readonly string[];
+      readonly note: string | null;
+    };
 
 /**
- * Decides the next step. What must be told honestly is not left to the model: a customer who asks for a
- * person gets one, a call that failed or waits is told in the service's own sentence, and a model that
- * fails hands over.
+ * Decides the next step. What must be told honestly is not left to the model: a customer who asks
+ * for a person gets one, a call that failed or waits is told in the service's own sentence, and a
+ * model that fails hands over.
  * @param signal ends it without an outcome; `modelSignal` is the model's time
  * @throws the signal's reason
  * @see spec section 7; design section 3, Agent
@@ -31,19 +50,40 @@ export async function decideTurn(
   { now, signal, modelSignal }: { now: Date; signal: AbortSignal; modelSignal: AbortSignal },
 ): Promise<Outcome> {
   const language = languageOf(turn);
-  if (!turn.mayAnswer) return { type: 'reply', text: '', notices: toldAfterwards(turn, language), qualify: false, close: null };
+  if (!turn.mayAnswer)
+    return {
+      type: 'reply',
+      text: '',
+      notices: toldAfterwards(turn, language),
+      qualify: false,
+      close: null,
+    };
   const notices = noticesOf(turn, language);
   const asked = requestedPerson(turn, language);
-  if (asked) return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
-  if (talksInCircles(turn, now)) return failedTurn(turn, `More than ${MOST_REPLIES} replies in ten minutes.`);
-  if (notices.length > 0 && !needsModelBeside(turn)) return { type: 'reply', text: '', notices: allNotices(turn, language), qualify: false, close: null };
+  if (asked)
+    return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
+  if (talksInCircles(turn, now))
+    return failedTurn(turn, `More than ${MOST_REPLIES} replies in ten minutes.`);
+  if (notices.length > 0 && !needsModelBeside(turn))
+    return {
+      type: 'reply',
+      text: '',
+      notices: allNotices(turn, language),
+      qualify: false,
+      close: null,
+    };
   try {
     const step = await model.next(turnFor(turn, language, notices.length === 0), modelSignal);
     const outcome = asOutcome(step, language);
-    return withNotices(outcome, outcome.type === 'tool_calls' ? notices : allNotices(turn, language));
+    return withNotices(
+      outcome,
+      outcome.type === 'tool_calls' ? notices : allNotices(turn, language),
+    );
   } catch (error) {
     signal.throwIfAborted();
-    const reason = modelSignal.aborted ? 'The model did not answer in time.' : (error as Error).message;
+    const reason = modelSignal.aborted
+      ? 'The model did not answer in time.'
+      : (error as Error).message;
     const note = maskText(reason, turn.contact).slice(0, 500);
     return failedTurn(turn, note);
   }
@@ -52,25 +92,42 @@ export async function decideTurn(
 /** What becomes of a turn that cannot be worked out. @param note for the team */
 export function failedTurn(turn: LoadedTurn, note: string): Outcome {
   const language = languageOf(turn);
-  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [...resultsInWords(turn, language), ...allNotices(turn, language)]);
+  return withNotices(handOver('agent_error', sentence('handOverAfterError', language), note), [
+    ...resultsInWords(turn, language),
+    ...allNotices(turn, language),
+  ]);
 }
 
 /** Messages of the customer that say which language is theirs. */
 const MAX_MESSAGES_FOR_LANGUAGE = 20;
 
 /** In which the agent speaks. */
-export function languageOf({ messages, settings }: Pick<LoadedTurn, 'messages' | 'settings'>): Language {
-  const said = messages.filter(({ direction }) => direction === 'inbound').slice(-MAX_MESSAGES_FOR_LANGUAGE).map(({ text }) => text);
+export function languageOf({
+  messages,
+  settings,
+}: Pick<LoadedTurn, 'messages' | 'settings'>): Language {
+  const said = messages
+    .filter(({ direction }) => direction === 'inbound')
+    .slice(-MAX_MESSAGES_FOR_LANGUAGE)
+    .map(({ text }) => text);
   return detectLanguage(said, settings.languages);
 }
 
 /** The customer wants a person, in as many words or by a "yes" to the offer of one. */
-function requestedPerson({ unanswered, messages, untold }: LoadedTurn, language: Language): Outcome | null {
+function requestedPerson(
+  { unanswered, messages, untold }: LoadedTurn,
+  language: Language,
+): Outcome | null {
   const text = sentence('handOverOnRequest', language);
   if (someoneIsWanted(unanswered)) return handOver('customer_request', text, null);
   const answered = messages.at(-unanswered.length - 1);
   const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
-  if (wasOffered && untold.length === 0 && unanswered.length > 0 && acceptsOffer(unanswered.map((message) => message.text).join('\n'))) {
+  if (
+    wasOffered &&
+    untold.length === 0 &&
+    unanswered.length > 0 &&
+    acceptsOffer(unanswered.map((message) => message.text).join('\n'))
+  ) {
     return handOver('tool_failure', text, null);
   }
   return null;
@@ -85,15 +142,24 @@ function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
 
 /**
- * What the customer has to be told when the turn ends: also of calls that were refused before anything
- * was sent, unless the model has corrected them by a call that was made.
+ * What the customer has to be told when the turn ends: also of calls that were refused before
+ * anything was sent, unless the model has corrected them by a call that was made.
  */
 function allNotices(turn: LoadedTurn, language: Language): string[] {
   const failed = sentence('toolFailed', language);
   const notices = noticesOf(turn, language);
   const isCorrected = (call: ToolCall) =>
-    turn.calls.some((later) => later.id > call.id && !isInvalid(later) && ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool));
-  if (notices.includes(failed) || !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))) return notices;
+    turn.calls.some(
+      (later) =>
+        later.id > call.id &&
+        !isInvalid(later) &&
+        ((call.toolId === null && !isBuiltIn(call)) || later.tool === call.tool),
+    );
+  if (
+    notices.includes(failed) ||
+    !turn.untold.some((call) => isInvalid(call) && !isCorrected(call))
+  )
+    return notices;
   return [...notices, failed];
 }
 
@@ -110,7 +176,10 @@ function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
   return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
 }
 
-/** What the customer has to be told in the service's own sentences, each of them once; offers of a person come last. */
+/**
+ * What the customer has to be told in the service's own sentences, each of them once; offers of a
+ * person come last.
+ */
 function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
   const names = untold.map((call): SentenceName | null => {
     switch (call.status) {
@@ -127,11 +196,15 @@ function noticesOf({ untold }: LoadedTurn, language: Language): string[] {
         return null;
     }
   });
-  const notices = [...new Set(names.filter((name) => name !== null))].map((name) => sentence(name, language));
+  const notices = [...new Set(names.filter((name) => name !== null))].map((name) =>
+    sentence(name, language),
+  );
   return notices.toSorted((one, other) => Number(offersPerson(one)) - Number(offersPerson(other)));
 }
 
-/** Something beside the notices is left to say: a result, or an answer to what was written since. */
+/**
+ * Something beside the notices is left to say: a result, or an answer to what was written since.
+ */
 function needsModelBeside({ untold, unanswered, calls }: LoadedTurn): boolean {
   if (untold.some(({ status }) => status === 'succeeded')) return true;
   const lastCallAfter = Math.max(0, ...calls.map(({ afterMessage }) => afterMessage));
@@ -140,12 +213,25 @@ function needsModelBeside({ untold, unanswered, calls }: LoadedTurn): boolean {
 
 function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): Turn {
   const { settings, conversation } = turn;
-  const made = turn.calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount).length;
+  const made = turn.calls.filter(
+    ({ afterMessage }) => afterMessage === conversation.messageCount,
+  ).length;
   return {
-    agent: { name: settings.name, instructions: settings.instructions, languages: settings.languages },
+    agent: {
+      name: settings.name,
+      instructions: settings.instructions,
+      languages: settings.languages,
+    },
     language,
     history: historyOf(turn),
-    tools: [...turn.tools.map(agentToolOf), ...turn.builtIn.map(({ name, description, parameters }) => ({ name, description, parameters }))],
+    tools: [
+      ...turn.tools.map(agentToolOf),
+      ...turn.builtIn.map(({ name, description, parameters }) => ({
+        name,
+        description,
+        parameters,
+      })),
+    ],
     mayCallTools: nothingFailed && made < MOST_TOOL_CALLS_A_TURN,
   };
 }
@@ -154,23 +240,50 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
 function asOutcome(step: Step, language: Language): Outcome {
   switch (step.type) {
     case 'tool_calls':
-      if (step.calls.length === 0) throw new Error('The model asked for tool calls and named none.');
+      if (step.calls.length === 0)
+        throw new Error('The model asked for tool calls and named none.');
       return { type: 'tool_calls', calls: step.calls, qualify: step.qualify ?? false };
     case 'hand_over':
-      return handOver(step.reason, step.text ?? sentence(step.reason === 'customer_request' ? 'handOverOnRequest' : 'handOverUnknown', language), null);
+      return handOver(
+        step.reason,
+        step.text ??
+          sentence(
+            step.reason === 'customer_request' ? 'handOverOnRequest' : 'handOverUnknown',
+            language,
+          ),
+        null,
+      );
     case 'reply':
       if (step.text.trim() === '') throw new Error('The model answered with an empty text.');
-      return { type: 'reply', text: step.text, notices: [], qualify: step.qualify ?? false, close: step.close ?? null };
+      return {
+        type: 'reply',
+        text: step.text,
+        notices: [],
+        qualify: step.qualify ?? false,
+        close: step.close ?? null,
+      };
   }
 }
 
 /** @throws Error when the model calls tools although something failed */
 function withNotices(outcome: Outcome, notices: readonly string[]): Outcome {
   if (notices.length === 0) return outcome;
-  if (outcome.type === 'tool_calls') throw new Error('The model called a tool although none could be called.');
-  const text = notices.reduce((words, notice) => words.replaceAll(notice, ''), outcome.text).replace(/\n{3,}/g, '\n\n').trim();
+  if (outcome.type === 'tool_calls')
+    throw new Error('The model called a tool although none could be called.');
+  const text = notices
+    .reduce((words, notice) => words.replaceAll(notice, ''), outcome.text)
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
   // What was not done is not a reason to close.
-  return outcome.type === 'hand_over' ? { ...outcome, text, notices } : { ...outcome, text, notices, close: null };
+  return outcome.type === 'hand_over'
+    ? { ...outcome, text, notices }
+    : { ...outcome, text, notices, close: null };
 }
 
-const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({ type: 'hand_over', reason, text, notices: [], note });
+const handOver = (reason: AgentHandoverReason, text: string, note: string | null): Outcome => ({
+  type: 'hand_over',
+  reason,
+  text,
+  notices: [],
+  note,
+});

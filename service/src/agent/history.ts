@@ -10,38 +10,61 @@ export const RESULT_SHOWN_BYTES = 8 * 1024;
 const OLDER_SHOWN_BYTES = 512;
 const SHOWN_WHOLE = 8;
 
-/** Characters of messages that a model is shown, the newest first: a conversation of usual length is far shorter. */
+/**
+ * Characters of messages that a model is shown, the newest first: a conversation of usual length is
+ * far shorter.
+ */
 const MAX_HISTORY_TEXT = 60_000;
 
-/** Arguments that take more as JSON are not shown again: masking and reading them costs what they measure, at each turn. */
+/**
+ * Arguments that take more as JSON are not shown again: masking and reading them costs what they
+ * measure, at each turn.
+ */
 const MAX_ARGUMENTS_SHOWN = 8 * 1024;
 
 /**
- * What happened, as the model may see it: contact details masked, results cut. Messages and tool calls
- * stand in the order in which they came.
+ * What happened, as the model may see it: contact details masked, results cut. Messages and tool
+ * calls stand in the order in which they came.
  */
 export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): HistoryItem[] {
   const messages = newestOf(loaded);
   const first = messages[0]?.number ?? 1;
   const recent = new Set(calls.slice(-SHOWN_WHOLE));
-  const past = (call: ToolCall, asWaiting: boolean) => pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
+  const past = (call: ToolCall, asWaiting: boolean) =>
+    pastCall(call, contact, asWaiting, recent.has(call) ? RESULT_SHOWN_BYTES : OLDER_SHOWN_BYTES);
   const placed: { after: number; item: HistoryItem }[] = [];
   for (const step of Map.groupBy(calls, ({ stepId }) => stepId).values()) {
     const after = step[0]!.afterMessage;
     if (after < first) continue;
-    const spokeOn = messages.some(({ number, sender }) => number > after && sender.type === 'agent');
-    placed.push({ after, item: { type: 'tool_calls', calls: step.map((call) => past(call, call.neededApproval && spokeOn)) } });
+    const spokeOn = messages.some(
+      ({ number, sender }) => number > after && sender.type === 'agent',
+    );
+    placed.push({
+      after,
+      item: {
+        type: 'tool_calls',
+        calls: step.map((call) => past(call, call.neededApproval && spokeOn)),
+      },
+    });
     if (!spokeOn) continue;
     for (const call of step) {
       if (!call.neededApproval || call.finishedAt === null) continue;
-      placed.push({ after: lastBefore(call.finishedAt), item: { type: 'late_result', call: past(call, false) } });
+      placed.push({
+        after: lastBefore(call.finishedAt),
+        item: { type: 'late_result', call: past(call, false) },
+      });
     }
   }
   return messages.flatMap((message) => {
     const text = maskText(message.text, contact);
     const said: HistoryItem =
-      message.sender.type === 'customer' ? { type: 'customer', text } : { type: 'reply', from: message.sender.type === 'agent' ? 'agent' : 'team', text };
-    return [said, ...placed.filter(({ after }) => after === message.number).map(({ item }) => item)];
+      message.sender.type === 'customer'
+        ? { type: 'customer', text }
+        : { type: 'reply', from: message.sender.type === 'agent' ? 'agent' : 'team', text };
+    return [
+      said,
+      ...placed.filter(({ after }) => after === message.number).map(({ item }) => item),
+    ];
   });
 
   function lastBefore(time: string): number {
@@ -52,7 +75,9 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
 /** @returns the newest that are within `MAX_HISTORY_TEXT` together; one at the least */
 function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
   let length = 0;
-  const tooOld = messages.findLastIndex(({ text }, at) => (length += text.length) > MAX_HISTORY_TEXT && at < messages.length - 1);
+  const tooOld = messages.findLastIndex(
+    ({ text }, at) => (length += text.length) > MAX_HISTORY_TEXT && at < messages.length - 1,
+  );
   return messages.slice(tooOld + 1);
 }
 
@@ -62,16 +87,34 @@ function shownResult(call: ToolCall, contact: Contact, mostBytes: number): strin
 }
 
 /** @param asWaiting as it stood when its step went on: waiting for approval */
-export function pastCall(call: ToolCall, contact: Contact, asWaiting: boolean, mostBytes = RESULT_SHOWN_BYTES): PastToolCall {
+export function pastCall(
+  call: ToolCall,
+  contact: Contact,
+  asWaiting: boolean,
+  mostBytes = RESULT_SHOWN_BYTES,
+): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
   const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_SHOWN;
-  const args = isLong ? { note: 'These arguments are too long to be shown again.' } : (maskJson(call.arguments, contact) as PastToolCall['arguments']);
+  const args = isLong
+    ? { note: 'These arguments are too long to be shown again.' }
+    : (maskJson(call.arguments, contact) as PastToolCall['arguments']);
   const past = { id: call.id, tool: call.tool, arguments: args };
-  if (asWaiting || call.status === 'pending_approval') return { ...past, status: 'pending_approval', outcome: 'A person of the team decides whether this may run.' };
-  if (call.status === 'succeeded') return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };
-  if (call.error?.type === 'invalid_arguments') return { ...past, status: 'invalid', outcome: mask(call.error.message) };
+  if (asWaiting || call.status === 'pending_approval')
+    return {
+      ...past,
+      status: 'pending_approval',
+      outcome: 'A person of the team decides whether this may run.',
+    };
+  if (call.status === 'succeeded')
+    return { ...past, status: 'succeeded', outcome: shownResult(call, contact, mostBytes) };
+  if (call.error?.type === 'invalid_arguments')
+    return { ...past, status: 'invalid', outcome: mask(call.error.message) };
   const status = call.status === 'running' ? 'failed' : call.status;
-  return { ...past, status, outcome: `${mayHaveBeenDone(call) ? UNKNOWN : ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}` };
+  return {
+    ...past,
+    status,
+    outcome: `${mayHaveBeenDone(call) ? UNKNOWN : ENDED[status]}${call.error ? ` ${mask(call.error.message)}` : ''}`,
+  };
 }
 
 const ENDED = {
@@ -85,4 +128,7 @@ const UNKNOWN = 'The call failed, and it is not known whether it was done.';
 
 /** Something was sent, and no answer says that it was refused. */
 const mayHaveBeenDone = ({ status, attempts, error, httpStatus }: ToolCall): boolean =>
-  status === 'failed' && attempts > 0 && error?.type !== 'blocked_address' && !(httpStatus !== null && httpStatus >= 400 && httpStatus < 500);
+  status === 'failed' &&
+  attempts > 0 &&
+  error?.type !== 'blocked_address' &&
+  !(httpStatus !== null && httpStatus >= 400 && httpStatus < 500);

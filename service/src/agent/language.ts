@@ -9,11 +9,20 @@ const TRAITS: Readonly<Record<Language, RegExp>> = {
   pt: /[ãõâêôàç]|\b\w+(?:ção|ções|cao|coes|dade|dades|nh[ao]s?|lh[ao]s?)\b/i,
 };
 
-/** Words of many first messages that only one of the languages has; they say something about the subject too. */
+/**
+ * Words of many first messages that only one of the languages has; they say something about the
+ * subject too.
+ */
 const TELLING_WORDS: Readonly<Record<Language, ReadonlySet<string>>> = {
-  en: wordSet('order orders price refund shipping tracking number name status open closed work works working broken bought'),
-  es: wordSet('me llamo llama nombre hora abren abre cierran funciona funcionan pedido envio precio cuesta cuestan llego factura cita'),
-  pt: wordSet('me chamo chama nome horas abre abrem fecham funciona funcionam pedido entrega preco custa custam chegou fatura boleto atendente atendentes atendimento'),
+  en: wordSet(
+    'order orders price refund shipping tracking number name status open closed work works working broken bought',
+  ),
+  es: wordSet(
+    'me llamo llama nombre hora abren abre cierran funciona funcionan pedido envio precio cuesta cuestan llego factura cita',
+  ),
+  pt: wordSet(
+    'me chamo chama nome horas abre abrem fecham funciona funcionam pedido entrega preco custa custam chegou fatura boleto atendente atendentes atendimento',
+  ),
 };
 
 /** Words to read of one message: the first ones say enough. */
@@ -30,7 +39,10 @@ export function detectLanguage(texts: readonly string[], among: readonly Languag
   for (const text of texts.toReversed()) {
     const head = text.slice(0, 2_000);
     const words = wordsOf(head).slice(0, MAX_WORDS);
-    scores = scores.map(({ language, score }) => ({ language, score: score + scoreOf(language, head, words) }));
+    scores = scores.map(({ language, score }) => ({
+      language,
+      score: score + scoreOf(language, head, words),
+    }));
     const best = Math.max(...scores.map(({ score }) => score));
     const leaders = scores.filter(({ score }) => score === best);
     if (leaders.length === 1) return leaders[0]!.language;
@@ -40,6 +52,8 @@ export function detectLanguage(texts: readonly string[], among: readonly Languag
 }
 
 function scoreOf(language: Language, text: string, words: readonly string[]): number {
-  const known = words.filter((word) => FUNCTION_WORDS[language].has(word) || TELLING_WORDS[language].has(word)).length;
+  const known = words.filter(
+    (word) => FUNCTION_WORDS[language].has(word) || TELLING_WORDS[language].has(word),
+  ).length;
   return known + (TRAITS[language].test(text) ? 2 : 0);
 }

@@ -18,14 +18,18 @@ import { someoneIsWanted } from './customerRequest.ts';
 const MESSAGES_READ = 100;
 const CALLS_READ = 100;
 /**
- * How far back replies are counted where `MESSAGES_READ` do not reach back over the time in which they count:
- * what a customer can write in ten minutes at the default rate limit, and the replies to it.
+ * How far back replies are counted where `MESSAGES_READ` do not reach back over the time in which
+ * they count: what a customer can write in ten minutes at the default rate limit, and the replies
+ * to it.
  */
 const MESSAGES_COUNTED = 640;
 
 /** A conversation as the agent takes it up: everything a step is decided from. */
 export interface LoadedTurn extends ConversationView {
-  /** False while it waits for a person: the agent then tells how its own calls ended, and nothing else. */
+  /**
+   * False while it waits for a person: the agent then tells how its own calls ended, and nothing
+   * else.
+   */
   readonly mayAnswer: boolean;
   /** Of this taking up; a later one makes it stale. */
   readonly number: number;
@@ -48,8 +52,8 @@ export interface LoadedTurn extends ConversationView {
 /**
  * Takes up a conversation that asked for the agent.
  * @returns null when there is nothing for it to do: somebody else is in control, the agent is off,
- *   everything is answered, or calls are still running (each of them asks again when it ends; a customer
- *   who asks for a person does not wait for them)
+ * everything is answered, or calls are still running (each of them asks again when it ends; a
+ * customer who asks for a person does not wait for them)
  */
 export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn | null> =>
   deps.store.transaction(async (tx) => {
@@ -59,18 +63,29 @@ export const loadTurn = (deps: Deps, conversationId: string): Promise<LoadedTurn
     return turn;
   });
 
-/** A conversation that the agent is in control of, or has handed over to nobody yet; null otherwise, or when the agent is off. */
+/**
+ * A conversation that the agent is in control of, or has handed over to nobody yet; null otherwise,
+ * or when the agent is off.
+ */
 export async function findControlled(
   tx: Tx,
   { agent }: Pick<Deps, 'agent'>,
   conversationId: string,
-): Promise<{ conversation: Conversation; workspace: Workspace; settings: AgentSettings; mayAnswer: boolean } | null> {
+): Promise<{
+  conversation: Conversation;
+  workspace: Workspace;
+  settings: AgentSettings;
+  mayAnswer: boolean;
+} | null> {
   const conversation = await tx.conversations.get(conversationId);
-  if (conversation?.status !== 'ai_active' && conversation?.status !== 'awaiting_human') return null;
+  if (conversation?.status !== 'ai_active' && conversation?.status !== 'awaiting_human')
+    return null;
   const workspace = await tx.workspaces.peek(conversation.workspaceId);
   if (!workspace) return null;
   const settings = await findAgentSettings(tx, workspace.id);
-  return isEnabled(settings, agent.isOnByDefault) ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' } : null;
+  return isEnabled(settings, agent.isOnByDefault)
+    ? { conversation, workspace, settings, mayAnswer: conversation.status === 'ai_active' }
+    : null;
 }
 
 async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedTurn | null> {
@@ -78,66 +93,128 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   if (!controlled) return null;
   const { workspace, settings, mayAnswer } = controlled;
 
-  const newest = await tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_READ });
+  const newest = await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MESSAGES_READ,
+  });
   const untold = await findUntold(tx, conversationId, newest);
   const lastReply = newest.findIndex(({ direction }) => direction === 'outbound');
-  const unanswered = mayAnswer ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed() : [];
+  const unanswered = mayAnswer
+    ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed()
+    : [];
   if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isFinished(call))) return null;
-  const running = await tx.toolCalls.find({ where: { conversationId, status: 'running' }, limit: 1 });
+  const running = await tx.toolCalls.find({
+    where: { conversationId, status: 'running' },
+    limit: 1,
+  });
   if (running.length > 0 && !someoneIsWanted(unanswered)) return null;
 
-  const calls = await tx.toolCalls.find({ where: { conversationId }, direction: 'desc', limit: CALLS_READ });
+  const calls = await tx.toolCalls.find({
+    where: { conversationId },
+    direction: 'desc',
+    limit: CALLS_READ,
+  });
   return {
     ...(await loadConversation(tx, workspace, conversationId)),
     mayAnswer,
     number: ((await tx.agentTurns.get(conversationId))?.number ?? 0) + 1,
     settings,
     messages: newest.toReversed(),
-    repliedAt: repliesIn(isWindowRead(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId)),
+    repliedAt: repliesIn(
+      isWindowRead(newest, deps.clock.now()) ? newest : await readRecent(tx, conversationId),
+    ),
     calls: calls.filter((call) => !isSuperseded(call, newest)).toReversed(),
     untold,
     unanswered,
-    tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+    tools: await tx.tools.find({
+      where: { workspaceId: workspace.id, status: 'live' },
+      limit: TOOL_LIMIT,
+    }),
     builtIn: await findBuiltInTools(tx, deps, workspace.id),
   };
 }
 
-const readRecent = (tx: Tx, conversationId: string) => tx.messages.find({ where: { conversationId }, orderBy: 'number', direction: 'desc', limit: MESSAGES_COUNTED });
+const readRecent = (tx: Tx, conversationId: string) =>
+  tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: MESSAGES_COUNTED,
+  });
 
-/** Replies are counted in a window of time: hardly ever are there more messages in it than are read anyway. */
+/**
+ * Replies are counted in a window of time: hardly ever are there more messages in it than are read
+ * anyway.
+ */
 const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
-  newest.length < MESSAGES_READ || repliesIn(newest).length >= MOST_REPLIES || Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
+  newest.length < MESSAGES_READ ||
+  repliesIn(newest).length >= MOST_REPLIES ||
+  Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
 
-const repliesIn = (messages: readonly Message[]): readonly string[] => messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
+const repliesIn = (messages: readonly Message[]): readonly string[] =>
+  messages.filter(({ sender }) => sender.type === 'agent').map(({ createdAt }) => createdAt);
 
 /** What nobody has to be told about any more is marked so. */
-async function findUntold(tx: Tx, conversationId: string, messages: readonly Message[]): Promise<readonly ToolCall[]> {
+async function findUntold(
+  tx: Tx,
+  conversationId: string,
+  messages: readonly Message[],
+): Promise<readonly ToolCall[]> {
   const untold: ToolCall[] = [];
-  for (const call of await tx.toolCalls.find({ where: { conversationId, isTold: false }, limit: CALLS_READ })) {
-    if (isSuperseded(call, messages) || isLeftToTeam(call, messages)) await tx.toolCalls.put({ ...call, isTold: true });
+  for (const call of await tx.toolCalls.find({
+    where: { conversationId, isTold: false },
+    limit: CALLS_READ,
+  })) {
+    if (isSuperseded(call, messages) || isLeftToTeam(call, messages))
+      await tx.toolCalls.put({ ...call, isTold: true });
     else if (call.status !== 'running') untold.push(call);
   }
   return untold;
 }
 
-/** The customer wrote on before the call was sent: nothing was tried and nothing failed, the agent decides anew. */
-function isSuperseded({ status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall, messages: readonly Message[]): boolean {
+/**
+ * The customer wrote on before the call was sent: nothing was tried and nothing failed, the agent
+ * decides anew.
+ */
+function isSuperseded(
+  { status, attempts, neededApproval, afterMessage, finishedAt }: ToolCall,
+  messages: readonly Message[],
+): boolean {
   if (status !== 'cancelled' || attempts > 0 || neededApproval || finishedAt === null) return false;
-  return messages.some(({ direction, number, createdAt }) => direction === 'inbound' && number > afterMessage && createdAt <= finishedAt);
+  return messages.some(
+    ({ direction, number, createdAt }) =>
+      direction === 'inbound' && number > afterMessage && createdAt <= finishedAt,
+  );
 }
 
-/** A person wrote to the customer after the call had ended: what is to be said about it is theirs. */
+/**
+ * A person wrote to the customer after the call had ended: what is to be said about it is theirs.
+ */
 const isLeftToTeam = ({ finishedAt }: ToolCall, messages: readonly Message[]): boolean =>
-  finishedAt !== null && messages.some(({ direction, sender, createdAt }) => direction === 'outbound' && sender.type !== 'agent' && createdAt >= finishedAt);
+  finishedAt !== null &&
+  messages.some(
+    ({ direction, sender, createdAt }) =>
+      direction === 'outbound' && sender.type !== 'agent' && createdAt >= finishedAt,
+  );
 
 /**
  * True while what was worked out for this turn fits the conversation as it stands: control did not
  * change hands, nothing was written since, and it was not taken up again. To be asked in the very
  * transaction that uses it.
  */
-export async function isCurrent(tx: Tx, now: Conversation, { conversation, number }: LoadedTurn): Promise<boolean> {
+export async function isCurrent(
+  tx: Tx,
+  now: Conversation,
+  { conversation, number }: LoadedTurn,
+): Promise<boolean> {
   const turn = await tx.agentTurns.get(conversation.id);
-  return now.controlEpoch === conversation.controlEpoch && now.messageCount === conversation.messageCount && turn?.number === number;
+  return (
+    now.controlEpoch === conversation.controlEpoch &&
+    now.messageCount === conversation.messageCount &&
+    turn?.number === number
+  );
 }
 
 /** What waits for approval has been spoken of once; what has ended then has to be told. */

@@ -23,9 +23,11 @@ export interface OpenAiModelOptions {
 }
 
 /**
- * A language model behind the Chat Completions API of any OpenAI-compatible server. 429, 5xx and broken
- * connections are tried three times in all, as long as the time allows. The SDK is loaded here and only here.
- * @returns a model whose `next` throws ModelError when the model cannot say, or the signal's reason when the caller gave up
+ * A language model behind the Chat Completions API of any OpenAI-compatible server. 429, 5xx and
+ * broken connections are tried three times in all, as long as the time allows. The SDK is loaded
+ * here and only here.
+ * @returns a model whose `next` throws ModelError when the model cannot say, or the signal's reason
+ * when the caller gave up
  * @throws ModelError when address or key cannot be used
  */
 export async function createOpenAiModel(options: OpenAiModelOptions): Promise<AgentModel> {
@@ -37,8 +39,12 @@ export async function createOpenAiModel(options: OpenAiModelOptions): Promise<Ag
 function checkSettings({ baseUrl, apiKey, model }: OpenAiModelOptions): ModelServer {
   if (!URL.canParse(baseUrl)) throw new ModelError('LLM_BASE_URL is not an address.');
   const url = new URL(baseUrl);
-  if (url.username || url.password) throw new ModelError('LLM_BASE_URL must not hold a user name or password: the key belongs in LLM_API_KEY.');
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new ModelError('LLM_API_KEY must be visible ASCII characters without spaces.');
+  if (url.username || url.password)
+    throw new ModelError(
+      'LLM_BASE_URL must not hold a user name or password: the key belongs in LLM_API_KEY.',
+    );
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ModelError('LLM_API_KEY must be visible ASCII characters without spaces.');
   return { host: url.hostname, model, apiKey };
 }
 
@@ -65,12 +71,16 @@ class OpenAiModel implements AgentModel {
       return await this.#decide(turn, this.#open(startedAt + timeoutMs), call.signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (call.signal.aborted) throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
+      if (call.signal.aborted)
+        throw new ModelError(`The model did not answer within ${timeoutMs / 1000} s.`);
       throw error;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', giveUp);
-      log?.debug({ model: this.#server.model, durationMs: Math.round(performance.now() - startedAt) }, 'the model was asked for a step');
+      log?.debug(
+        { model: this.#server.model, durationMs: Math.round(performance.now() - startedAt) },
+        'the model was asked for a step',
+      );
     }
   }
 
@@ -96,7 +106,10 @@ class OpenAiModel implements AgentModel {
     return readAnswer(body);
   }
 
-  /** A client that knows when its call is over. Whatever it would read from the environment is given here. */
+  /**
+   * A client that knows when its call is over. Whatever it would read from the environment is given
+   * here.
+   */
   #open(deadlineAt: number): OpenAI {
     const { baseUrl, apiKey, timeoutMs } = this.#options;
     return new this.#Client({
@@ -119,6 +132,20 @@ const QUALIFIED_CALL_ID = 'call_mark_qualified';
 
 /** The model's call and its result, after which it has its reply still to write. */
 const QUALIFIED: readonly ChatMessage[] = [
-  { role: 'assistant', content: null, tool_calls: [{ id: QUALIFIED_CALL_ID, type: 'function', function: { name: MARK_QUALIFIED, arguments: '{}' } }] },
-  { role: 'tool', tool_call_id: QUALIFIED_CALL_ID, content: '{"status":"succeeded","message":"done; now reply to the customer"}' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      {
+        id: QUALIFIED_CALL_ID,
+        type: 'function',
+        function: { name: MARK_QUALIFIED, arguments: '{}' },
+      },
+    ],
+  },
+  {
+    role: 'tool',
+    tool_call_id: QUALIFIED_CALL_ID,
+    content: '{"status":"succeeded","message":"done; now reply to the customer"}',
+  },
 ];

@@ -13,12 +13,18 @@ import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
-import { resolveBuiltInCall, resolveCall, type CheckedCall, type ResolvedCall } from './wantedCall.ts';
+import {
+  resolveBuiltInCall,
+  resolveCall,
+  type CheckedCall,
+  type ResolvedCall,
+} from './wantedCall.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
- * Puts the calls of one step on record: those that may run go into the work queue, those that a person
- * decides about wait, and those that cannot be made are told to the model, which may correct them.
+ * Puts the calls of one step on record: those that may run go into the work queue, those that a
+ * person decides about wait, and those that cannot be made are told to the model, which may correct
+ * them.
  * @returns whether any of them runs now
  */
 export async function putToolCalls(
@@ -36,10 +42,15 @@ export async function putToolCalls(
     put.push(call);
     await tx.toolCalls.put(call);
     if (call.status === 'running') await enqueueToolCall(tx, call, now.getTime());
-    if (call.status === 'pending_approval') await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));
+    if (call.status === 'pending_approval')
+      await enqueueToolCall(tx, call, Date.parse(call.expiresAt!));
   }
   const waiting = put.filter(({ status }) => status === 'pending_approval').length;
-  if (waiting > 0) await tx.conversations.put({ ...conversation, pendingApprovals: conversation.pendingApprovals + waiting });
+  if (waiting > 0)
+    await tx.conversations.put({
+      ...conversation,
+      pendingApprovals: conversation.pendingApprovals + waiting,
+    });
   return put.some(({ status }) => status === 'running');
 }
 
@@ -65,39 +76,74 @@ async function makeCall(
   } as const;
   const call = newToolCall(asked, now);
   const refuse = (message: string, isTold = false): ToolCall =>
-    finish({ ...call, isTold, arguments: storable(call.arguments), error: { type: 'invalid_arguments', message } }, 'failed', now);
+    finish(
+      {
+        ...call,
+        isTold,
+        arguments: storable(call.arguments),
+        error: { type: 'invalid_arguments', message },
+      },
+      'failed',
+      now,
+    );
   if (problem !== null) return refuse(problem);
   const repeated = repeatedCall(call, turn, beside);
   if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
-  if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN) return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
+  if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN)
+    return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
   const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
-  if (open) return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now); // nothing new is made: nobody has to decide
+  if (open)
+    // nothing new is made: nobody has to decide
+    return succeed(call, paymentLinkResult(open, call.arguments, paymentPageUrl(deps, open)), now);
   if (!askBeforeRunning && wanted.needsApproval !== true) return call;
   const expiresAt = timestamp(new Date(now.getTime() + deps.agent.approvalExpiresMs));
   return { ...call, status: 'pending_approval', neededApproval: true, expiresAt };
 }
 
 /** By the tools and settings as they stand in this transaction. */
-async function resolve(tx: Tx, deps: Deps, turn: LoadedTurn, wanted: CheckedCall): Promise<ResolvedCall> {
+async function resolve(
+  tx: Tx,
+  deps: Deps,
+  turn: LoadedTurn,
+  wanted: CheckedCall,
+): Promise<ResolvedCall> {
   const { tool: name, arguments: given } = wanted;
-  const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find((each) => each.name === name);
+  const builtIn = (await findBuiltInTools(tx, deps, turn.workspace.id)).find(
+    (each) => each.name === name,
+  );
   if (builtIn) return resolveBuiltInCall(given, builtIn, deps);
   const shown = turn.tools.find((each) => each.name === name);
   return resolveCall(wanted, shown ? await tx.tools.peek(shown.id) : null, shown, turn);
 }
 
-/** Arguments that were refused for their size, or for a number that no store can hold, are not kept either. */
-const storable = (args: JsonObject): JsonObject => (brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {});
+/**
+ * Arguments that were refused for their size, or for a number that no store can hold, are not kept
+ * either.
+ */
+const storable = (args: JsonObject): JsonObject =>
+  brokenLimit(args, ARGUMENT_LIMITS) === null && !holdsInfinity(args) ? args : {};
 
-const callsOfTurn = ({ calls, conversation }: LoadedTurn, beside: readonly ToolCall[]): readonly ToolCall[] => [
+const callsOfTurn = (
+  { calls, conversation }: LoadedTurn,
+  beside: readonly ToolCall[],
+): readonly ToolCall[] => [
   ...calls.filter(({ afterMessage }) => afterMessage === conversation.messageCount),
   ...beside,
 ];
 
 /** Guards against loops: not the same call twice in a turn, nor beside one that still waits. */
-function repeatedCall(call: ToolCall, turn: LoadedTurn, beside: readonly ToolCall[]): string | null {
-  const isSame = (other: ToolCall) => other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
-  if (turn.calls.some((other) => other.status === 'pending_approval' && isSame(other))) return 'The same call waits for approval already.';
-  const isMade = (other: ToolCall) => other.error?.type !== 'invalid_arguments' || other.attempts > 0;
-  return callsOfTurn(turn, beside).some((other) => isMade(other) && isSame(other)) ? 'The same call was made already; use its result.' : null;
+function repeatedCall(
+  call: ToolCall,
+  turn: LoadedTurn,
+  beside: readonly ToolCall[],
+): string | null {
+  const isSame = (other: ToolCall) =>
+    other.tool === call.tool && isDeepStrictEqual(other.arguments, call.arguments);
+  if (turn.calls.some((other) => other.status === 'pending_approval' && isSame(other)))
+    return 'The same call waits for approval already.';
+  const isMade = (other: ToolCall) =>
+    other.error?.type !== 'invalid_arguments' || other.attempts > 0;
+  return callsOfTurn(turn, beside).some((other) => isMade(other) && isSame(other))
+    ? 'The same call was made already; use its result.'
+    : null;
 }

@@ -1,8 +1,8 @@
 import { LANGUAGES, type Language } from './agentModel.ts';
 
 /**
- * What the service itself says to a customer, word for word, in each of its languages: neutral Latin
- * American Spanish and Brazilian Portuguese. `{…}` is filled in by `sentence`.
+ * What the service itself says to a customer, word for word, in each of its languages: neutral
+ * Latin American Spanish and Brazilian Portuguese. `{…}` is filled in by `sentence`.
  */
 export const SENTENCES = {
   /** A tool call failed or was cancelled: nothing was done, and a person is offered. */
@@ -62,7 +62,10 @@ export const SENTENCES = {
     es: 'Este es el resultado:\n{result}',
     pt: 'Este é o resultado:\n{result}',
   },
-  /** Where the customer pays: `amount` with its currency, `description` what for. The address stands alone on its line. */
+  /**
+   * Where the customer pays: `amount` with its currency, `description` what for. The address stands
+   * alone on its line.
+   */
   paymentLink: {
     en: 'Here you can pay {amount} ({description}):\n{url}',
     es: 'Aquí puede pagar {amount} ({description}):\n{url}',
@@ -106,13 +109,24 @@ export const SENTENCES = {
 export type SentenceName = keyof typeof SENTENCES;
 
 /** The sentence in that language, with each `{…}` it has filled in as given. */
-export const sentence = (name: SentenceName, language: Language, values: Readonly<Record<string, string>> = {}): string =>
-  SENTENCES[name][language].replace(/\{(\w+)\}/g, (placeholder, key: string) => (Object.hasOwn(values, key) ? values[key]! : placeholder));
+export const sentence = (
+  name: SentenceName,
+  language: Language,
+  values: Readonly<Record<string, string>> = {},
+): string =>
+  SENTENCES[name][language].replace(/\{(\w+)\}/g, (placeholder, key: string) =>
+    Object.hasOwn(values, key) ? values[key]! : placeholder,
+  );
 
-const OFFERS: readonly string[] = [SENTENCES.toolFailed, SENTENCES.approvalRejected, SENTENCES.approvalExpired].flatMap((texts) => Object.values(texts));
+const OFFERS: readonly string[] = [
+  SENTENCES.toolFailed,
+  SENTENCES.approvalRejected,
+  SENTENCES.approvalExpired,
+].flatMap((texts) => Object.values(texts));
 
 /** Whether a reply ends by offering a person: a "yes" that comes next means that one is wanted. */
-export const offersPerson = (reply: string): boolean => OFFERS.some((offer) => reply.trimEnd().endsWith(offer));
+export const offersPerson = (reply: string): boolean =>
+  OFFERS.some((offer) => reply.trimEnd().endsWith(offer));
 
 /** What the loop may say about earlier calls after the words of a reply. */
 const NOTICES: readonly string[] = [...OFFERS, ...Object.values(SENTENCES.waitingForApproval)];
@@ -124,15 +138,16 @@ function withoutNotices(reply: string): string {
 }
 
 /**
- * What the asking sentence of a reply asked for, as filled into it; null when the reply does not end
- * with that sentence, save for notices about earlier calls.
+ * What the asking sentence of a reply asked for, as filled into it; null when the reply does not
+ * end with that sentence, save for notices about earlier calls.
  */
 export function whatWasAsked(reply: string): string | null {
   const text = withoutNotices(reply);
   for (const language of LANGUAGES) {
     const [before = '', after = ''] = SENTENCES.askForArgument[language].split('{what}');
     const start = text.lastIndexOf(before);
-    if (start !== -1 && text.endsWith(after)) return text.slice(start + before.length, text.length - after.length);
+    if (start !== -1 && text.endsWith(after))
+      return text.slice(start + before.length, text.length - after.length);
   }
   return null;
 }

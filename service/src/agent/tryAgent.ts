@@ -16,9 +16,19 @@ import { checkCalls, resolveBuiltInCall, resolveCall, type CheckedCall } from '.
 
 /** What the agent would do about a customer's first message. */
 export type TriedStep =
-  | { readonly type: 'reply'; readonly text: string; readonly qualify: boolean; readonly close: { readonly verdict: Verdict; readonly summary: string } | null }
+  | {
+      readonly type: 'reply';
+      readonly text: string;
+      readonly qualify: boolean;
+      readonly close: { readonly verdict: Verdict; readonly summary: string } | null;
+    }
   | { readonly type: 'tool_calls'; readonly calls: readonly TriedCall[]; readonly qualify: boolean }
-  | { readonly type: 'hand_over'; readonly reason: AgentHandoverReason; readonly text: string; readonly note: string | null };
+  | {
+      readonly type: 'hand_over';
+      readonly reason: AgentHandoverReason;
+      readonly text: string;
+      readonly note: string | null;
+    };
 
 export interface TriedCall {
   readonly tool: string;
@@ -30,10 +40,11 @@ export interface TriedCall {
 }
 
 /**
- * Has the agent decide one step about a made-up first message, as it would in a conversation with the
- * live tools. Nothing is called but the model, and nothing is stored.
+ * Has the agent decide one step about a made-up first message, as it would in a conversation with
+ * the live tools. Nothing is called but the model, and nothing is stored.
  * @param options.signal ends it without an answer
- * @throws the signal's reason; a model that fails is an answer: `hand_over` with the reason in `note`
+ * @throws the signal's reason; a model that fails is an answer: `hand_over` with the reason in
+ * `note`
  */
 export async function tryAgent(
   deps: Deps,
@@ -44,9 +55,20 @@ export async function tryAgent(
 ): Promise<TriedStep> {
   const turn = await inventTurn(deps, workspace, text);
   const tooLate = AbortSignal.timeout(timeoutMs);
-  const outcome = await decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal: AbortSignal.any([signal, tooLate]) });
-  const isTooLate = outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
-  return asStep(deps, turn, isTooLate ? { ...outcome, note: `The model did not answer within ${timeoutMs / 1000} s.` } : outcome);
+  const outcome = await decideTurn(turn, model, {
+    now: deps.clock.now(),
+    signal,
+    modelSignal: AbortSignal.any([signal, tooLate]),
+  });
+  const isTooLate =
+    outcome.type === 'hand_over' && outcome.reason === 'agent_error' && tooLate.aborted;
+  return asStep(
+    deps,
+    turn,
+    isTooLate
+      ? { ...outcome, note: `The model did not answer within ${timeoutMs / 1000} s.` }
+      : outcome,
+  );
 }
 
 /** A visitor without a name writes for the first time. */
@@ -54,9 +76,31 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
   deps.store.transaction(async (tx): Promise<LoadedTurn> => {
     const now = deps.clock.now();
     const ofBoth = { workspaceId: workspace.id, contactId: newId('ctc') };
-    const contact = { id: ofBoth.contactId, workspaceId: workspace.id, channel: 'web_chat', name: null, phone: null, email: null, verified: false, createdAt: timestamp(now) } as const;
-    const opened = openConversation({ ...ofBoth, id: newId('conv'), channel: 'web_chat', previousConversationId: null }, now);
-    const message: Message = { ...ofBoth, id: newId('msg'), conversationId: opened.id, number: 1, direction: 'inbound', sender: { type: 'customer', name: 'Visitor' }, text, channelMessageId: null, createdAt: timestamp(now) };
+    const contact = {
+      id: ofBoth.contactId,
+      workspaceId: workspace.id,
+      channel: 'web_chat',
+      name: null,
+      phone: null,
+      email: null,
+      verified: false,
+      createdAt: timestamp(now),
+    } as const;
+    const opened = openConversation(
+      { ...ofBoth, id: newId('conv'), channel: 'web_chat', previousConversationId: null },
+      now,
+    );
+    const message: Message = {
+      ...ofBoth,
+      id: newId('msg'),
+      conversationId: opened.id,
+      number: 1,
+      direction: 'inbound',
+      sender: { type: 'customer', name: 'Visitor' },
+      text,
+      channelMessageId: null,
+      createdAt: timestamp(now),
+    };
     return {
       workspace,
       contact,
@@ -69,21 +113,42 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       mayAnswer: true,
       unanswered: [message],
       repliedAt: [],
-      tools: await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT }),
+      tools: await tx.tools.find({
+        where: { workspaceId: workspace.id, status: 'live' },
+        limit: TOOL_LIMIT,
+      }),
       builtIn: await findBuiltInTools(tx, deps, workspace.id),
     };
   });
 
 async function asStep(deps: Deps, turn: LoadedTurn, outcome: Outcome): Promise<TriedStep> {
   if (outcome.type !== 'tool_calls') return { ...outcome, text: wordsOf(turn, outcome) };
-  return { ...outcome, calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) => asTried(deps, turn, call)) };
+  return {
+    ...outcome,
+    calls: (await checkCalls(turn, outcome.calls, deps.bounds)).map((call) =>
+      asTried(deps, turn, call),
+    ),
+  };
 }
 
 function asTried(deps: Deps, turn: LoadedTurn, call: CheckedCall): TriedCall {
   const { tool: name, arguments: args, needsApproval } = call;
   const builtIn = turn.builtIn.find((each) => each.name === name);
   const tool = turn.tools.find((each) => each.name === name);
-  if (!builtIn && !tool) return { tool: name, arguments: args, asksFirst: false, problem: 'There is no live tool of this name.' };
-  const { askBeforeRunning, problem } = builtIn ? resolveBuiltInCall(args, builtIn, deps) : resolveCall(call, tool!, tool, turn);
-  return { tool: name, arguments: args, asksFirst: askBeforeRunning || needsApproval === true, problem };
+  if (!builtIn && !tool)
+    return {
+      tool: name,
+      arguments: args,
+      asksFirst: false,
+      problem: 'There is no live tool of this name.',
+    };
+  const { askBeforeRunning, problem } = builtIn
+    ? resolveBuiltInCall(args, builtIn, deps)
+    : resolveCall(call, tool!, tool, turn);
+  return {
+    tool: name,
+    arguments: args,
+    asksFirst: askBeforeRunning || needsApproval === true,
+    problem,
+  };
 }

@@ -1,7 +1,10 @@
 /** Enough for the longest message a customer can write; what is longer is read up to here. */
 const MAX_READ = 8_192;
 
-/** Lower case, without accents, apostrophes and invisible characters: `¿Dónde está? Don't` → `¿donde esta? dont`. */
+/**
+ * Lower case, without accents, apostrophes and invisible characters: `¿Dónde está? Don't` → `¿donde
+ * esta? dont`.
+ */
 export const foldCase = (text: string): string =>
   text
     .slice(0, MAX_READ)
@@ -12,7 +15,8 @@ export const foldCase = (text: string): string =>
     .toLowerCase();
 
 /** The words of a text, folded; numbers are words too. */
-export const wordsOf = (text: string): readonly string[] => foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+export const wordsOf = (text: string): readonly string[] =>
+  foldCase(text).match(/[\p{L}\p{N}]+/gu) ?? [];
 
 /** A set of folded words, out of lists as one writes them and of other sets. */
 export const wordSet = (...lists: readonly (string | ReadonlySet<string>)[]): ReadonlySet<string> =>
@@ -33,8 +37,8 @@ export function readableName(name: string): string {
 }
 
 /**
- * A word without the ending of its plural, roughly: enough that singular and plural of one word meet,
- * in each of the three languages. Not for reading.
+ * A word without the ending of its plural, roughly: enough that singular and plural of one word
+ * meet, in each of the three languages. Not for reading.
  */
 export function stem(word: string): string {
   if (word.length < 4) return word;

@@ -1,4 +1,9 @@
-import type { Channel, ChannelCapabilities, ChannelType, ConnectionTest } from '../domain/channel.ts';
+import type {
+  Channel,
+  ChannelCapabilities,
+  ChannelType,
+  ConnectionTest,
+} from '../domain/channel.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { InboundItem } from '../domain/inbound.ts';
 import type { SendResult } from '../domain/sending.ts';
@@ -6,7 +11,8 @@ import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
  * One channel, in one file: what it can do, what a team fills in to connect it, how its webhook is
- * verified and read, how a text is sent. Registered in registry.ts; everything else follows from this.
+ * verified and read, how a text is sent. Registered in registry.ts; everything else follows from
+ * this.
  * @see docs/channels.md
  */
 export type ChannelAdapter = HostedChannel | ConnectedChannel;
@@ -31,11 +37,17 @@ export interface ConnectedChannel extends Named {
   readonly isHosted: false;
   /** What a team fills in, in the order of the form. */
   readonly fields: readonly SetupField[];
-  /** What a team does in the channel's own settings once the account is connected here, a sentence or two each. */
+  /**
+   * What a team does in the channel's own settings once the account is connected here, a sentence
+   * or two each.
+   */
   readonly setupSteps?: readonly string[];
   /** The channel's own id of the account, among what was filled in. */
   accountOf(values: SetupValues): string;
-  /** Whether a request to the channel's webhook address is authentic. Pure: reads nothing but what it is given. */
+  /**
+   * Whether a request to the channel's webhook address is authentic. Pure: reads nothing but what
+   * it is given.
+   */
   verify(request: WebhookRequest, account: OpenAccount): Verification;
   /**
    * Reads an authentic body: every message and receipt in it, in its order. What cannot be read is
@@ -43,9 +55,14 @@ export interface ConnectedChannel extends Named {
    * @param account whose address it was delivered to; a body may name another one of the workspace
    */
   parse(body: unknown, account: OpenAccount): readonly InboundItem[];
-  /** Sends one text of at most `capabilities.textMax` characters. Never rejects but by the signal. */
+  /**
+   * Sends one text of at most `capabilities.textMax` characters. Never rejects but by the signal.
+   */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
-  /** Asks the channel whether it knows the account and takes its credentials; sends nothing to anybody. */
+  /**
+   * Asks the channel whether it knows the account and takes its credentials; sends nothing to
+   * anybody.
+   */
   test(account: OpenAccount, context: ChannelContext): Promise<Omit<ConnectionTest, 'at'>>;
 }
 
@@ -65,7 +82,10 @@ export interface WebhookRequest {
 }
 
 /** `answer`: what the channel wants to hear back about its address, as plain text. */
-export type Verification = { readonly type: 'authentic' } | { readonly type: 'answer'; readonly text: string } | { readonly type: 'refused'; readonly why: string };
+export type Verification =
+  | { readonly type: 'authentic' }
+  | { readonly type: 'answer'; readonly text: string }
+  | { readonly type: 'refused'; readonly why: string };
 
 export interface OutboundText {
   /** Goes with the text where the channel lets it, and comes back with its receipts. */

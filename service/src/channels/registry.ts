@@ -9,7 +9,9 @@ const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];
 export const CHANNEL_TYPES: readonly ChannelType[] = ADAPTERS.map(({ type }) => type);
 
 /** Those that a workspace connects. */
-export const CONNECTED_CHANNELS: readonly ConnectedChannel[] = ADAPTERS.filter((adapter) => !adapter.isHosted);
+export const CONNECTED_CHANNELS: readonly ConnectedChannel[] = ADAPTERS.filter(
+  (adapter) => !adapter.isHosted,
+);
 
 /** @throws Error for a type that is not registered */
 export function adapterOf(type: ChannelType): ChannelAdapter {
@@ -25,4 +27,7 @@ export function connectedChannel(type: ChannelType): ConnectedChannel {
   return adapter;
 }
 
-export const channelDirectory: ChannelDirectory = { capabilitiesOf: (type) => adapterOf(type).capabilities, setupOf: connectedChannel };
+export const channelDirectory: ChannelDirectory = {
+  capabilitiesOf: (type) => adapterOf(type).capabilities,
+  setupOf: connectedChannel,
+};

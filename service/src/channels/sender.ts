@@ -34,10 +34,10 @@ const GRACE_MS = 15_000;
 const DRAIN_MS = 10_000;
 
 /**
- * Sends what waits for its channel, each contact's texts one after the other in their order, also across
- * retries. A try is on record before it is sent. What a crash or a time-out interrupted may have arrived:
- * its receipt, which names the sending, is waited for; when none comes it is sent again, so that a text
- * may arrive twice rather than never.
+ * Sends what waits for its channel, each contact's texts one after the other in their order, also
+ * across retries. A try is on record before it is sent. What a crash or a time-out interrupted may
+ * have arrived: its receipt, which names the sending, is waited for; when none comes it is sent
+ * again, so that a text may arrive twice rather than never.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -61,11 +61,15 @@ export class Sender {
       atShare: { bounds: options.deps.bounds, bound: 'workspace_texts' },
       leaseMs: TRIES * options.config.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (account) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(account) ?? 0),
-      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
+      run: async (jobs, done, lease) =>
+        void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });
   }
 
-  /** Takes no more work and gives what is under way a moment to end; the rest is taken up after a start, as after a crash. */
+  /**
+   * Takes no more work and gives what is under way a moment to end; the rest is taken up after a
+   * start, as after a crash.
+   */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
     await this.#loop.stop();
@@ -78,13 +82,20 @@ export class Sender {
     try {
       await this.#inTurn(contactId, () => this.#sendNext(job, lease));
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, contact: contactId }, 'a text could not be sent or recorded');
+      if (!this.#stopping.signal.aborted)
+        this.#options.log.error(
+          { err: error, contact: contactId },
+          'a text could not be sent or recorded',
+        );
     } finally {
       this.#count(account, -1);
     }
   }
 
-  /** A receipt, or a new message after it, makes the contact's next text due while the answer about the one before is still to come. */
+  /**
+   * A receipt, or a new message after it, makes the contact's next text due while the answer about
+   * the one before is still to come.
+   */
   async #inTurn(contactId: string, work: () => Promise<void>): Promise<void> {
     const before = this.#lastOf.get(contactId) ?? Promise.resolve();
     const mine = before.then(work);
@@ -99,15 +110,30 @@ export class Sender {
 
   async #sendNext(job: Job, lease: Lease): Promise<void> {
     const { deps, log, config } = this.#options;
-    const begun = await this.#loop.record(() => beginSending(deps, job, this.#policy, () => lease.covers(config.timeoutMs)));
+    const begun = await this.#loop.record(() =>
+      beginSending(deps, job, this.#policy, () => lease.covers(config.timeoutMs)),
+    );
     if (!begun) return;
     const startedAt = performance.now();
     const result = await this.#send(begun);
-    const recorded = await this.#loop.record(() => recordSendResult(deps, begun.sending, result, this.#policy));
+    const recorded = await this.#loop.record(() =>
+      recordSendResult(deps, begun.sending, result, this.#policy),
+    );
     const { id, messageId, part, attempts } = begun.sending;
-    const about = { sending: id, message: messageId, part, attempt: attempts, channel: begun.channel.id, duration_ms: Math.round(performance.now() - startedAt) };
+    const about = {
+      sending: id,
+      message: messageId,
+      part,
+      attempt: attempts,
+      channel: begun.channel.id,
+      duration_ms: Math.round(performance.now() - startedAt),
+    };
     if (result.type === 'sent') log.debug(about, 'sent');
-    else log.info({ ...about, reason: result.error, next_attempt_at: recorded?.nextAttemptAt ?? null }, 'a text was not sent');
+    else
+      log.info(
+        { ...about, reason: result.error, next_attempt_at: recorded?.nextAttemptAt ?? null },
+        'a text was not sent',
+      );
   }
 
   /** @throws the signal's reason, at a stop */
@@ -121,7 +147,13 @@ export class Sender {
     } catch (error) {
       signal.throwIfAborted();
       log.error({ err: error, sending: sending.id }, 'an adapter failed');
-      return { type: 'failed', error: 'This could not be sent because of an error of the service; see its log.', isRefused: false, retryAfterMs: null, mayHaveArrived: true };
+      return {
+        type: 'failed',
+        error: 'This could not be sent because of an error of the service; see its log.',
+        isRefused: false,
+        retryAfterMs: null,
+        mayHaveArrived: true,
+      };
     }
   }
 

@@ -2,7 +2,10 @@ import { WEB_CHAT } from '../domain/channel.ts';
 import { REPLY_TEXT_MAX } from '../domain/message.ts';
 import type { HostedChannel } from './channelAdapter.ts';
 
-/** The chat page that the service serves: http/routes/chat.ts takes in, a stored message is in the chat. */
+/**
+ * The chat page that the service serves: http/routes/chat.ts takes in, a stored message is in the
+ * chat.
+ */
 export const webChat: HostedChannel = {
   type: WEB_CHAT,
   label: 'Web chat',

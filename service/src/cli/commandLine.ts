@@ -8,8 +8,13 @@ import { addWorkspaceCommands } from './workspaceCommands.ts';
 
 /** The command line: without arguments it runs the service. */
 export async function runCommandLine(): Promise<void> {
-  const program = new Command('conversation-service').description('Conversations between customers, an agent and a team');
-  program.command('start', { isDefault: true }).description('run the service (the default)').action(runService);
+  const program = new Command('conversation-service').description(
+    'Conversations between customers, an agent and a team',
+  );
+  program
+    .command('start', { isDefault: true })
+    .description('run the service (the default)')
+    .action(runService);
   addKeyCommands(program);
   addWorkspaceCommands(program);
   addRotateKeyCommand(program);

@@ -18,7 +18,9 @@ import { withStore } from './withStore.ts';
 export function addExportCommand(program: Command): void {
   program
     .command('export')
-    .description('write everything that is stored into one file, to import it elsewhere (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)')
+    .description(
+      'write everything that is stored into one file, to import it elsewhere (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)',
+    )
     .requiredOption('--to <file>', 'a new file; - is standard output')
     .action(async ({ to }: { to: string }) => {
       try {
@@ -31,16 +33,23 @@ export function addExportCommand(program: Command): void {
 
 async function exportTo(to: string): Promise<void> {
   const place = readConfig(process.env);
-  if (place.database === null && !existsSync(place.dataDir)) throw nothingThere(place); // opening the store would make it
-  const { tally, keyFingerprint } = await withStore((store) => (to === '-' ? exportToOutput(store) : exportToFile(store, to)));
+  // opening the store would make it
+  if (place.database === null && !existsSync(place.dataDir)) throw nothingThere(place);
+  const { tally, keyFingerprint } = await withStore((store) =>
+    to === '-' ? exportToOutput(store) : exportToFile(store, to),
+  );
   if (tally === null) throw nothingThere(place);
   const said = `Exported ${placeInWords(place)}${to === '-' ? '' : ` to ${to}`}:\n${tallyInWords(tally)}${keyFingerprint === null ? '' : KEY_NOTE}`;
   (to === '-' ? process.stderr : process.stdout).write(said);
 }
 
-const KEY_NOTE = 'Secrets in it stay sealed: whoever imports it needs the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep it like a password.\n';
+const KEY_NOTE =
+  'Secrets in it stay sealed: whoever imports it needs the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep it like a password.\n';
 
-const nothingThere = (place: StorePlace) => new Error(`There is nothing to export: ${placeInWords(place)} is empty. See whether DATA_DIR or DATABASE_URL is the one that the service uses.`);
+const nothingThere = (place: StorePlace) =>
+  new Error(
+    `There is nothing to export: ${placeInWords(place)} is empty. See whether DATA_DIR or DATABASE_URL is the one that the service uses.`,
+  );
 
 interface Exported {
   /** Null: nothing is stored. */
@@ -66,17 +75,31 @@ const writeToOutput = (piece: Buffer) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(piece, (error) => {
       if (error == null) resolve();
-      else reject(new Error(`Standard output takes no more: ${inWords(error)}. What was written is no whole export.`, { cause: error }));
+      else
+        reject(
+          new Error(
+            `Standard output takes no more: ${inWords(error)}. What was written is no whole export.`,
+            { cause: error },
+          ),
+        );
     });
   });
 
-async function exportWith(store: ServiceStore, write: (piece: Buffer) => Promise<void>): Promise<Exported> {
+async function exportWith(
+  store: ServiceStore,
+  write: (piece: Buffer) => Promise<void>,
+): Promise<Exported> {
   const progress = new Progress('exported');
   try {
     const keyFingerprint = (await findFingerprint(store))?.value ?? null;
-    const tally = await writeExport(store.dump(), headerOf(systemClock.now(), keyFingerprint), write, (total) => {
-      progress.total = total;
-    });
+    const tally = await writeExport(
+      store.dump(),
+      headerOf(systemClock.now(), keyFingerprint),
+      write,
+      (total) => {
+        progress.total = total;
+      },
+    );
     return { tally, keyFingerprint };
   } finally {
     progress.stop();

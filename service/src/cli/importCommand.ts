@@ -14,11 +14,15 @@ import { withStore } from './withStore.ts';
 
 const PIECE_BYTES = 1 << 20;
 
-/** `conversation-service import`: takes an export into a store that holds nothing; all of it, or nothing. */
+/**
+ *  `conversation-service import`: takes an export into a store that holds nothing; all of it, or nothing.
+ */
 export function addImportCommand(program: Command): void {
   program
     .command('import')
-    .description('take everything from a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it')
+    .description(
+      'take everything from a file that `export` wrote into an empty DATA_DIR or database, while no service runs on it',
+    )
     .requiredOption('--from <file>', 'the file; - is standard input')
     .action(async ({ from }: { from: string }) => {
       try {
@@ -32,24 +36,38 @@ export function addImportCommand(program: Command): void {
 async function importFrom(from: string): Promise<void> {
   const config = readConfig(process.env);
   // Before the store is opened, which makes it: a wrong file or key leaves nothing at all.
-  const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) => refuse(from, error));
+  const reader = await ExportReader.open(await openInput(from)).catch((error: unknown) =>
+    refuse(from, error),
+  );
   const key = await KeyRequirement.of(config);
   key.check(reader.header.key_fingerprint);
   const progress = new Progress('imported');
   try {
-    // Who wrote meanwhile would wait for all of it: a process that is started then ends with a line that says why.
-    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), { exclusive: true });
+    // Who wrote meanwhile would wait for all of it: a process that is started then ends with a line
+    // that says why.
+    await withStore((store) => store.restore(counted(key.checked(reader.records()), progress)), {
+      exclusive: true,
+    });
   } catch (error) {
-    if (error instanceof StoreNotEmpty) throw new Error(`${error.message} An import takes an empty one only, before the first start. ${elsewhere(config)}`, { cause: error });
+    if (error instanceof StoreNotEmpty)
+      throw new Error(
+        `${error.message} An import takes an empty one only, before the first start. ${elsewhere(config)}`,
+        { cause: error },
+      );
     refuse(from, error);
   } finally {
     progress.stop();
   }
   const { made_by: madeBy, at } = reader.header;
-  process.stdout.write(`Imported what conversation-service ${madeBy} exported at ${at} into ${placeInWords(config)}:\n${tallyInWords(reader.tally)}`);
+  process.stdout.write(
+    `Imported what conversation-service ${madeBy} exported at ${at} into ${placeInWords(config)}:\n${tallyInWords(reader.tally)}`,
+  );
 }
 
-async function* counted(records: AsyncIterable<DumpedRecord>, progress: Progress): AsyncGenerator<DumpedRecord> {
+async function* counted(
+  records: AsyncIterable<DumpedRecord>,
+  progress: Progress,
+): AsyncGenerator<DumpedRecord> {
   for await (const record of records) {
     progress.total += 1;
     yield record;
@@ -74,5 +92,8 @@ async function openInput(from: string): Promise<AsyncIterable<Buffer>> {
 /** Names the file in what the reader says about it. */
 function refuse(from: string, error: unknown): never {
   if (!(error instanceof ExportRefused)) throw error;
-  throw new Error(`${from === '-' ? 'Standard input' : from} cannot be imported, and nothing was taken from it. ${error.message}`, { cause: error });
+  throw new Error(
+    `${from === '-' ? 'Standard input' : from} cannot be imported, and nothing was taken from it. ${error.message}`,
+    { cause: error },
+  );
 }

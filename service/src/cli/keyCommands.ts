@@ -15,9 +15,13 @@ interface KeyDeps {
   readonly clock: typeof systemClock;
 }
 
-/** `conversation-service key create|list|revoke`: works on the data folder of a stopped service, or on a database at any time. */
+/**
+ *  `conversation-service key create|list|revoke`: works on the data folder of a stopped service, or on a database at any time.
+ */
 export function addKeyCommands(program: Command): void {
-  const key = program.command('key').description('API keys (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)');
+  const key = program
+    .command('key')
+    .description('API keys (DATA_DIR: while the service is stopped; DATABASE_URL: at any time)');
 
   key
     .command('create')
@@ -26,10 +30,17 @@ export function addKeyCommands(program: Command): void {
     .option('--workspace <slug>', 'the workspace; the oldest one when left out')
     .action(({ name, workspace: slug }: { name: string; workspace?: string }) =>
       withDeps(async (deps) => {
-        const workspace = (await findWorkspace(deps, slug)) ?? (slug === undefined ? await createWorkspace(deps, 'Workspace') : noWorkspace(slug));
-        const { key: made, apiKey } = await createApiKey(deps, workspace, { name, createdBy: 'command line' });
+        const workspace =
+          (await findWorkspace(deps, slug)) ??
+          (slug === undefined ? await createWorkspace(deps, 'Workspace') : noWorkspace(slug));
+        const { key: made, apiKey } = await createApiKey(deps, workspace, {
+          name,
+          createdBy: 'command line',
+        });
         process.stdout.write(`${made}\n`);
-        process.stderr.write(`Key ${apiKey.id} of workspace ${workspace.slug}. It is shown this once.\n`);
+        process.stderr.write(
+          `Key ${apiKey.id} of workspace ${workspace.slug}. It is shown this once.\n`,
+        );
       }),
     );
 
@@ -66,7 +77,11 @@ async function getWorkspace(deps: KeyDeps, slug: string | undefined): Promise<Wo
 }
 
 function noWorkspace(slug: string | undefined): never {
-  throw new Error(slug === undefined ? 'There is no workspace yet; start the service once, or make a key.' : `There is no workspace ${JSON.stringify(slug)}.`);
+  throw new Error(
+    slug === undefined
+      ? 'There is no workspace yet; start the service once, or make a key.'
+      : `There is no workspace ${JSON.stringify(slug)}.`,
+  );
 }
 
 async function withDeps(run: (deps: KeyDeps) => Promise<void>): Promise<void> {

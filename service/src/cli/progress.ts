@@ -7,7 +7,10 @@ export class Progress {
 
   /** @param doing `exported` */
   constructor(doing: string) {
-    this.timer = setInterval(() => process.stderr.write(`${this.total} records ${doing} so far …\n`), EVERY_MS).unref();
+    this.timer = setInterval(
+      () => process.stderr.write(`${this.total} records ${doing} so far …\n`),
+      EVERY_MS,
+    ).unref();
   }
 
   stop(): void {

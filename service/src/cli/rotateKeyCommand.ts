@@ -13,8 +13,13 @@ import { withStore } from './withStore.ts';
 export function addRotateKeyCommand(program: Command): void {
   program
     .command('rotate-encryption-key')
-    .description('seal all stored secrets with a new key, while the service is stopped (with DATABASE_URL: all its processes)')
-    .option('--new-key-file <path>', 'a file that holds the new key, 32 bytes in base64 or hex; one is made when left out')
+    .description(
+      'seal all stored secrets with a new key, while the service is stopped (with DATABASE_URL: all its processes)',
+    )
+    .option(
+      '--new-key-file <path>',
+      'a file that holds the new key, 32 bytes in base64 or hex; one is made when left out',
+    )
     .action(async ({ newKeyFile }: { newKeyFile?: string }) => {
       try {
         await rotate(newKeyFile);
@@ -27,19 +32,34 @@ export function addRotateKeyCommand(program: Command): void {
 async function rotate(newKeyFile: string | undefined): Promise<void> {
   const place = readConfig(process.env);
   if (place.encryptionKey !== undefined && newKeyFile === undefined) {
-    throw new Error('ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.');
+    throw new Error(
+      'ENCRYPTION_KEY is set, so the new key is yours to make and keep: run `openssl rand -base64 32 > new.key`, then this command with --new-key-file new.key.',
+    );
   }
-  const newKey = newKeyFile === undefined ? makeEncryptionKey() : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
-  if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place); // opening the store would make it
-  const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), { exclusive: true });
-  const rest = place.encryptionKey === undefined ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.` : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
-  process.stdout.write(`Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more. ${rest}\n`);
+  const newKey =
+    newKeyFile === undefined
+      ? makeEncryptionKey()
+      : parseEncryptionKey(await readGiven(newKeyFile), newKeyFile);
+  // opening the store would make it
+  if (place.database === null && !existsSync(place.dataDir)) throw nothingToRotate(place);
+  const count = await withStore((store) => rotateEncryptionKey(store, place, newKey), {
+    exclusive: true,
+  });
+  const rest =
+    place.encryptionKey === undefined
+      ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.`
+      : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
+  process.stdout.write(
+    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more. ${rest}\n`,
+  );
 }
 
 async function readGiven(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Error(`--new-key-file ${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Error(`--new-key-file ${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

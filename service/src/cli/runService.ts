@@ -5,8 +5,8 @@ import { failInOneLine } from './failInOneLine.ts';
 
 /** Runs the service until SIGTERM or SIGINT; a second signal ends it at once. */
 export async function runService(): Promise<void> {
-  // Until the service has started nothing is in flight. One listener throughout: a signal that comes while
-  // another one took its place would be lost.
+  // Until the service has started nothing is in flight. One listener throughout: a signal that
+  // comes while another one took its place would be lost.
   let onSignal = (_signal: string): void => process.exit(0);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => onSignal(signal));
   // Output that nobody takes any more must not end the service.
@@ -21,8 +21,14 @@ export async function runService(): Promise<void> {
       void stop(service, signal, log);
     };
     log.info({ url: service.url }, 'conversation-service is running');
-    if (process.stdout.isTTY) process.stdout.write(`\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`);
-    if (service.setupUrl !== null) process.stdout.write(`\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`);
+    if (process.stdout.isTTY)
+      process.stdout.write(
+        `\n  Conversation Service is running at ${service.publicUrl}\n  API documentation: ${service.publicUrl}/api/docs\n\n`,
+      );
+    if (service.setupUrl !== null)
+      process.stdout.write(
+        `\n  Set up the service (this link works once):\n  ${service.setupUrl}\n\n`,
+      );
   } catch (error) {
     failInOneLine(error);
   }
@@ -35,7 +41,10 @@ async function stop(service: Service, signal: string, log: Logger): Promise<void
     log.info('stopped');
     process.exit(0);
   } catch (error) {
-    log.error({ err: error }, 'the service could not be stopped in order; nothing that was acknowledged is lost');
+    log.error(
+      { err: error },
+      'the service could not be stopped in order; nothing that was acknowledged is lost',
+    );
     process.exit(1);
   }
 }

@@ -12,9 +12,16 @@ const log: Logger = { info() {}, warn: say, error: say };
  * Opens the store that the environment names, for one command. It takes no part in the work.
  * @throws FolderInUse naming the process, when a running service holds the data folder
  */
-export async function withStore<T>(run: (store: ServiceStore, config: Config) => Promise<T>, postgres: OpenStoreOptions['postgres'] = {}): Promise<T> {
+export async function withStore<T>(
+  run: (store: ServiceStore, config: Config) => Promise<T>,
+  postgres: OpenStoreOptions['postgres'] = {},
+): Promise<T> {
   const config = readConfig(process.env);
-  const store = await openStore(collections, config, { log, queues: WORK_QUEUES, postgres: { works: false, connections: 2, ...postgres } });
+  const store = await openStore(collections, config, {
+    log,
+    queues: WORK_QUEUES,
+    postgres: { works: false, connections: 2, ...postgres },
+  });
   try {
     return await run(store, config);
   } finally {

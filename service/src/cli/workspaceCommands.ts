@@ -14,12 +14,17 @@ const COMMAND_LINE = { id: 'command line', name: 'command line' };
 
 /** `conversation-service workspace create|list`: works on the store that the environment names. */
 export function addWorkspaceCommands(program: Command): void {
-  const workspace = program.command('workspace').description('workspaces: each has its own team, keys, conversations and subscriptions');
+  const workspace = program
+    .command('workspace')
+    .description('workspaces: each has its own team, keys, conversations and subscriptions');
 
   workspace
     .command('create')
     .description('make a workspace, and a link by which its first member joins')
-    .requiredOption('--name <name>', 'its name; the slug in chat addresses and payloads is made from it')
+    .requiredOption(
+      '--name <name>',
+      'its name; the slug in chat addresses and payloads is made from it',
+    )
     .action(({ name }: { name: string }) => orFail(() => create(name.trim())));
 
   workspace
@@ -29,12 +34,17 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 async function create(name: string): Promise<void> {
-  if (name === '' || name.length > NAME_MAX) throw new Error(`--name must have 1 to ${NAME_MAX} characters.`);
+  if (name === '' || name.length > NAME_MAX)
+    throw new Error(`--name must have 1 to ${NAME_MAX} characters.`);
   const { publicUrl, port } = readConfig(process.env);
   const { workspace, token } = await withStore((store) =>
     inOneTransaction({ store, clock: systemClock }, async (deps) => {
       const made = await createWorkspace(deps, name);
-      const invite = await createInvite(deps, { ...COMMAND_LINE, workspaceId: made.id }, 'the first member');
+      const invite = await createInvite(
+        deps,
+        { ...COMMAND_LINE, workspaceId: made.id },
+        'the first member',
+      );
       return { workspace: made, token: invite.token };
     }),
   );
@@ -49,7 +59,8 @@ async function create(name: string): Promise<void> {
 
 async function list(): Promise<void> {
   const workspaces = await withStore((store) => listWorkspaces({ store }));
-  for (const { id, slug, name, createdAt } of workspaces) process.stdout.write(`${id}  ${slug}  ${JSON.stringify(name)}  created ${createdAt}\n`);
+  for (const { id, slug, name, createdAt } of workspaces)
+    process.stdout.write(`${id}  ${slug}  ${JSON.stringify(name)}  created ${createdAt}\n`);
 }
 
 async function orFail(run: () => Promise<void>): Promise<void> {

@@ -92,12 +92,15 @@ export async function attempt(
   }
 }
 
-/** How far ahead a signature may lie because the clock was set back: well within what receivers accept. */
+/**
+ * How far ahead a signature may lie because the clock was set back: well within what receivers
+ * accept.
+ */
 const MOST_AHEAD_MS = 60_000;
 
 /**
- * A repeat that was asked for is signed for a later second than what was sent before. So a receiver can tell it
- * from a captured delivery that is played again under the header, which is not signed.
+ * A repeat that was asked for is signed for a later second than what was sent before. So a receiver
+ * can tell it from a captured delivery that is played again under the header, which is not signed.
  * @see decision 0028
  */
 function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
@@ -109,7 +112,12 @@ function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);
 
 /** Asking again cannot help where the address or the request itself is refused. */
-const FINAL: readonly OutboundError['kind'][] = ['blocked_address', 'not_https', 'invalid_url', 'invalid_request'];
+const FINAL: readonly OutboundError['kind'][] = [
+  'blocked_address',
+  'not_https',
+  'invalid_url',
+  'invalid_request',
+];
 const isFinal = ({ kind }: OutboundError) => FINAL.includes(kind);
 
 /** What a person does about a status. */
@@ -124,10 +132,15 @@ const ADVICE: Partial<Record<number, string>> = {
 };
 
 function statusInWords(status: number): string {
-  if (status === 410) return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
+  if (status === 410)
+    return 'The receiver answered 410 Gone: it wants no more events, so the subscription was removed.';
   if (status >= 500) return `The receiver answered ${status}.`;
-  if (status >= 400) return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]].filter(Boolean).join(' ');
-  if (status >= 300) return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
+  if (status >= 400)
+    return [`The receiver answered ${status}; a 4xx is not retried.`, ADVICE[status]]
+      .filter(Boolean)
+      .join(' ');
+  if (status >= 300)
+    return `The receiver answered ${status}; redirects are not followed. Subscribe the final address.`;
   return `The receiver answered ${status}, which is no success.`;
 }
 

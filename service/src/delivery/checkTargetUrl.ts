@@ -13,20 +13,32 @@ const CODE_BY_KIND: Partial<Record<OutboundError['kind'], ErrorCode>> = {
 /** A slow look-up that came first has ended by then. */
 const RETRY_AFTER_SECONDS = 5;
 
-const isBusy = (error: unknown): error is OutboundError => error instanceof OutboundError && error.kind === 'busy';
+const isBusy = (error: unknown): error is OutboundError =>
+  error instanceof OutboundError && error.kind === 'busy';
 
 /**
  * Checks a target when a subscription or a tool is saved; each connection checks again.
  * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
  * @see spec section 8; design section 6
  */
-export const checkTargetUrlWith = (outbound: Pick<OutboundClient, 'checkTarget'>) => async (workspace: Pick<Workspace, 'id'>, url: string, param: string): Promise<void> => {
-  try {
-    await outbound.checkTarget(url, workspace.id);
-  } catch (error) {
-    const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
-    if (isBusy(error)) throw new AppError('unavailable', `${param} cannot be checked just now: ${error.message} Try again in a moment; nothing was changed.`, { param, retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (!code) throw error;
-    throw new AppError(code, `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`, { param });
-  }
-};
+export const checkTargetUrlWith =
+  (outbound: Pick<OutboundClient, 'checkTarget'>) =>
+  async (workspace: Pick<Workspace, 'id'>, url: string, param: string): Promise<void> => {
+    try {
+      await outbound.checkTarget(url, workspace.id);
+    } catch (error) {
+      const code = error instanceof OutboundError ? CODE_BY_KIND[error.kind] : undefined;
+      if (isBusy(error))
+        throw new AppError(
+          'unavailable',
+          `${param} cannot be checked just now: ${error.message} Try again in a moment; nothing was changed.`,
+          { param, retryAfterSeconds: RETRY_AFTER_SECONDS },
+        );
+      if (!code) throw error;
+      throw new AppError(
+        code,
+        `${param} cannot be used: ${(error as Error).message} ${ERROR_CATALOGUE[code].fix}`,
+        { param },
+      );
+    }
+  };

@@ -1,7 +1,10 @@
 import type { Delivery } from '../domain/delivery.ts';
 import type { AttemptResult } from './attempt.ts';
 
-/** Who is told what becomes of deliveries, to count it. Called often: it must be quick and never throw. */
+/**
+ * Who is told what becomes of deliveries, to count it. Called often: it must be quick and never
+ * throw.
+ */
 export interface DeliveryObserver {
   /** An HTTP try has ended; its record may still be on the way. */
   attempted(result: AttemptResult): void;

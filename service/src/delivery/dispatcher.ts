@@ -28,12 +28,14 @@ export interface DispatcherOptions {
 
 /** Deliveries of one workspace under way at once, over all its subscriptions. */
 const MOST_IN_FLIGHT = 512;
-/** An attempt may wait for a connection as long as another one takes. Its own deadline begins then. */
+/**
+ * An attempt may wait for a connection as long as another one takes. Its own deadline begins then.
+ */
 const DEADLINES = 2;
 
 /**
- * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and not
- * recorded when the process died is claimed again, and sent with the same id.
+ * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and
+ * not recorded when the process died is claimed again, and sent with the same id.
  * @see design section 3, Deliveries
  */
 export class Dispatcher {
@@ -45,13 +47,19 @@ export class Dispatcher {
   readonly #loop: WorkLoop;
   /** Results are written together; a store that cannot write fails all of them alike. */
   readonly #results = new Gathered<MadeAttempt, Delivery | null>(
-    (attempts) => this.#loop.record(() => recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs)),
+    (attempts) =>
+      this.#loop.record(() =>
+        recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs),
+      ),
     (error) => error instanceof StoreUnavailable,
   );
 
   /** Starts at once. */
   constructor(options: DispatcherOptions) {
-    this.#options = { ...options, deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) } };
+    this.#options = {
+      ...options,
+      deps: { ...options.deps, secrets: rememberOpened(options.deps.secrets) },
+    };
     this.#observer = options.observer ?? nobody;
     this.#limits = new InFlightLimits(options.timeoutMs);
     this.#loop = new WorkLoop({
@@ -71,17 +79,25 @@ export class Dispatcher {
     return this.#loop.sinceLastTurnMs;
   }
 
-  /** Takes no more work and waits for what is in flight; what is not finished is sent again after a start. */
+  /**
+   * Takes no more work and waits for what is in flight; what is not finished is sent again after a
+   * start.
+   */
   stop(): Promise<void> {
     return this.#loop.stop();
   }
 
   async #sendAll(jobs: readonly Job[], done: (job: Job) => void): Promise<void> {
     for (const { group } of jobs) this.#limitOf(group).start();
-    const { due, cancelled, waiting } = await this.#loop.record(() => loadDueDeliveries(this.#options.deps, jobs)).catch((error: unknown) => {
-      this.#options.log.error({ err: error }, 'claimed deliveries could not be read; they are claimed again when their lease ends');
-      return { due: [], cancelled: [], waiting: new Set<string>() };
-    });
+    const { due, cancelled, waiting } = await this.#loop
+      .record(() => loadDueDeliveries(this.#options.deps, jobs))
+      .catch((error: unknown) => {
+        this.#options.log.error(
+          { err: error },
+          'claimed deliveries could not be read; they are claimed again when their lease ends',
+        );
+        return { due: [], cancelled: [], waiting: new Set<string>() };
+      });
     for (const delivery of cancelled) this.#observer.ended(delivery);
     const sendable = new Set(due.map(({ delivery }) => delivery.id));
     for (const { group } of jobs) {
@@ -110,20 +126,37 @@ export class Dispatcher {
       this.#tell(due, result);
       await this.#record(due, result, at);
     } catch (error) {
-      log.error({ err: error, delivery: due.delivery.id }, 'an attempt could not be made or recorded');
+      log.error(
+        { err: error, delivery: due.delivery.id },
+        'an attempt could not be made or recorded',
+      );
     }
   }
 
-  async #attempt({ delivery, subscription, event, secrets }: DueDelivery, now: Date): Promise<AttemptResult> {
+  async #attempt(
+    { delivery, subscription, event, secrets }: DueDelivery,
+    now: Date,
+  ): Promise<AttemptResult> {
     const { outbound, timeoutMs } = this.#options;
     const { id: eventId, name, body } = event;
     const lastAttemptAt = delivery.attempts.at(-1)?.at ?? null;
-    const call = { workspaceId: subscription.workspaceId, url: subscription.targetUrl, event: name, eventId, body, secrets, manual: askedToRepeat(delivery), round: delivery.roundStart, lastAttemptAt };
+    const call = {
+      workspaceId: subscription.workspaceId,
+      url: subscription.targetUrl,
+      event: name,
+      eventId,
+      body,
+      secrets,
+      manual: askedToRepeat(delivery),
+      round: delivery.roundStart,
+      lastAttemptAt,
+    };
     const limit = this.#limits.of(delivery.subscriptionId);
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
-      if (limit.pausedMs > 0) setTimeout(() => this.#loop.wake(), Math.ceil(limit.pausedMs) + 1).unref();
+      if (limit.pausedMs > 0)
+        setTimeout(() => this.#loop.wake(), Math.ceil(limit.pausedMs) + 1).unref();
       this.#observer.attempted(result);
       return result;
     } catch (error) {
@@ -132,16 +165,39 @@ export class Dispatcher {
     }
   }
 
-  #tell({ delivery, subscription, event }: DueDelivery, { verdict, statusCode, error }: AttemptResult): void {
+  #tell(
+    { delivery, subscription, event }: DueDelivery,
+    { verdict, statusCode, error }: AttemptResult,
+  ): void {
     const { log } = this.#options;
-    const about = { delivery: delivery.id, event_id: event.id, event: event.name, subscription: subscription.id, status: statusCode };
+    const about = {
+      delivery: delivery.id,
+      event_id: event.id,
+      event: event.name,
+      subscription: subscription.id,
+      status: statusCode,
+    };
     if (verdict === 'success') log.debug(about, 'delivered');
     else log.info({ ...about, reason: error }, 'attempt failed');
-    if (verdict === 'gone') log.warn({ subscription: subscription.id }, 'the receiver answered 410: its subscription is removed');
+    if (verdict === 'gone')
+      log.warn(
+        { subscription: subscription.id },
+        'the receiver answered 410: its subscription is removed',
+      );
   }
 
-  async #record({ delivery, subscription }: DueDelivery, result: AttemptResult, at: Date): Promise<void> {
-    const recorded = await this.#results.do({ deliveryId: delivery.id, subscriptionId: subscription.id, nextAttemptAt: delivery.nextAttemptAt, result, at });
+  async #record(
+    { delivery, subscription }: DueDelivery,
+    result: AttemptResult,
+    at: Date,
+  ): Promise<void> {
+    const recorded = await this.#results.do({
+      deliveryId: delivery.id,
+      subscriptionId: subscription.id,
+      nextAttemptAt: delivery.nextAttemptAt,
+      result,
+      at,
+    });
     if (recorded !== null && recorded.status !== 'pending') this.#observer.ended(recorded);
   }
 }

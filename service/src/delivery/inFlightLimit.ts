@@ -2,9 +2,9 @@ import type { AttemptVerdict } from '../domain/delivery.ts';
 
 /**
  * How many deliveries of one subscription may be under way at once. It follows what the receiver
- * bears: up while answers are fast, down while they are slow, halved by each time-out and 5xx. A receiver
- * that handles one request after the other in s makes the last of n wait n·s: the limit settles where
- * that is about a tenth of the deadline, or at 1.
+ * bears: up while answers are fast, down while they are slow, halved by each time-out and 5xx. A
+ * receiver that handles one request after the other in s makes the last of n wait n·s: the limit
+ * settles where that is about a tenth of the deadline, or at 1.
  * @see design section 3, Deliveries ("A slow subscriber is not overrun"); docs/decisions/0027
  */
 export const LOWEST_LIMIT = 1;
@@ -16,7 +16,10 @@ const FAST = 0.1;
 const SLOW = 0.3;
 /** After so many failures in a row the receiver is taken for dead. */
 const DEAD_AFTER = 5;
-/** A dead receiver that refuses at once would else be tried hundreds of times a second, and each try is written down. */
+/**
+ * A dead receiver that refuses at once would else be tried hundreds of times a second, and each try
+ * is written down.
+ */
 const PAUSE_MS = 100;
 
 export class InFlightLimit {
@@ -77,7 +80,8 @@ export class InFlightLimit {
     this.#pausedUntil = this.#failuresInRow >= DEAD_AFTER ? this.#usedAt + PAUSE_MS : -Infinity;
     if (verdict === 'retry') this.#set(this.#limit / 2);
     else if (durationMs > SLOW * this.#timeoutMs) this.#set(this.#limit - 1);
-    else if (durationMs < FAST * this.#timeoutMs && wasFull) this.#set(this.#limit + 1 / Math.sqrt(this.#limit));
+    else if (durationMs < FAST * this.#timeoutMs && wasFull)
+      this.#set(this.#limit + 1 / Math.sqrt(this.#limit));
   }
 
   #set(limit: number): void {

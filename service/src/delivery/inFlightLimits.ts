@@ -4,7 +4,10 @@ import { InFlightLimit } from './inFlightLimit.ts';
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
-/** The limit of each lineage's deliveries. One that has long been idle is forgotten: they come and go with subscriptions. */
+/**
+ * The limit of each lineage's deliveries. One that has long been idle is forgotten: they come and
+ * go with subscriptions.
+ */
 export class InFlightLimits {
   readonly #byLineage = new Map<string, InFlightLimit>();
   readonly #timeoutMs: number;
@@ -31,7 +34,8 @@ export class InFlightLimits {
 
   /** Looks at all of them only when they have doubled since the last time. */
   #sweep(): void {
-    for (const [lineageId, limit] of this.#byLineage) if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#byLineage.delete(lineageId);
+    for (const [lineageId, limit] of this.#byLineage)
+      if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#byLineage.delete(lineageId);
     this.#sweepAt = Math.max(FIRST_SWEEP_AT, 2 * this.size);
   }
 }

@@ -29,11 +29,18 @@ export interface LoadedDeliveries {
  * successor is given back; what has nothing to send any more (nobody took the place of its
  * subscription, its event is past retention) is cancelled.
  */
-export const loadDueDeliveries = async ({ store, clock, secrets }: Deps, jobs: readonly Job[]): Promise<LoadedDeliveries> => {
+export const loadDueDeliveries = async (
+  { store, clock, secrets }: Deps,
+  jobs: readonly Job[],
+): Promise<LoadedDeliveries> => {
   const now = clock.now();
   const { due, cancelled, waiting } = await store.transaction(async (tx) => {
     const holders = new LineageHolders(tx);
-    const found = { due: [] as Omit<DueDelivery, 'secrets'>[], cancelled: [] as Delivery[], waiting: new Set<string>() };
+    const found = {
+      due: [] as Omit<DueDelivery, 'secrets'>[],
+      cancelled: [] as Delivery[],
+      waiting: new Set<string>(),
+    };
     // Asked for at once: a store may read them together.
     const loaded = await Promise.all(jobs.map((job) => load(tx, holders, job)));
     for (const [i, each] of loaded.entries()) {
@@ -71,10 +78,14 @@ async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded |
   return giveUp(tx, job, delivery);
 }
 
-/** Locked: nobody may ask for it to be sent again before its job is gone. @param before as it was looked at */
+/**
+ * Locked: nobody may ask for it to be sent again before its job is gone. @param before as it was
+ * looked at
+ */
 async function giveUp(tx: Tx, { id }: Job, before: Delivery | null): Promise<Loaded | null> {
   const delivery = await tx.deliveries.get(id);
-  if (delivery?.status === 'pending' && before?.status !== 'pending') return null; // asked for again at this moment: it has a new job
+  // asked for again at this moment: it has a new job
+  if (delivery?.status === 'pending' && before?.status !== 'pending') return null;
   await tx.jobs.complete(id);
   if (delivery?.status !== 'pending') return null;
   const cancelled: Delivery = { ...delivery, status: 'cancelled', nextAttemptAt: null };

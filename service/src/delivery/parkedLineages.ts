@@ -1,13 +1,16 @@
 /** How often a lineage without a living subscription is looked at again. */
 const LOOK_AGAIN_MS = 500;
-/** One that was not looked at for so long has nothing to send any more, or another process looks after it. */
+/**
+ * One that was not looked at for so long has nothing to send any more, or another process looks
+ * after it.
+ */
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
 /**
- * The lineages whose subscription was removed and has no successor yet: nothing of theirs is sent. Every
- * half second one delivery is claimed to see whether that has changed, so that thousands that wait cost
- * no more than one, and a successor that another process made is noticed as well.
+ * The lineages whose subscription was removed and has no successor yet: nothing of theirs is sent.
+ * Every half second one delivery is claimed to see whether that has changed, so that thousands that
+ * wait cost no more than one, and a successor that another process made is noticed as well.
  * @see decision 0022
  */
 export class ParkedLineages {

@@ -13,7 +13,10 @@ const MOST_IN_FLIGHT = 4;
 /** A longer one is begun anew, which does no harm. */
 const LEASE_MS = 60_000;
 
-/** Does what removed subscriptions leave to do: recalls what met a 404, and ends their time. @see decision 0022 */
+/**
+ * Does what removed subscriptions leave to do: recalls what met a 404, and ends their time. @see
+ * decision 0022
+ */
 export class Retirements {
   readonly #loop: WorkLoop;
 
@@ -23,7 +26,10 @@ export class Retirements {
       try {
         await workOn(deps, job);
       } catch (error) {
-        log.error({ err: error, job: job.id }, 'a removed subscription could not be followed up; it is tried again');
+        log.error(
+          { err: error, job: job.id },
+          'a removed subscription could not be followed up; it is tried again',
+        );
       }
     };
     this.#loop = new WorkLoop({
@@ -33,7 +39,8 @@ export class Retirements {
       mostInFlight: MOST_IN_FLIGHT,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => run(job).finally(() => done(job))))),
+      run: async (jobs, done) =>
+        void (await Promise.all(jobs.map((job) => run(job).finally(() => done(job))))),
     });
   }
 
@@ -51,7 +58,8 @@ async function workOn(deps: Deps, { id, group, data }: Job): Promise<void> {
   }
   await deps.store.transaction(async (tx) => {
     const retired = await tx.retiredSubscriptions.get(String(data.subscriptionId));
-    // Its place was handed on when this job had been claimed already: the job has another time by now.
+    // Its place was handed on when this job had been claimed already: the job has another time by
+    // now.
     if (retired && !isVacant(retired) && data.isHandedOn !== true) return;
     if (retired) await endRetirement(tx, retired);
     await tx.jobs.complete(id);

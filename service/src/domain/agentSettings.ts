@@ -14,9 +14,15 @@ export interface AgentSettings extends Document {
   readonly instructions: string;
   /** Working languages, the preferred one first. */
   readonly languages: readonly Language[];
-  /** Null: nobody has decided; the agent then is on when a model is configured. The first tool that goes live decides. */
+  /**
+   * Null: nobody has decided; the agent then is on when a model is configured. The first tool that
+   * goes live decides.
+   */
   readonly enabled: boolean | null;
-  /** Whether the agent may make payment links: not at all, when a person approves each, or by itself. */
+  /**
+   * Whether the agent may make payment links: not at all, when a person approves each, or by
+   * itself.
+   */
   readonly paymentLinks?: PaymentLinkPolicy;
   readonly updatedAt: string;
 }
@@ -24,9 +30,20 @@ export interface AgentSettings extends Document {
 export const PAYMENT_LINK_POLICIES = ['off', 'ask', 'allow'] as const;
 export type PaymentLinkPolicy = (typeof PAYMENT_LINK_POLICIES)[number];
 /** A person decides, until the team says otherwise. */
-export const paymentLinkPolicyOf = ({ paymentLinks }: Pick<AgentSettings, 'paymentLinks'>): PaymentLinkPolicy => paymentLinks ?? 'ask';
+export const paymentLinkPolicyOf = ({
+  paymentLinks,
+}: Pick<AgentSettings, 'paymentLinks'>): PaymentLinkPolicy => paymentLinks ?? 'ask';
 
-export const DEFAULT_AGENT = { name: 'Assistant', greeting: '', instructions: '', languages: ['en', 'es', 'pt'], enabled: null } as const satisfies Partial<AgentSettings>;
+export const DEFAULT_AGENT = {
+  name: 'Assistant',
+  greeting: '',
+  instructions: '',
+  languages: ['en', 'es', 'pt'],
+  enabled: null,
+} as const satisfies Partial<AgentSettings>;
 
 /** @param isOnByDefault whether a model is configured */
-export const isEnabled = (settings: Pick<AgentSettings, 'enabled'>, isOnByDefault: boolean): boolean => settings.enabled ?? isOnByDefault;
+export const isEnabled = (
+  settings: Pick<AgentSettings, 'enabled'>,
+  isOnByDefault: boolean,
+): boolean => settings.enabled ?? isOnByDefault;

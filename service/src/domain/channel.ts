@@ -15,7 +15,10 @@ export const WEB_CHAT: ChannelType = 'web_chat';
 
 /** What the domain has to know of a channel. */
 export interface ChannelCapabilities {
-  /** True: messages to the customer are sent by the channel's adapter. False: a stored message is in the channel. */
+  /**
+   * True: messages to the customer are sent by the channel's adapter. False: a stored message is in
+   * the channel.
+   */
   readonly isSent: boolean;
   /** The longest text that the channel takes at once, in characters; longer messages are split. */
   readonly textMax: number;
@@ -43,7 +46,10 @@ export interface Channel extends Document {
   readonly type: ChannelType;
   /** As the team calls it. */
   readonly name: string;
-  /** The channel's own id of the account (WhatsApp: the phone number id); unique in the workspace and type. */
+  /**
+   * The channel's own id of the account (WhatsApp: the phone number id); unique in the workspace
+   * and type.
+   */
   readonly account: string;
   /** What is not secret, by the adapter's field names. */
   readonly settings: Readonly<Record<string, string>>;

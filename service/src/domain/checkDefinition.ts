@@ -7,15 +7,18 @@ import type { ToolDefinition } from './tool.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What a caller says of a tool, before it was looked at. */
-export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & { readonly requestTemplate: unknown };
+export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {
+  readonly requestTemplate: unknown;
+};
 
 /**
  * Looks at a whole definition: its schema, its template, and whether its address may be called.
  * @param secretNames what `{{secrets.NAME}}` may name
- * @param before the definition that is changed: an address that stays is not looked up again, so that a
- *   tool can be edited while its system is down
+ * @param before the definition that is changed: an address that stays is not looked up again, so
+ * that a tool can be edited while its system is down
  * @returns it with the template in its stored form
- * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait; target_url_* (422)
+ * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait;
+ * target_url_* (422)
  * @see spec section 2 (Custom tool definition), section 8
  */
 export async function checkDefinition(
@@ -29,30 +32,50 @@ export async function checkDefinition(
   const read = () => {
     compileParameters(wanted.parameters);
     if (wanted.kind === 'Webhook') return { ...wanted, requestTemplate: null };
-    return { ...wanted, requestTemplate: parseRequestTemplate(wanted.requestTemplate, { parameters: wanted.parameters, secretNames }) };
+    return {
+      ...wanted,
+      requestTemplate: parseRequestTemplate(wanted.requestTemplate, {
+        parameters: wanted.parameters,
+        secretNames,
+      }),
+    };
   };
   const definition = await checkInTurn(workspace, bounds, () => asCallerError(read));
   const address = addressOf(definition);
-  if (before === undefined || address !== addressOf(before)) await checkTargetUrl(workspace, address, definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url');
+  if (before === undefined || address !== addressOf(before))
+    await checkTargetUrl(
+      workspace,
+      address,
+      definition.kind === 'Webhook' ? 'endpoint' : 'request_template.url',
+    );
   return definition;
 }
 
-const addressOf = ({ endpoint, requestTemplate }: ToolDefinition) => (requestTemplate === null ? endpoint! : withoutPlaceholders(requestTemplate.url));
+const addressOf = ({ endpoint, requestTemplate }: ToolDefinition) =>
+  requestTemplate === null ? endpoint! : withoutPlaceholders(requestTemplate.url);
 
 /** Placeholders stand in path and query only; which address is called does not depend on them. */
 const withoutPlaceholders = (url: string) => url.replace(/\{\{.*?\}\}/gs, 'x');
 
-function refuseMixedKinds({ kind, endpoint, requestTemplate }: WantedDefinition, secretNames: readonly string[]): void {
+function refuseMixedKinds(
+  { kind, endpoint, requestTemplate }: WantedDefinition,
+  secretNames: readonly string[],
+): void {
   const refuse = (param: string, message: string) => {
     throw new AppError('invalid_request', `${param} ${message}.`, { param });
   };
   if (kind === 'Webhook') {
-    if (endpoint === null) refuse('endpoint', 'is missing: a Webhook tool needs the https:// address that is called');
-    if (requestTemplate !== null) refuse('request_template', 'is for the HTTP kind; a Webhook tool has an endpoint');
-    if (secretNames.length > 0) refuse('secrets', 'are for the HTTP kind; a Webhook tool has a signing secret of its own');
+    if (endpoint === null)
+      refuse('endpoint', 'is missing: a Webhook tool needs the https:// address that is called');
+    if (requestTemplate !== null)
+      refuse('request_template', 'is for the HTTP kind; a Webhook tool has an endpoint');
+    if (secretNames.length > 0)
+      refuse('secrets', 'are for the HTTP kind; a Webhook tool has a signing secret of its own');
   } else {
-    if (requestTemplate === null) refuse('request_template', 'is missing: an HTTP tool needs it to know how to call');
-    if (endpoint !== null) refuse('endpoint', 'is for the Webhook kind; an HTTP tool has request_template.url');
+    if (requestTemplate === null)
+      refuse('request_template', 'is missing: an HTTP tool needs it to know how to call');
+    if (endpoint !== null)
+      refuse('endpoint', 'is for the Webhook kind; an HTTP tool has request_template.url');
   }
 }
 
@@ -60,7 +83,8 @@ function asCallerError<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof ParametersError || error instanceof RequestTemplateError) throw new AppError('invalid_request', error.message, { param: error.param });
+    if (error instanceof ParametersError || error instanceof RequestTemplateError)
+      throw new AppError('invalid_request', error.message, { param: error.param });
     throw error;
   }
 }

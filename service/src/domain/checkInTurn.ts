@@ -3,18 +3,30 @@ import { loopShare } from '../limits/loopShare.ts';
 import { AppError } from './errorCatalogue.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Of one workspace: a check takes up to a quarter of a second, and what comes later would wait for longer than its caller does. */
+/**
+ * Of one workspace: a check takes up to a quarter of a second, and what comes later would wait for
+ * longer than its caller does.
+ */
 const MAX_WAITING = 50;
 
 /**
- * Looks at a tool's definition, or at the arguments of a test call, when the workspace's turn comes: each
- * may hold the event loop for a moment, and one workspace's do not hold up those of another.
+ * Looks at a tool's definition, or at the arguments of a test call, when the workspace's turn
+ * comes: each may hold the event loop for a moment, and one workspace's do not hold up those of
+ * another.
  * @throws what the check throws; rate_limited (429) when too many of the workspace wait
  */
-export async function checkInTurn<T>(workspace: Pick<Workspace, 'id'>, bounds: Bounds, check: () => T): Promise<T> {
+export async function checkInTurn<T>(
+  workspace: Pick<Workspace, 'id'>,
+  bounds: Bounds,
+  check: () => T,
+): Promise<T> {
   if (loopShare.waitingOf(workspace.id) >= MAX_WAITING) {
     bounds.reached('workspace_checks');
-    throw new AppError('rate_limited', `${MAX_WAITING} definitions and test calls of this workspace wait to be checked. Try again in a few seconds, with fewer at once.`, { retryAfterSeconds: 5 });
+    throw new AppError(
+      'rate_limited',
+      `${MAX_WAITING} definitions and test calls of this workspace wait to be checked. Try again in a few seconds, with fewer at once.`,
+      { retryAfterSeconds: 5 },
+    );
   }
   return loopShare.run(workspace.id, check);
 }

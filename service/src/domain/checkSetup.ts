@@ -13,20 +13,33 @@ export interface CheckedSetup {
 }
 
 /**
- * Checks what a team has filled in against the fields of a channel or a payment provider. Values are
- * trimmed. An empty text takes a value away that is not required; of a generated one, a new one is made.
- * What is left out stays as it is; when the account is new, generated values that are left out are made.
+ * Checks what a team has filled in against the fields of a channel or a payment provider. Values
+ * are trimmed. An empty text takes a value away that is not required; of a generated one, a new one
+ * is made. What is left out stays as it is; when the account is new, generated values that are left
+ * out are made.
  * @throws invalid_request (400) with param `settings.<name>`
  */
-export function checkSetup(fields: readonly SetupField[], given: SetupValues, { isNew }: { isNew: boolean }): CheckedSetup {
+export function checkSetup(
+  fields: readonly SetupField[],
+  given: SetupValues,
+  { isNew }: { isNew: boolean },
+): CheckedSetup {
   const unknown = Object.keys(given).find((name) => !fields.some((field) => field.name === name));
-  if (unknown !== undefined) throw refused(unknown.slice(0, 64), `is not known; there is ${fields.map(({ name }) => name).join(', ')}`);
+  if (unknown !== undefined)
+    throw refused(
+      unknown.slice(0, 64),
+      `is not known; there is ${fields.map(({ name }) => name).join(', ')}`,
+    );
 
   const settings: Record<string, string> = {};
   const secrets: Record<string, string> = {};
   const removed: string[] = [];
   for (const field of fields) {
-    const value = Object.hasOwn(given, field.name) ? checkedValue(field, given[field.name]!) : isNew ? newValue(field) : null;
+    const value = Object.hasOwn(given, field.name)
+      ? checkedValue(field, given[field.name]!)
+      : isNew
+        ? newValue(field)
+        : null;
     if (value === null) continue;
     if (value === '') removed.push(field.name);
     else if (isKeptSealed(field)) secrets[field.name] = value;
@@ -41,10 +54,14 @@ const isKeptSealed = ({ kind }: SetupField): boolean => kind === 'secret' || kin
 function checkedValue(field: SetupField, text: string): string {
   const value = text.trim();
   if (value === '') return emptyValue(field);
-  if (!value.isWellFormed() || value.includes('\0')) throw refused(field.name, 'must be well-formed Unicode without NUL');
-  if (field.kind !== 'lines' && /\p{Cc}/u.test(value)) throw refused(field.name, 'must be one line, without control characters');
-  if ([...value].length > field.max) throw refused(field.name, `must have at most ${field.max} characters`);
-  if (field.pattern && !new RegExp(field.pattern).test(value)) throw refused(field.name, field.hint ?? 'is not in the right form');
+  if (!value.isWellFormed() || value.includes('\0'))
+    throw refused(field.name, 'must be well-formed Unicode without NUL');
+  if (field.kind !== 'lines' && /\p{Cc}/u.test(value))
+    throw refused(field.name, 'must be one line, without control characters');
+  if ([...value].length > field.max)
+    throw refused(field.name, `must have at most ${field.max} characters`);
+  if (field.pattern && !new RegExp(field.pattern).test(value))
+    throw refused(field.name, field.hint ?? 'is not in the right form');
   return value;
 }
 
@@ -61,4 +78,5 @@ function newValue(field: SetupField): string | null {
   return null;
 }
 
-const refused = (name: string, problem: string) => new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });
+const refused = (name: string, problem: string) =>
+  new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });

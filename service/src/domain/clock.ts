@@ -13,7 +13,10 @@ export interface SteadyClock extends Clock {
   steadyMs(): number;
 }
 
-export const systemClock: SteadyClock = { now: () => new Date(), steadyMs: () => performance.now() };
+export const systemClock: SteadyClock = {
+  now: () => new Date(),
+  steadyMs: () => performance.now(),
+};
 
 /** ISO 8601 with a numeric offset, as every time on the wire: `2026-11-21T10:00:00.000+00:00`. */
 export function timestamp(date: Date): string {

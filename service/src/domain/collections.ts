@@ -19,7 +19,10 @@ import type { Tool } from './tool.ts';
 import type { ToolCall } from './toolCall.ts';
 import type { Member, Workspace } from './workspace.ts';
 
-/** The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path and key. */
+/**
+ * The first answer to a write that carried an Idempotency-Key. Id: hash of workspace, method, path
+ * and key.
+ */
 export interface IdempotentAnswer extends Document {
   readonly requestHash: string;
   readonly status: number;
@@ -31,7 +34,10 @@ export interface IdempotentAnswer extends Document {
   readonly expiresAt: string;
 }
 
-/** What the service keeps about itself: the encryption key's fingerprint, and how far everything is sealed. */
+/**
+ * What the service keeps about itself: the encryption key's fingerprint, and how far everything is
+ * sealed.
+ */
 export interface Setting extends Document {
   readonly value: string;
   /** What is sealed; see encryption/sealEarlierDocument.ts. Left out: 1. */
@@ -44,12 +50,20 @@ export interface Setting extends Document {
 export const collections = {
   settings: collection<Setting>({ indexes: [] }),
   workspaces: collection<Workspace>({ indexes: [{ on: [] }, { on: ['slug'], unique: true }] }),
-  members: collection<Member>({ indexes: [{ on: ['workspaceId'] }, { on: ['email'], unique: true }] }),
-  sessions: collection<Session>({ indexes: [{ on: ['memberId'] }, { on: ['kind'], orderBy: 'expiresAt' }] }),
+  members: collection<Member>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['email'], unique: true }],
+  }),
+  sessions: collection<Session>({
+    indexes: [{ on: ['memberId'] }, { on: ['kind'], orderBy: 'expiresAt' }],
+  }),
   invites: collection<Invite>({ indexes: [{ on: ['workspaceId'] }] }),
   readMarks: collection<ReadMark>({ indexes: [{ on: ['memberId'] }] }),
-  apiKeys: collection<ApiKey>({ indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }] }),
-  channels: collection<Channel>({ indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'type', 'account'], unique: true }] }),
+  apiKeys: collection<ApiKey>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['hash'], unique: true }],
+  }),
+  channels: collection<Channel>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'type', 'account'], unique: true }],
+  }),
   contacts: collection<Contact>({
     indexes: [
       { on: ['workspaceId', 'phone'] },
@@ -58,7 +72,9 @@ export const collections = {
       { on: ['workspaceId', 'channel', 'channelAccount', 'channelUserId'], unique: true },
     ],
   }),
-  chatSessions: collection<ChatSession>({ indexes: [{ on: [], orderBy: 'createdAt' }, { on: ['contactId'] }] }),
+  chatSessions: collection<ChatSession>({
+    indexes: [{ on: [], orderBy: 'createdAt' }, { on: ['contactId'] }],
+  }),
   conversations: collection<Conversation>({
     indexes: [
       { on: ['workspaceId'] },
@@ -85,7 +101,9 @@ export const collections = {
       { on: ['workspaceId', 'channelMessageId'], unique: true },
     ],
   }),
-  systemNotes: collection<SystemNote>({ indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }] }),
+  systemNotes: collection<SystemNote>({
+    indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }],
+  }),
   subscriptions: collection<Subscription>({
     indexes: [
       { on: ['workspaceId'] },
@@ -95,7 +113,12 @@ export const collections = {
     ],
   }),
   retiredSubscriptions: collection<RetiredSubscription>({
-    indexes: [{ on: [] }, { on: ['workspaceId', 'event'] }, { on: ['workspaceId'], orderBy: 'removedAt' }, { on: ['lineageId'] }],
+    indexes: [
+      { on: [] },
+      { on: ['workspaceId', 'event'] },
+      { on: ['workspaceId'], orderBy: 'removedAt' },
+      { on: ['lineageId'] },
+    ],
   }),
   events: collection<Event>({ indexes: [{ on: [] }] }),
   deliveries: collection<Delivery>({
@@ -107,7 +130,11 @@ export const collections = {
     ],
   }),
   tools: collection<Tool>({
-    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'status'] }, { on: ['workspaceId', 'name'], unique: true }],
+    indexes: [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'status'] },
+      { on: ['workspaceId', 'name'], unique: true },
+    ],
   }),
   toolCalls: collection<ToolCall>({
     indexes: [
@@ -134,15 +161,21 @@ export const collections = {
       { on: ['pageTokenHash'], unique: true },
     ],
   }),
-  paymentAccounts: collection<PaymentAccount>({ indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'provider'], unique: true }] }),
+  paymentAccounts: collection<PaymentAccount>({
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'provider'], unique: true }],
+  }),
   agentSettings: collection<AgentSettings>({ indexes: [{ on: ['workspaceId'] }] }),
   agentTurns: collection<AgentTurn>({ indexes: [] }),
-  idempotentAnswers: collection<IdempotentAnswer>({ indexes: [{ on: ['kind'], orderBy: 'expiresAt' }] }),
+  idempotentAnswers: collection<IdempotentAnswer>({
+    indexes: [{ on: ['kind'], orderBy: 'expiresAt' }],
+  }),
 };
 
 /** The workspace that a document belongs to, in whose share of the memory it counts. */
 export const workspaceOf = (collection: string, document: Document): string | null =>
-  collection === 'workspaces' ? document.id : ((document as { workspaceId?: string }).workspaceId ?? null);
+  collection === 'workspaces'
+    ? document.id
+    : ((document as { workspaceId?: string }).workspaceId ?? null);
 
 export type ServiceStore = Store<typeof collections>;
 export type Tx = Transaction<typeof collections>;

@@ -6,7 +6,10 @@ import type { ChannelType } from './channel.ts';
 export interface Contact extends Document {
   readonly workspaceId: string;
   readonly channel: ChannelType;
-  /** The account of the workspace that they wrote to (WhatsApp: the phone number id); null in the hosted chat. */
+  /**
+   * The account of the workspace that they wrote to (WhatsApp: the phone number id); null in the
+   * hosted chat.
+   */
   readonly channelAccount?: string | null;
   /** The channel's own id of the person, when it has one beside the phone number. */
   readonly channelUserId?: string | null;

@@ -11,10 +11,21 @@ import type { Sender } from './message.ts';
  * @see design section 3, "Actions by status"
  */
 
-export const CONVERSATION_STATUSES = ['ai_active', 'awaiting_human', 'human_active', 'closed'] as const;
+export const CONVERSATION_STATUSES = [
+  'ai_active',
+  'awaiting_human',
+  'human_active',
+  'closed',
+] as const;
 export type ConversationStatus = (typeof CONVERSATION_STATUSES)[number];
 
-export const VERDICTS = ['goal_reached', 'goal_not_reached', 'no_response', 'not_relevant', 'unknown'] as const;
+export const VERDICTS = [
+  'goal_reached',
+  'goal_not_reached',
+  'no_response',
+  'not_relevant',
+  'unknown',
+] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
 /** Who acted on a conversation: everyone but the customer. */
@@ -26,7 +37,12 @@ export interface Actor {
 }
 
 export const PERSON_HANDOVER_REASONS = ['team_takeover', 'api_takeover', 'api_message'] as const;
-export const AGENT_HANDOVER_REASONS = ['customer_request', 'missing_knowledge', 'tool_failure', 'agent_error'] as const;
+export const AGENT_HANDOVER_REASONS = [
+  'customer_request',
+  'missing_knowledge',
+  'tool_failure',
+  'agent_error',
+] as const;
 export const HANDOVER_REASONS = [...PERSON_HANDOVER_REASONS, ...AGENT_HANDOVER_REASONS] as const;
 export type AgentHandoverReason = (typeof AGENT_HANDOVER_REASONS)[number];
 export type HandoverReason = (typeof HANDOVER_REASONS)[number];
@@ -53,7 +69,10 @@ export interface Conversation extends Document {
   readonly funnelStage: FunnelStage;
   readonly messageCount: number;
   readonly customerMessageCount: number;
-  /** Raised by takeover, handback, close and each inbound message: work of the agent begun before is stale. */
+  /**
+   * Raised by takeover, handback, close and each inbound message: work of the agent begun before is
+   * stale.
+   */
   readonly controlEpoch: number;
   readonly pendingApprovals: number;
   readonly handover: Handover | null;
@@ -68,7 +87,10 @@ export interface Conversation extends Document {
 }
 
 export function openConversation(
-  start: Pick<Conversation, 'id' | 'workspaceId' | 'contactId' | 'channel' | 'previousConversationId'>,
+  start: Pick<
+    Conversation,
+    'id' | 'workspaceId' | 'contactId' | 'channel' | 'previousConversationId'
+  >,
   now: Date,
 ): Conversation {
   return {
@@ -98,7 +120,10 @@ export function assertOpen(conversation: Conversation): void {
   );
 }
 
-/** A person takes control. When a person has it already it stays so; another team member then takes it from them. */
+/**
+ * A person takes control. When a person has it already it stays so; another team member then takes
+ * it from them.
+ */
 export function takeOver(
   conversation: Conversation,
   by: { reason: HandoverReason; note: string | null; actor: Actor },
@@ -107,7 +132,9 @@ export function takeOver(
   assertOpen(conversation);
   const takenBy = by.actor.memberId ?? null;
   if (conversation.status === 'human_active') {
-    return takenBy === null || takenBy === conversation.takenBy ? conversation : { ...conversation, takenBy, updatedAt: timestamp(now) };
+    return takenBy === null || takenBy === conversation.takenBy
+      ? conversation
+      : { ...conversation, takenBy, updatedAt: timestamp(now) };
   }
   return {
     ...conversation,
@@ -155,18 +182,31 @@ export function close(
   return {
     ...conversation,
     status: 'closed',
-    outcome: { verdict: closing.verdict, summary: closing.summary, closedBy: closing.actor, closedAt },
+    outcome: {
+      verdict: closing.verdict,
+      summary: closing.summary,
+      closedBy: closing.actor,
+      closedAt,
+    },
     controlEpoch: conversation.controlEpoch + 1,
     updatedAt: closedAt,
     closedAt,
   };
 }
 
-/** Counts a message. The customer's raise the control epoch; their second one moves the funnel to `engaged`. */
-export function countMessage(conversation: Conversation, direction: 'inbound' | 'outbound', now: Date): Conversation {
+/**
+ * Counts a message. The customer's raise the control epoch; their second one moves the funnel to
+ * `engaged`.
+ */
+export function countMessage(
+  conversation: Conversation,
+  direction: 'inbound' | 'outbound',
+  now: Date,
+): Conversation {
   const inbound = direction === 'inbound';
   const customerMessageCount = conversation.customerMessageCount + (inbound ? 1 : 0);
-  const engaged = inbound && customerMessageCount >= 2 && isForward(conversation.funnelStage, 'engaged');
+  const engaged =
+    inbound && customerMessageCount >= 2 && isForward(conversation.funnelStage, 'engaged');
   return {
     ...conversation,
     messageCount: conversation.messageCount + 1,
@@ -179,7 +219,8 @@ export function countMessage(conversation: Conversation, direction: 'inbound' | 
 
 /**
  * Sets the funnel stage.
- * @returns `qualifiedNow` true the first time in its life that the conversation is at `qualified` or beyond
+ * @returns `qualifiedNow` true the first time in its life that the conversation is at `qualified`
+ * or beyond
  */
 export function moveStage(
   conversation: Conversation,

@@ -8,11 +8,16 @@ import { data } from 'currency-codes';
 /** Precious metals, test codes and the like stand in ISO 4217 too, all with X; these are money. */
 const MONEY_WITH_X = ['XAF', 'XCD', 'XOF', 'XPF'];
 
-/** In ISO 4217 since 2025 (amendment 176), and not yet in the list that we have: the Caribbean guilder. */
+/**
+ * In ISO 4217 since 2025 (amendment 176), and not yet in the list that we have: the Caribbean
+ * guilder.
+ */
 const ADDED: readonly (readonly [string, number])[] = [['xcg', 2]];
 
 const DECIMALS: ReadonlyMap<string, number> = new Map([
-  ...data.filter(({ code }) => !code.startsWith('X') || MONEY_WITH_X.includes(code)).map(({ code, digits }) => [code.toLowerCase(), digits] as const),
+  ...data
+    .filter(({ code }) => !code.startsWith('X') || MONEY_WITH_X.includes(code))
+    .map(({ code, digits }) => [code.toLowerCase(), digits] as const),
   ...ADDED,
 ]);
 
@@ -31,10 +36,18 @@ export function decimalsOf(currency: string): number {
   return decimals;
 }
 
-/** For people: `US$49.00`, `JP¥4,900`, `KWD 4.900`. Never a bare `$`, which is pesos to many of them. @param amount minor units */
+/**
+ * For people: `US$49.00`, `JP¥4,900`, `KWD 4.900`. Never a bare `$`, which is pesos to many of
+ * them. @param amount minor units
+ */
 export function formatAmount(amount: number, currency: string, locale = 'en-001'): string {
   const digits = decimalsOf(currency);
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
   return format.format(minorToText(amount, digits) as `${number}`);
 }
 
@@ -46,9 +59,9 @@ export function minorToText(amount: number, decimals: number): string {
 }
 
 /**
- * What a person types in the main unit (`49`, `49.9`, `49,90`) in minor units, exactly.
- * Null when it is no amount, has more decimals than the currency, or is not from 1 to AMOUNT_MAX. What
- * can be read in two ways is none: no separators of thousands, and of currencies with three decimals
+ * What a person types in the main unit (`49`, `49.9`, `49,90`) in minor units, exactly. Null when
+ * it is no amount, has more decimals than the currency, or is not from 1 to AMOUNT_MAX. What can be
+ * read in two ways is none: no separators of thousands, and of currencies with three decimals
  * `4,900` (four thousand nine hundred for some, four point nine for others).
  */
 export function parseAmount(text: string, currency: string): number | null {
@@ -61,10 +74,16 @@ export function parseAmount(text: string, currency: string): number | null {
   return amount >= 1 && amount <= AMOUNT_MAX ? amount : null;
 }
 
-/** What `parseAmount` takes, in words: the end of a sentence that begins with the field. @param currency lower case */
+/**
+ * What `parseAmount` takes, in words: the end of a sentence that begins with the field. @param
+ * currency lower case
+ */
 export function amountHint(currency: string): string {
   const decimals = decimalsOf(currency);
   const example = minorToText(49 * 10 ** decimals, decimals);
-  const rule = decimals === 0 ? 'without decimals and separators' : `with at most ${decimals} decimals and no separators between thousands`;
+  const rule =
+    decimals === 0
+      ? 'without decimals and separators'
+      : `with at most ${decimals} decimals and no separators between thousands`;
   return `must be an amount of ${currency.toUpperCase()} such as ${example}, ${rule}, more than 0 and at most ${minorToText(AMOUNT_MAX, decimals)}`;
 }

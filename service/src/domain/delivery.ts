@@ -36,7 +36,10 @@ export interface Delivery extends Document {
   readonly roundStart: number;
   /** `manual` when the round was asked for by redeliver or recover. */
   readonly trigger: 'automatic' | 'manual';
-  /** Asked for one by one, by redeliver: the receiver should take it although it may have taken it before. Absent in what older versions stored; see `askedToRepeat`. */
+  /**
+   * Asked for one by one, by redeliver: the receiver should take it although it may have taken it
+   * before. Absent in what older versions stored; see `askedToRepeat`.
+   */
   readonly isRepeat?: boolean;
   /** True once any attempt has succeeded. */
   readonly everDelivered: boolean;
@@ -63,20 +66,25 @@ export function judge(statusCode: number | null): AttemptVerdict {
 type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
 
 /**
- * Kept of a delivery: those of five rounds. It can be sent again without end, and each attempt writes the
- * whole delivery, with up to 4 KiB of each answer.
+ * Kept of a delivery: those of five rounds. It can be sent again without end, and each attempt
+ * writes the whole delivery, with up to 4 KiB of each answer.
  */
 export const MAX_ATTEMPTS = 20;
 
 /** How many attempts were made, those that are not kept any more included. */
-export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number => attempts.at(-1)?.number ?? 0;
+export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number =>
+  attempts.at(-1)?.number ?? 0;
 
 const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] =>
-  [...delivery.attempts, { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger }].slice(-MAX_ATTEMPTS);
+  [
+    ...delivery.attempts,
+    { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger },
+  ].slice(-MAX_ATTEMPTS);
 
 /**
  * The delivery after an attempt.
- * @param retryDelaysMs the waits between the attempts of a round; their number is the number of retries
+ * @param retryDelaysMs the waits between the attempts of a round; their number is the number of
+ * retries
  * @param random 0 to 1, for the jitter of ±20 %
  */
 export function recordAttempt(
@@ -94,29 +102,55 @@ export function recordAttempt(
   const delayMs = retryDelaysMs[attemptsMade({ attempts }) - delivery.roundStart - 1];
   if (verdict === 'retry' && delayMs !== undefined) {
     const jittered = delayMs * (0.8 + 0.4 * random);
-    return { ...recorded, status: 'pending', nextAttemptAt: timestamp(new Date(now.getTime() + jittered)) };
+    return {
+      ...recorded,
+      status: 'pending',
+      nextAttemptAt: timestamp(new Date(now.getTime() + jittered)),
+    };
   }
   // A second sending that fails does not undo that the event has arrived once.
   return { ...recorded, status: delivery.everDelivered ? 'delivered' : 'failed' };
 }
 
 /**
- * The delivery after an attempt that came to its end when the delivery had moved on: its process stood still
- * for longer than its lease, and another one has taken over. It is on record, takes no retry from the others,
- * and changes nothing of what is to come, unless it was the success that all of them are for.
+ * The delivery after an attempt that came to its end when the delivery had moved on: its process
+ * stood still for longer than its lease, and another one has taken over. It is on record, takes no
+ * retry from the others, and changes nothing of what is to come, unless it was the success that all
+ * of them are for.
  */
-export function recordLateAttempt(delivery: Delivery, attempt: AttemptMade, verdict: AttemptVerdict): Delivery {
-  const recorded = { ...delivery, attempts: withAttempt(delivery, attempt), roundStart: delivery.roundStart + 1 };
-  return verdict === 'success' ? { ...recorded, status: 'delivered', everDelivered: true, nextAttemptAt: null } : recorded;
+export function recordLateAttempt(
+  delivery: Delivery,
+  attempt: AttemptMade,
+  verdict: AttemptVerdict,
+): Delivery {
+  const recorded = {
+    ...delivery,
+    attempts: withAttempt(delivery, attempt),
+    roundStart: delivery.roundStart + 1,
+  };
+  return verdict === 'success'
+    ? { ...recorded, status: 'delivered', everDelivered: true, nextAttemptAt: null }
+    : recorded;
 }
 
-/** Said of an attempt whose receiver was being replaced: what it came to is not held against the event. */
-const REMOVED_MEANWHILE = 'Its subscription was removed at that time; the event is kept for the one that takes its place.';
+/**
+ * Said of an attempt whose receiver was being replaced: what it came to is not held against the
+ * event.
+ */
+const REMOVED_MEANWHILE =
+  'Its subscription was removed at that time; the event is kept for the one that takes its place.';
 
-/** The delivery after an attempt that failed for a subscription which was removed meanwhile: its successor has a full set of retries. */
+/**
+ * The delivery after an attempt that failed for a subscription which was removed meanwhile: its
+ * successor has a full set of retries.
+ */
 export function keepForSuccessor(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
   const error = `${attempt.error ?? ''} ${REMOVED_MEANWHILE}`.trim();
-  return requeue({ ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) }, delivery, now);
+  return requeue(
+    { ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) },
+    delivery,
+    now,
+  );
 }
 
 /** Whether its last attempt met a receiver that was not there (any more), since that time. */
@@ -133,10 +167,19 @@ export function hasFailedSince({ status, attempts, createdAt }: Delivery, since:
 }
 
 /** Whether the receiver is told to take it although it may have taken it before. */
-export const askedToRepeat = ({ trigger, isRepeat = trigger === 'manual' }: Pick<Delivery, 'trigger' | 'isRepeat'>): boolean => isRepeat;
+export const askedToRepeat = ({
+  trigger,
+  isRepeat = trigger === 'manual',
+}: Pick<Delivery, 'trigger' | 'isRepeat'>): boolean => isRepeat;
 
-/** The delivery queued once more, with a full set of retries. @param round what is new about them */
-export const requeue = (delivery: Delivery, round: Pick<Delivery, 'trigger' | 'isRepeat'>, now: Date): Delivery => ({
+/**
+ * The delivery queued once more, with a full set of retries. @param round what is new about them
+ */
+export const requeue = (
+  delivery: Delivery,
+  round: Pick<Delivery, 'trigger' | 'isRepeat'>,
+  now: Date,
+): Delivery => ({
   ...delivery,
   trigger: round.trigger,
   isRepeat: askedToRepeat(round),

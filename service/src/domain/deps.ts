@@ -10,7 +10,10 @@ import type { Workspace } from './workspace.ts';
 export interface AgentPolicy {
   /** What `enabled` is until someone decides: true when a model is configured. */
   readonly isOnByDefault: boolean;
-  /** How long the agent waits for a customer to write on, so that a burst of messages gets one reply. */
+  /**
+   * How long the agent waits for a customer to write on, so that a burst of messages gets one
+   * reply.
+   */
   readonly quietMs: number;
   /** How long a tool call waits for a person's approval. */
   readonly approvalExpiresMs: number;
@@ -27,16 +30,21 @@ export interface Deps {
    * Refuses an address that events and tool calls may not be sent to.
    * @param param the field that holds it, for the error
    * @param workspace look-ups are shared out among workspaces
-   * @throws target_url_invalid, target_url_not_https, target_url_not_public, target_url_unresolvable (422); unavailable (503)
+   * @throws target_url_invalid, target_url_not_https, target_url_not_public,
+   * target_url_unresolvable (422); unavailable (503)
    */
-  readonly checkTargetUrl: (workspace: Pick<Workspace, 'id'>, url: string, param: string) => Promise<void>;
+  readonly checkTargetUrl: (
+    workspace: Pick<Workspace, 'id'>,
+    url: string,
+    param: string,
+  ) => Promise<void>;
   /** What the environment says of the agent and its tools. */
   readonly agent: AgentPolicy;
   /** Told when a bound against abuse is reached. */
   readonly bounds: Bounds;
   /**
-   * Refuses what adds to the store while the memory for it is full: a visitor who is new sooner than the
-   * rest, and a workspace that holds much sooner than others.
+   * Refuses what adds to the store while the memory for it is full: a visitor who is new sooner
+   * than the rest, and a workspace that holds much sooner than others.
    * @param workspaceId whose it would be; null while that is not known
    * @throws unavailable (503) with Retry-After
    * @see docs/decisions/0041

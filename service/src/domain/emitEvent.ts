@@ -13,8 +13,8 @@ import type { Workspace } from './workspace.ts';
 
 /**
  * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
- * what happened and what is owed for it are one write. A subscription that was just removed is owed it
- * too, for whichever takes its place.
+ * what happened and what is owed for it are one write. A subscription that was just removed is owed
+ * it too, for whichever takes its place.
  * @see spec section 6, delivery rule 1
  */
 export async function emitEvent(
@@ -25,9 +25,16 @@ export async function emitEvent(
 ): Promise<void> {
   const id = newId('evt');
   const where = { workspaceId: about.workspace.id, event: detail.name };
-  // Asked in this order: what moves from one to the other meanwhile stands in both. See docs/decisions/0033.
-  const [subscriptions, retired] = await Promise.all([tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT }), tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT })]);
-  const lineages = new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)]);
+  // Asked in this order: what moves from one to the other meanwhile stands in both. See
+  // docs/decisions/0033.
+  const [subscriptions, retired] = await Promise.all([
+    tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT }),
+    tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT }),
+  ]);
+  const lineages = new Set([
+    ...subscriptions.map(lineageOf),
+    ...retired.map(({ lineageId }) => lineageId),
+  ]);
   if (lineages.size === 0) return;
   const event: Event = {
     id,
@@ -42,7 +49,12 @@ export async function emitEvent(
 }
 
 /** Owes an event to a subscription, named by its lineage, from now on. */
-export async function queueDelivery(tx: Tx, event: Event, lineageId: string, now: Date): Promise<Delivery> {
+export async function queueDelivery(
+  tx: Tx,
+  event: Event,
+  lineageId: string,
+  now: Date,
+): Promise<Delivery> {
   const delivery: Delivery = {
     id: newId('dlv'),
     workspaceId: event.workspaceId,
@@ -62,6 +74,21 @@ export async function queueDelivery(tx: Tx, event: Event, lineageId: string, now
   return delivery;
 }
 
-/** Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after it. */
-export const enqueueDelivery = (tx: Tx, delivery: Delivery, runAt: number, rank: number): Promise<void> =>
-  tx.jobs.enqueue({ id: delivery.id, queue: DELIVERY_QUEUE, group: workGroup(delivery.workspaceId, delivery.subscriptionId), runAt, rank, data: {} });
+/**
+ * Puts a delivery's next attempt into the work queue. A delivery has at most one job, named after
+ * it.
+ */
+export const enqueueDelivery = (
+  tx: Tx,
+  delivery: Delivery,
+  runAt: number,
+  rank: number,
+): Promise<void> =>
+  tx.jobs.enqueue({
+    id: delivery.id,
+    queue: DELIVERY_QUEUE,
+    group: workGroup(delivery.workspaceId, delivery.subscriptionId),
+    runAt,
+    rank,
+    data: {},
+  });

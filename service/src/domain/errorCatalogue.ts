@@ -14,26 +14,68 @@ export const ERROR_CATALOGUE = {
   unauthorized: { status: 401, fix: 'Send a valid key or token as `Authorization: Bearer …`.' },
   not_found: { status: 404, fix: 'Check the id or address.' },
   method_not_allowed: { status: 405, fix: 'Use a method that the `Allow` header names.' },
-  approval_already_decided: { status: 409, fix: 'The first decision counts; see decision and status of the call.' },
-  channel_exists: { status: 409, fix: 'Change the channel that `existing_id` names, or remove it first.' },
+  approval_already_decided: {
+    status: 409,
+    fix: 'The first decision counts; see decision and status of the call.',
+  },
+  channel_exists: {
+    status: 409,
+    fix: 'Change the channel that `existing_id` names, or remove it first.',
+  },
   channel_limit_reached: { status: 409, fix: 'Remove a channel that is no longer used.' },
-  channel_removed: { status: 409, fix: 'Connect the account again under Channels; then the customer can be written to.' },
-  conversation_closed: { status: 409, fix: 'The conversation is closed; a new message of the customer opens a new one.' },
-  delivery_pending: { status: 409, fix: 'Wait until the delivery has finished; see next_attempt_at.' },
+  channel_removed: {
+    status: 409,
+    fix: 'Connect the account again under Channels; then the customer can be written to.',
+  },
+  conversation_closed: {
+    status: 409,
+    fix: 'The conversation is closed; a new message of the customer opens a new one.',
+  },
+  delivery_pending: {
+    status: 409,
+    fix: 'Wait until the delivery has finished; see next_attempt_at.',
+  },
   idempotency_key_reused: { status: 409, fix: 'Use a new Idempotency-Key for a new request.' },
-  outside_messaging_window: { status: 409, fix: 'Wait until the customer writes again; the channel takes no other messages until then.' },
-  payment_not_open: { status: 409, fix: 'See the status of the payment link; make a new one if it is needed.' },
-  payment_provider_missing: { status: 409, fix: 'Set the provider up under Payments, or name one that is.' },
-  secret_limit_reached: { status: 409, fix: 'End the overlap with revoke-previous-secrets, or wait until a replaced secret expires.' },
-  subscription_exists: { status: 409, fix: 'Use the subscription that `existing_id` names, or delete it first.' },
+  outside_messaging_window: {
+    status: 409,
+    fix: 'Wait until the customer writes again; the channel takes no other messages until then.',
+  },
+  payment_not_open: {
+    status: 409,
+    fix: 'See the status of the payment link; make a new one if it is needed.',
+  },
+  payment_provider_missing: {
+    status: 409,
+    fix: 'Set the provider up under Payments, or name one that is.',
+  },
+  secret_limit_reached: {
+    status: 409,
+    fix: 'End the overlap with revoke-previous-secrets, or wait until a replaced secret expires.',
+  },
+  subscription_exists: {
+    status: 409,
+    fix: 'Use the subscription that `existing_id` names, or delete it first.',
+  },
   subscription_limit_reached: { status: 409, fix: 'Delete a subscription that is no longer used.' },
-  tool_exists: { status: 409, fix: 'Choose another name, or change the tool that `existing_id` names.' },
+  tool_exists: {
+    status: 409,
+    fix: 'Choose another name, or change the tool that `existing_id` names.',
+  },
   tool_limit_reached: { status: 409, fix: 'Delete a tool that is no longer used.' },
-  tool_not_tested: { status: 409, fix: 'Make a test call that succeeds (POST …/test), or give sample arguments to go-live.' },
+  tool_not_tested: {
+    status: 409,
+    fix: 'Make a test call that succeeds (POST …/test), or give sample arguments to go-live.',
+  },
   body_too_large: { status: 413, fix: 'Send at most 256 KiB.' },
   unsupported_media_type: { status: 415, fix: 'Send `Content-Type: application/json`, UTF-8.' },
-  payment_refused: { status: 422, fix: 'Correct what the payment provider says, or check its keys under Payments.' },
-  target_url_invalid: { status: 422, fix: 'Give an absolute https:// address without user name or password.' },
+  payment_refused: {
+    status: 422,
+    fix: 'Correct what the payment provider says, or check its keys under Payments.',
+  },
+  target_url_invalid: {
+    status: 422,
+    fix: 'Give an absolute https:// address without user name or password.',
+  },
   target_url_not_https: { status: 422, fix: 'Give an https:// address.' },
   target_url_not_public: {
     status: 422,
@@ -75,4 +117,7 @@ export class AppError extends Error {
 
 /** What is missing and what belongs to another workspace read the same. */
 export const notFound = (what: string, id: string): AppError =>
-  new AppError('not_found', `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here. ${ERROR_CATALOGUE.not_found.fix}`);
+  new AppError(
+    'not_found',
+    `There is no ${what} ${JSON.stringify(id.slice(0, 64))} here. ${ERROR_CATALOGUE.not_found.fix}`,
+  );

@@ -24,4 +24,5 @@ export const EVENT_DESCRIPTIONS = {
 
 export type EventName = keyof typeof EVENT_DESCRIPTIONS;
 export const EVENT_NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
-export const isEventName = (name: string): name is EventName => Object.hasOwn(EVENT_DESCRIPTIONS, name);
+export const isEventName = (name: string): name is EventName =>
+  Object.hasOwn(EVENT_DESCRIPTIONS, name);

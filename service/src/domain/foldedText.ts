@@ -10,9 +10,13 @@
 export type Replacement = readonly [pattern: RegExp, replace: (match: RegExpExecArray) => string];
 
 /** All but the matches stays exactly as typed. */
-export const replaceFolded = (text: string, replacements: readonly Replacement[]): string => replacements.reduce(replaceIn, shadowOf(text)).typed;
+export const replaceFolded = (text: string, replacements: readonly Replacement[]): string =>
+  replacements.reduce(replaceIn, shadowOf(text)).typed;
 
-/** The unit `i` of a shadow stands for what was typed from `starts[i]` to `ends[i]`; no arrays when both are the same text. */
+/**
+ * The unit `i` of a shadow stands for what was typed from `starts[i]` to `ends[i]`; no arrays when
+ * both are the same text.
+ */
 interface Shadow {
   readonly typed: string;
   readonly text: string;
@@ -27,13 +31,17 @@ function replaceIn(shadow: Shadow, [pattern, replace]: Replacement): Shadow {
   let copied = 0;
   for (const match of shadow.text.matchAll(pattern)) {
     const end = match.index + match[0].length;
-    replaced += shadow.typed.slice(copied, shadow.starts?.[match.index] ?? match.index) + replace(match);
+    replaced +=
+      shadow.typed.slice(copied, shadow.starts?.[match.index] ?? match.index) + replace(match);
     copied = shadow.ends?.[end - 1] ?? end;
   }
   return shadowOf(replaced + shadow.typed.slice(copied));
 }
 
-/** Plain ASCII in one piece, since most of a text is; else an escaped space, plus or at sign, or one character. */
+/**
+ * Plain ASCII in one piece, since most of a text is; else an escaped space, plus or at sign, or one
+ * character.
+ */
 const PIECE = /[\0-$&-\x7f]+|%(?:20|2b|40)|./gisu;
 
 function shadowOf(typed: string): Shadow {
@@ -57,7 +65,8 @@ const MAY_DIFFER = /[^\0-\x7f]|%/;
 const DIFFERS = /[^\0-\x7f\p{L}•]|%/u;
 
 /** Finding this out costs far less than making a shadow. */
-const isItsOwnShadow = (text: string) => !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
+const isItsOwnShadow = (text: string) =>
+  !MAY_DIFFER.test(text) || (!DIFFERS.test(text) && text.normalize('NFKC') === text);
 
 /** A text holds few different characters, and what they fold to takes a while to find out. */
 const folded = new Map<string, string>();
@@ -73,7 +82,9 @@ function foldCharacter(character: string): string {
 }
 
 const foldNew = (character: string): string =>
-  character.startsWith('%') ? decodeEscape(character) : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
+  character.startsWith('%')
+    ? decodeEscape(character)
+    : character.normalize('NFKC').replace(/[^\0-\x7f\p{L}•]|\p{DI}/gu, foldSign);
 
 /** A percent sign that escapes nothing is only that. */
 const decodeEscape = (escape: string) => (escape === '%' ? escape : decodeURIComponent(escape));

@@ -14,7 +14,9 @@ export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
   const groups = new Map<string, Group>();
   items.forEach((item, position) => {
     const keys = keysOf(item);
-    const [known, ...others] = new Set(keys.map((key) => groups.get(key)).filter((each) => each !== undefined));
+    const [known, ...others] = new Set(
+      keys.map((key) => groups.get(key)).filter((each) => each !== undefined),
+    );
     const group: Group = known ?? { keys: new Set(), items: [] };
     for (const other of others) {
       group.items.push(...other.items);
@@ -24,15 +26,25 @@ export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
     group.items.push({ position, item });
     for (const key of others.length > 0 ? group.keys : keys) groups.set(key, group);
   });
-  return [...new Set(groups.values())].map((group) => group.items.sort((a, b) => a.position - b.position).map(({ item }) => item));
+  return [...new Set(groups.values())].map((group) =>
+    group.items.sort((a, b) => a.position - b.position).map(({ item }) => item),
+  );
 }
 
-/** What tells who an item is about, within a workspace and a type of channel: items that share a key belong together. */
+/**
+ * What tells who an item is about, within a workspace and a type of channel: items that share a key
+ * belong together.
+ */
 export function keysOf(item: InboundItem): string[] {
-  if (item.type === 'receipt') return [`receipt ${item.account} ${item.sendingId ?? item.channelMessageId}`];
+  if (item.type === 'receipt')
+    return [`receipt ${item.account} ${item.sendingId ?? item.channelMessageId}`];
   const { phone, userId } = item.from;
   const changedTo = item.type === 'note' ? item.changedTo : null;
-  const phones = [phone, changedTo?.phone ?? null].filter((each) => each !== null).map((each) => `phone ${item.account} ${each}`);
-  const userIds = [userId, changedTo?.userId ?? null].filter((each) => each !== null).map((each) => `user ${item.account} ${each}`);
+  const phones = [phone, changedTo?.phone ?? null]
+    .filter((each) => each !== null)
+    .map((each) => `phone ${item.account} ${each}`);
+  const userIds = [userId, changedTo?.userId ?? null]
+    .filter((each) => each !== null)
+    .map((each) => `user ${item.account} ${each}`);
   return [...phones, ...userIds];
 }

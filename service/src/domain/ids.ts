@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 
-/** ulid asks for 16 random fractions a new millisecond, and by itself gets each from the system alone. */
+/**
+ * ulid asks for 16 random fractions a new millisecond, and by itself gets each from the system
+ * alone.
+ */
 let random = Buffer.alloc(0);
 let used = 0;
 const fraction = () => {
@@ -36,15 +39,20 @@ export type IdPrefix =
 export const newId = (prefix: IdPrefix): string => `${prefix}_${nextUlid()}`;
 
 /**
- * An id that is the same for the same thing, so that it is stored once; of the same form as the others.
+ * An id that is the same for the same thing, so that it is stored once; of the same form as the
+ * others.
  * @param at what it sorts by; null: before all others
  */
-export const derivedId = (prefix: IdPrefix, at: Date | null, thing: string): string => `${prefix}_${encodeTime(at?.getTime() ?? 0)}${base32(createHash('sha256').update(thing).digest().subarray(0, 10))}`;
+export const derivedId = (prefix: IdPrefix, at: Date | null, thing: string): string =>
+  `${prefix}_${encodeTime(at?.getTime() ?? 0)}${base32(createHash('sha256').update(thing).digest().subarray(0, 10))}`;
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** @param bytes ten of them: 16 characters */
 const base32 = (bytes: Buffer): string => {
   const bits = BigInt(`0x${bytes.toString('hex')}`);
-  return Array.from({ length: 16 }, (_, place) => CROCKFORD[Number((bits >> BigInt(5 * place)) & 31n)]).join('');
+  return Array.from(
+    { length: 16 },
+    (_, place) => CROCKFORD[Number((bits >> BigInt(5 * place)) & 31n)],
+  ).join('');
 };

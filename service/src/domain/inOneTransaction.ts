@@ -5,4 +5,5 @@ import type { Deps } from './deps.ts';
 export const inOneTransaction = <D extends Pick<Deps, 'store'>, T>(
   deps: D,
   run: (within: D, tx: Tx) => Promise<T>,
-): Promise<T> => deps.store.transaction((tx) => run({ ...deps, store: { transaction: (fn) => fn(tx) } }, tx));
+): Promise<T> =>
+  deps.store.transaction((tx) => run({ ...deps, store: { transaction: (fn) => fn(tx) } }, tx));

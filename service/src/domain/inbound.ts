@@ -27,7 +27,9 @@ export interface InboundMessage extends FromAccount {
   readonly sentAt: Date | null;
 }
 
-/** The customer did something that is no message: shown in the thread, nobody is asked to answer. */
+/**
+ * The customer did something that is no message: shown in the thread, nobody is asked to answer.
+ */
 export interface InboundNote extends FromAccount {
   readonly type: 'note';
   readonly from: InboundSender;
@@ -36,7 +38,10 @@ export interface InboundNote extends FromAccount {
   readonly text: string;
   /** By the channel's clock; null when it does not say. */
   readonly sentAt: Date | null;
-  /** The customer has a new phone number or user id: what they are known by from now on. Null: as before. */
+  /**
+   * The customer has a new phone number or user id: what they are known by from now on. Null: as
+   * before.
+   */
   readonly changedTo: Pick<InboundSender, 'phone' | 'userId'> | null;
 }
 

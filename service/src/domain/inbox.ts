@@ -5,7 +5,10 @@ export const INBOX_TABS = ['all', 'agent', 'waiting', 'mine', 'closed', 'approva
 export type InboxTab = (typeof INBOX_TABS)[number];
 
 /** Which conversations a tab holds; `approvals` is found by its tool calls instead. */
-export function filterOfTab(tab: Exclude<InboxTab, 'approvals'>, memberId: string): Partial<Pick<Conversation, 'status' | 'takenBy'>> {
+export function filterOfTab(
+  tab: Exclude<InboxTab, 'approvals'>,
+  memberId: string,
+): Partial<Pick<Conversation, 'status' | 'takenBy'>> {
   switch (tab) {
     case 'all':
       return {};
@@ -26,7 +29,10 @@ export interface InboxPosition {
   readonly id: string;
 }
 
-export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({ value: updatedAt, id });
+export const positionOf = ({ updatedAt, id }: Conversation): InboxPosition => ({
+  value: updatedAt,
+  id,
+});
 
 /** As it stands in an address. */
 export const writePosition = ({ value, id }: InboxPosition): string => `${Date.parse(value)}_${id}`;
@@ -38,8 +44,12 @@ export function readPosition(text: string): InboxPosition | null {
   return { value: new Date(Number(ms)).toISOString().replace('Z', '+00:00'), id };
 }
 
-/** What a member has not read of a conversation: the customer's messages. Of a closed one nothing waits to be read. */
+/**
+ * What a member has not read of a conversation: the customer's messages. Of a closed one nothing
+ * waits to be read.
+ */
 export const unreadOf = ({ status, customerMessageCount }: Conversation, seen: number): number =>
   status === 'closed' ? 0 : Math.max(0, customerMessageCount - seen);
 
-export const readMarkId = (memberId: string, conversationId: string): string => `${memberId}:${conversationId}`;
+export const readMarkId = (memberId: string, conversationId: string): string =>
+  `${memberId}:${conversationId}`;

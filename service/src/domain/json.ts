@@ -5,7 +5,8 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A text that is not the JSON we read; `message` is a sentence without any of the text. */
 export class JsonError extends Error {
@@ -15,7 +16,10 @@ export class JsonError extends Error {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The index of the quote that ends the string starting at `start`; the text's end when there is none. */
+/**
+ * The index of the quote that ends the string starting at `start`; the text's end when there is
+ * none.
+ */
 export function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
@@ -40,7 +44,11 @@ interface Extent {
 /** Looked at in a plain loop, before anything is made of it. Ends where a limit is passed. */
 function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
   let [depth, deepest, values] = [0, 0, 1];
-  for (let index = 0; index < text.length && deepest <= maxDepth && values <= maxValues; index += 1) {
+  for (
+    let index = 0;
+    index < text.length && deepest <= maxDepth && values <= maxValues;
+    index += 1
+  ) {
     const code = text.charCodeAt(index);
     if (code === QUOTE) index = endOfString(text, index);
     else if (code === COMMA) values += 1;
@@ -54,15 +62,16 @@ function extentOf(text: string, maxDepth: number, maxValues: number): Extent {
 }
 
 /**
- * Whether a number in it is larger than any that we can keep: `1e400` is JSON, and is read as Infinity.
- * No recursion: any depth is fine.
+ * Whether a number in it is larger than any that we can keep: `1e400` is JSON, and is read as
+ * Infinity. No recursion: any depth is fine.
  */
 export function holdsInfinity(value: unknown): boolean {
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();
     if (typeof next === 'number' && !Number.isFinite(next)) return true;
-    if (typeof next === 'object' && next !== null) for (const child of Object.values(next)) open.push(child);
+    if (typeof next === 'object' && next !== null)
+      for (const child of Object.values(next)) open.push(child);
   }
   return false;
 }
@@ -73,12 +82,16 @@ export function holdsInfinity(value: unknown): boolean {
  * @param limits.maxValues in all; any number when left out
  * @throws JsonError
  */
-export function parseJson(text: string, { maxDepth, maxValues = Infinity }: { maxDepth: number; maxValues?: number }): Json {
+export function parseJson(
+  text: string,
+  { maxDepth, maxValues = Infinity }: { maxDepth: number; maxValues?: number },
+): Json {
   const json = text.startsWith('\ufeff') ? text.slice(1) : text;
   if (json.trim() === '') throw new JsonError('There is no JSON, the text is empty.');
   const { depth, values } = extentOf(json, maxDepth, maxValues);
   if (depth > maxDepth) throw new JsonError(`The JSON is nested deeper than ${maxDepth} levels.`);
-  if (values > maxValues) throw new JsonError(`The JSON holds more than ${maxValues.toLocaleString('en')} values.`);
+  if (values > maxValues)
+    throw new JsonError(`The JSON holds more than ${maxValues.toLocaleString('en')} values.`);
   const value = parseOrRefuse(json);
   if (holdsInfinity(value)) throw new JsonError('The JSON holds a number that is too large.');
   return value;
@@ -98,10 +111,14 @@ export interface JsonLimits {
 }
 
 /**
- * Which limit a value breaks when written as JSON in UTF-8. Values that contain themselves are too deep.
+ * Which limit a value breaks when written as JSON in UTF-8. Values that contain themselves are too
+ * deep.
  * @throws TypeError when it holds what JSON cannot say (a bigint)
  */
-export function brokenLimit(value: unknown, { maxBytes, maxDepth }: JsonLimits): keyof JsonLimits | null {
+export function brokenLimit(
+  value: unknown,
+  { maxBytes, maxDepth }: JsonLimits,
+): keyof JsonLimits | null {
   const open: [value: unknown, depth: number][] = [[value, 1]];
   let count = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -121,14 +138,23 @@ type Container = Json[] | Record<string, Json>;
 
 /** Sets an own property, whatever its name: `copy['__proto__'] = …` would change what `copy` is. */
 const setOwn = (target: Container, key: string, value: Json) =>
-  Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  Object.defineProperty(target, key, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
 
 /**
- * A copy in which every text, keys of objects too, has been through `change`. Two keys that become one
- * keep the later value. No recursion: any depth is fine.
+ * A copy in which every text, keys of objects too, has been through `change`. Two keys that become
+ * one keep the later value. No recursion: any depth is fine.
  * @param changeNumber what becomes of each number; it stays when left out
  */
-export function mapStrings(value: Json, change: (text: string) => string, changeNumber: (number: number) => Json = (number) => number): Json {
+export function mapStrings(
+  value: Json,
+  change: (text: string) => string,
+  changeNumber: (number: number) => Json = (number) => number,
+): Json {
   const open: [from: Json, to: Container][] = [];
   const copyOf = (json: Json): Json => {
     if (typeof json === 'string') return change(json);
@@ -142,7 +168,9 @@ export function mapStrings(value: Json, change: (text: string) => string, change
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [from, to] = next;
     if (Array.isArray(to)) for (const item of from as readonly Json[]) to.push(copyOf(item));
-    else for (const [key, item] of Object.entries(from as JsonObject)) setOwn(to, change(key), copyOf(item));
+    else
+      for (const [key, item] of Object.entries(from as JsonObject))
+        setOwn(to, change(key), copyOf(item));
   }
   return root;
 }

@@ -3,9 +3,10 @@ import { ParametersError } from './parametersError.ts';
 import { patternSize } from './patternSize.ts';
 
 /**
- * Patterns of a tool's parameters, run on RE2: the time to match grows with the text, never faster. A
- * JavaScript expression such as `(a+)+$` would stop the process for hours on a short text. RE2 itself
- * takes as long as the program is large, so that is bounded, and what all matching of one check or turn costs.
+ * Patterns of a tool's parameters, run on RE2: the time to match grows with the text, never faster.
+ * A JavaScript expression such as `(a+)+$` would stop the process for hours on a short text. RE2
+ * itself takes as long as the program is large, so that is bounded, and what all matching of one
+ * check or turn costs.
  * @see docs/decisions/0038
  */
 
@@ -14,7 +15,10 @@ const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions of all patterns of one schema together: what compiling them costs. */
 const MAX_PROGRAM_SIZE = 20_000;
 
-/** Of one pattern with its counts written out, before it is compiled: RE2 makes `(?:a|b)` smaller than it is written. */
+/**
+ * Of one pattern with its counts written out, before it is compiled: RE2 makes `(?:a|b)` smaller
+ * than it is written.
+ */
 const MAX_WRITTEN_OUT = 2 * MAX_PROGRAM_SIZE;
 
 /** About an eighth of a second: instructions times characters. */
@@ -52,13 +56,16 @@ export class PatternWork {
 /** RE2 reads `\k<name>` as letters; in JavaScript it refers back. */
 const NAMED_REFERENCE = /^(?:[^\\]|\\[^k])*\\k</s;
 
-const excerpt = (pattern: string) => JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern);
+const excerpt = (pattern: string) =>
+  JSON.stringify(pattern.length > 80 ? `${pattern.slice(0, 80)}…` : pattern);
 
 const NOT_KNOWN = 'Write it without lookahead, lookbehind and references to groups (RE2 syntax).';
 
 class PatternTooLarge extends Error {}
 
-/** @throws PatternTooLarge before it is compiled; Error that says in a few words what is not known */
+/**
+ * @throws PatternTooLarge before it is compiled; Error that says in a few words what is not known
+ */
 function compile(pattern: string): RE2JS {
   if (NAMED_REFERENCE.test(pattern)) throw new Error('reference to a named group');
   if (patternSize(pattern) > MAX_WRITTEN_OUT) throw new PatternTooLarge();
@@ -66,16 +73,27 @@ function compile(pattern: string): RE2JS {
 }
 
 const tooLarge = (pattern: string, param: string) =>
-  new ParametersError(param, `${param} holds the pattern ${excerpt(pattern)}: the patterns of this schema are too large; use fewer, or smaller counts in {…}.`);
+  new ParametersError(
+    param,
+    `${param} holds the pattern ${excerpt(pattern)}: the patterns of this schema are too large; use fewer, or smaller counts in {…}.`,
+  );
 
 function compileOrRefuse(pattern: string, param: string): RE2JS {
-  if (pattern.length > MAX_PATTERN_LENGTH) throw new ParametersError(param, `${param} holds a pattern longer than ${MAX_PATTERN_LENGTH} characters; shorten it.`);
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw new ParametersError(
+      param,
+      `${param} holds a pattern longer than ${MAX_PATTERN_LENGTH} characters; shorten it.`,
+    );
   try {
     return compile(pattern);
   } catch (error) {
     if (error instanceof PatternTooLarge) throw tooLarge(pattern, param);
-    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : '';
-    throw new ParametersError(param, `${param} holds the pattern ${excerpt(pattern)}, which cannot be used: ${reason.slice(0, 160)}. ${NOT_KNOWN}`);
+    const reason =
+      error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : '';
+    throw new ParametersError(
+      param,
+      `${param} holds the pattern ${excerpt(pattern)}, which cannot be used: ${reason.slice(0, 160)}. ${NOT_KNOWN}`,
+    );
   }
 }
 
@@ -94,7 +112,8 @@ export class LinearPatterns {
   /**
    * Compiles a pattern once.
    * @param param where it stands, for the error
-   * @throws ParametersError when RE2 does not know it, or when it is too large beside those before it
+   * @throws ParametersError when RE2 does not know it, or when it is too large beside those before
+   * it
    */
   add(pattern: string, param: string): void {
     if (this.#compiled.has(pattern)) return;
@@ -139,7 +158,10 @@ export interface PatternFinder {
   test(text: string): boolean;
 }
 
-/** The patterns of live tools come up at each turn again. The oldest are forgotten: about 20 MB at most. */
+/**
+ * The patterns of live tools come up at each turn again. The oldest are forgotten: about 20 MB at
+ * most.
+ */
 const MAX_REMEMBERED_SIZE = 100_000;
 const remembered = new Map<string, RE2JS | null>();
 let rememberedSize = 0;
@@ -158,7 +180,10 @@ function forgetOldest(): void {
 function compileOnce(pattern: string, work: PatternWork): RE2JS | null {
   const known = remembered.get(pattern);
   if (known !== undefined) return known;
-  work.spend(Math.min(patternSize(pattern), MAX_WRITTEN_OUT) * WORK_TO_COMPILE, `The pattern ${excerpt(pattern)}`);
+  work.spend(
+    Math.min(patternSize(pattern), MAX_WRITTEN_OUT) * WORK_TO_COMPILE,
+    `The pattern ${excerpt(pattern)}`,
+  );
   const compiled = compileOrNull(pattern);
   remembered.set(pattern, compiled);
   rememberedSize += sizeOf(compiled);
@@ -175,14 +200,15 @@ function compileOrNull(pattern: string): RE2JS | null {
 }
 
 /**
- * @returns null for a pattern that `LinearPatterns` would not take: a tool that was defined by an earlier
- *   release may have one
+ * @returns null for a pattern that `LinearPatterns` would not take: a tool that was defined by an
+ * earlier release may have one
  * @throws PatternBudgetError when compiling it is more than what is left
  */
 export function patternFinder(pattern: string, work: PatternWork): PatternFinder | null {
   const compiled = pattern.length > MAX_PATTERN_LENGTH ? null : compileOnce(pattern, work);
   if (compiled === null) return null;
-  const spend = (length: number) => work.spend(compiled.programSize() * (length + 1), `The pattern ${excerpt(pattern)}`);
+  const spend = (length: number) =>
+    work.spend(compiled.programSize() * (length + 1), `The pattern ${excerpt(pattern)}`);
   return {
     test(text) {
       spend(text.length);

@@ -2,15 +2,18 @@ import type { Contact } from './contact.ts';
 import { endOfString } from './json.ts';
 import { maskText } from './masking.ts';
 
-/** How many characters are masked before others have their turn: some 10 ms. One string is not divided. */
+/**
+ * How many characters are masked before others have their turn: some 10 ms. One string is not
+ * divided.
+ */
 const MASKED_AT_ONCE = 64 * 1024;
 
 /** Does a piece of work when its turn comes. */
 export type InTurn = <T>(work: () => T) => Promise<T>;
 
 /**
- * As `maskJson`, of JSON text: it is not made a value, which takes seconds for a large one, and is masked
- * piece by piece. Two keys that become one both stay; a reader of JSON keeps the later.
+ * As `maskJson`, of JSON text: it is not made a value, which takes seconds for a large one, and is
+ * masked piece by piece. Two keys that become one both stay; a reader of JSON keeps the later.
  * @param json as `JSON.stringify` gives it
  */
 export async function maskJsonText(

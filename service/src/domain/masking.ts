@@ -22,11 +22,16 @@ export function maskEmail(email: string): string {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
   const dot = domain.lastIndexOf('.');
-  const hide = ([first = '', ...rest]: string) => first + DOT.repeat(Math.max(1, Math.min(rest.length, 8)));
-  return dot < 1 ? `${hide(email.slice(0, at))}@${hide(domain)}` : `${hide(email.slice(0, at))}@${hide(domain.slice(0, dot))}${domain.slice(dot)}`;
+  const hide = ([first = '', ...rest]: string) =>
+    first + DOT.repeat(Math.max(1, Math.min(rest.length, 8)));
+  return dot < 1
+    ? `${hide(email.slice(0, at))}@${hide(domain)}`
+    : `${hide(email.slice(0, at))}@${hide(domain.slice(0, dot))}${domain.slice(dot)}`;
 }
 
-/** What may stand between two digits of one number: in a folded text, all but letters and digits. */
+/**
+ * What may stand between two digits of one number: in a folded text, all but letters and digits.
+ */
 const SEPARATORS = '[\\0-/:-@[-`{-\\x7f•]*';
 
 const NUMBER = new RegExp(`\\(?\\+?\\d(?:${SEPARATORS}\\d){6,}`, 'g');
@@ -41,12 +46,19 @@ const WORD = `[^@${BETWEEN_WORDS}]+`;
  * Words around an at sign, with spaces or brackets between them or without. Tried only where a word
  * starts: a long word would otherwise be read again from each of its letters.
  */
-const ADDRESS = new RegExp(`(?<![^@${BETWEEN_WORDS}])(?<local>${WORD})(?:[${BETWEEN_WORDS}]*${AT}[@${BETWEEN_WORDS}]*(?<domain>${WORD}))+`, 'gi');
+const ADDRESS = new RegExp(
+  `(?<![^@${BETWEEN_WORDS}])(?<local>${WORD})(?:[${BETWEEN_WORDS}]*${AT}[@${BETWEEN_WORDS}]*(?<domain>${WORD}))+`,
+  'gi',
+);
 
-/** A text without any of these holds no number and no address, in whatever characters: most texts end here. */
+/**
+ * A text without any of these holds no number and no address, in whatever characters: most texts
+ * end here.
+ */
 const MAY_HOLD_DETAILS = /[\p{N}\p{Ps}@＠﹫%]/u;
 
-const mask = (text: string, replacements: readonly Replacement[]) => (MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, replacements) : text);
+const mask = (text: string, replacements: readonly Replacement[]) =>
+  MAY_HOLD_DETAILS.test(text) ? replaceFolded(text, replacements) : text;
 
 const IN_NAMES: readonly Replacement[] = [
   [ADDRESS, ({ groups }) => maskEmail(`${groups!.local}@${groups!.domain}`)],
@@ -60,16 +72,22 @@ const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&
 
 function emailPattern(email: string): RegExp {
   const at = email.lastIndexOf('@');
-  const word = (text: string) => escapeRegExp(text).replaceAll('\\.', '(?:\\.|[([{](?:dot|punto)[)\\]}])');
+  const word = (text: string) =>
+    escapeRegExp(text).replaceAll('\\.', '(?:\\.|[([{](?:dot|punto)[)\\]}])');
   return new RegExp(`${word(email.slice(0, at))}\\s*${AT}\\s*${word(email.slice(at + 1))}`, 'gi');
 }
 
 const optional = (...prefixes: string[]) => `(?:${prefixes.join('|')})?`;
 
-/** Finds the number with separators between any of its digits, but not inside a longer row of digits. */
+/**
+ * Finds the number with separators between any of its digits, but not inside a longer row of
+ * digits.
+ */
 function phonePattern(digits: string): RegExp {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
-  const spelling = parsed ? optional(optional('00', '011') + parsed.countryCallingCode) + nationalSpelling(parsed) : optional('00') + digits;
+  const spelling = parsed
+    ? optional(optional('00', '011') + parsed.countryCallingCode) + nationalSpelling(parsed)
+    : optional('00') + digits;
   const spaced = spelling.replace(/\d(?!$)/g, `$&${SEPARATORS}`);
   return new RegExp(`(?<!\\d)\\(?\\+?\\(?${spaced}(?!\\d)`, 'g');
 }
@@ -84,12 +102,14 @@ function nationalSpelling(parsed: PhoneNumber): string {
 /** Most countries dial a zero first, which `optional('0')` has; Russia an 8, Hungary 06. */
 function trunkPrefix(parsed: PhoneNumber): string {
   const dialled = parsed.formatNational().replace(/\D/g, '');
-  return dialled.endsWith(parsed.nationalNumber) ? dialled.slice(0, -parsed.nationalNumber.length) : '';
+  return dialled.endsWith(parsed.nationalNumber)
+    ? dialled.slice(0, -parsed.nationalNumber.length)
+    : '';
 }
 
 /**
- * A mobile is 9, area and subscriber from abroad; area, 15 and subscriber inside the country; 15 and
- * subscriber inside its area. Whether 9 or 15 is written says little about how it is stored.
+ * A mobile is 9, area and subscriber from abroad; area, 15 and subscriber inside the country; 15
+ * and subscriber inside its area. Whether 9 or 15 is written says little about how it is stored.
  */
 function argentineSpelling({ nationalNumber }: PhoneNumber): string {
   const number = nationalNumber.replace(/^9(?=\d{10}$)/, '');
@@ -99,8 +119,12 @@ function argentineSpelling({ nationalNumber }: PhoneNumber): string {
   return `(?:${optional('0')}${optional('9')}${area}${optional('15')}|15)${subscriber.replace(/\D/g, '')}`;
 }
 
-/** Until 2019 a mobile had a 1 after the country code and 044 or 045 at home; people and channels still write it so. */
-const mexicanSpelling = ({ nationalNumber }: PhoneNumber) => optional('044', '045', '01', '1') + nationalNumber.replace(/^1(?=\d{10}$)/, '');
+/**
+ * Until 2019 a mobile had a 1 after the country code and 044 or 045 at home; people and channels
+ * still write it so.
+ */
+const mexicanSpelling = ({ nationalNumber }: PhoneNumber) =>
+  optional('044', '045', '01', '1') + nationalNumber.replace(/^1(?=\d{10}$)/, '');
 
 /** What is shown of a contact's phone and e-mail, and the patterns that find them in free text. */
 interface MaskedDetails {
@@ -130,19 +154,27 @@ export function maskedDetails(contact: Details): MaskedDetails {
  * Masks this contact's own phone and e-mail in free text, in their usual spellings and whatever
  * signs stand between the digits. Other numbers (an order, a price) and addresses stay readable.
  */
-export const maskText = (text: string, contact: Details): string => mask(text, maskedDetails(contact).patterns);
-
-/** The same in every text of a JSON value, keys too, and in its numbers: a telephone number may be one. */
-export const maskJson = (value: Json, contact: Details): Json =>
-  mapStrings(value, (text) => maskText(text, contact), (number) => {
-    const text = String(number);
-    const masked = maskText(text, contact);
-    return masked === text ? number : masked;
-  });
+export const maskText = (text: string, contact: Details): string =>
+  mask(text, maskedDetails(contact).patterns);
 
 /**
- * Puts this contact's own phone and e-mail back where they stand masked: an agent that never saw them can
- * still give them to a tool of the team.
+ * The same in every text of a JSON value, keys too, and in its numbers: a telephone number may be
+ * one.
+ */
+export const maskJson = (value: Json, contact: Details): Json =>
+  mapStrings(
+    value,
+    (text) => maskText(text, contact),
+    (number) => {
+      const text = String(number);
+      const masked = maskText(text, contact);
+      return masked === text ? number : masked;
+    },
+  );
+
+/**
+ * Puts this contact's own phone and e-mail back where they stand masked: an agent that never saw
+ * them can still give them to a tool of the team.
  */
 export function unmaskJson(value: Json, contact: Details): Json {
   const { phone, email } = maskedDetails(contact);
@@ -153,22 +185,33 @@ export function unmaskJson(value: Json, contact: Details): Json {
 }
 
 /**
- * Masks a channel's own id of a message. WhatsApp's is base64 of bytes that begin with the customer's
- * number, whichever they had then: its digits become zeros, and the rest keeps the id one of a kind.
+ * Masks a channel's own id of a message. WhatsApp's is base64 of bytes that begin with the
+ * customer's number, whichever they had then: its digits become zeros, and the rest keeps the id
+ * one of a kind.
  */
-export const maskId = (id: string, contact: Details): string => maskText(id, contact).replace(/[A-Za-z0-9+/]{12,}={0,2}/g, maskBase64);
+export const maskId = (id: string, contact: Details): string =>
+  maskText(id, contact).replace(/[A-Za-z0-9+/]{12,}={0,2}/g, maskBase64);
 
 /** A number inside stands behind a byte that holds its length. */
 function maskBase64(base64: string): string {
   const bytes = Buffer.from(base64, 'base64');
-  const found = [...bytes.toString('latin1').matchAll(/(?<!\d)\d{6,15}(?!\d)/g)].filter(({ index, 0: { length } }) => bytes[index - 1] === length);
+  const found = [...bytes.toString('latin1').matchAll(/(?<!\d)\d{6,15}(?!\d)/g)].filter(
+    ({ index, 0: { length } }) => bytes[index - 1] === length,
+  );
   if (found.length === 0) return base64;
-  for (const { index, 0: { length } } of found) bytes.fill('0', index, index + length);
+  for (const {
+    index,
+    0: { length },
+  } of found)
+    bytes.fill('0', index, index + length);
   const masked = bytes.toString('base64');
   return base64.endsWith('=') ? masked : masked.replace(/=+$/, '');
 }
 
-/** What the contact is called without saying who it is: a masked number, else a masked address, else "Visitor". */
+/**
+ * What the contact is called without saying who it is: a masked number, else a masked address, else
+ * "Visitor".
+ */
 export function contactDisplay(contact: Pick<Contact, 'id' | 'phone' | 'email'>): string {
   const { phone, email } = maskedDetails(contact);
   return phone ?? email ?? `Visitor ${contact.id.slice(-4)}`;

@@ -23,13 +23,24 @@ export interface Message extends Document {
   readonly text: string;
   /** The channel's own id: the same one is the same message. */
   readonly channelMessageId: string | null;
-  /** Of a message that a channel's adapter sends; null where a stored message is in the channel, and for the customer's. */
-  readonly delivery?: { readonly state: DeliveryState; /** Why it failed, in words. */ readonly error: string | null } | null;
+  /**
+   * Of a message that a channel's adapter sends; null where a stored message is in the channel, and
+   * for the customer's.
+   */
+  readonly delivery?: {
+    readonly state: DeliveryState;
+    /** Why it failed, in words. */ readonly error: string | null;
+  } | null;
   readonly createdAt: string;
 }
 
-/** The longest text that a customer writes at once, and that the agent replies with, in characters. */
+/**
+ * The longest text that a customer writes at once, and that the agent replies with, in characters.
+ */
 export const MESSAGE_TEXT_MAX = 4096;
 
-/** The longest text that the team or an automation can write at once; a channel that takes less gets it in pieces. */
+/**
+ * The longest text that the team or an automation can write at once; a channel that takes less gets
+ * it in pieces.
+ */
 export const REPLY_TEXT_MAX = 16_384;

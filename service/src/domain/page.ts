@@ -14,16 +14,17 @@ export interface Page<T> {
 }
 
 /**
- * What is stored of a page's items takes at most this as JSON, but for a single one. A hundred of the largest
- * tools are six megabytes, which hold the event loop for a tenth of a second: an automation may ask 200 times a second.
+ * What is stored of a page's items takes at most this as JSON, but for a single one. A hundred of
+ * the largest tools are six megabytes, which hold the event loop for a tenth of a second: an
+ * automation may ask 200 times a second.
  */
 const MAX_LENGTH = 512 * 1024;
 /** Read at first; how many more fit is then told from these. */
 const FIRST_READ = 20;
 
 /**
- * Reads a page, which ends early where its items are large, and one item more to know whether another page
- * follows. Lists are ordered by id.
+ * Reads a page, which ends early where its items are large, and one item more to know whether
+ * another page follows. Lists are ordered by id.
  */
 export async function pageOf<T extends { readonly id: string }>(
   { limit, cursor }: PageRequest,
@@ -32,10 +33,14 @@ export async function pageOf<T extends { readonly id: string }>(
   const items: T[] = [];
   let length = 0;
   for (let last = cursor, wanted = Math.min(limit + 1, FIRST_READ); ; ) {
-    const found = await find({ limit: wanted, ...(last === null ? {} : { after: { value: last, id: last } }) });
+    const found = await find({
+      limit: wanted,
+      ...(last === null ? {} : { after: { value: last, id: last } }),
+    });
     for (const item of found) {
       const itemLength = JSON.stringify(item).length;
-      const isFull = items.length === limit || (items.length > 0 && length + itemLength > MAX_LENGTH);
+      const isFull =
+        items.length === limit || (items.length > 0 && length + itemLength > MAX_LENGTH);
       if (isFull) return { items, nextCursor: items.at(-1)!.id };
       items.push(item);
       length += itemLength;
@@ -51,7 +56,11 @@ export async function pageOf<T extends { readonly id: string }>(
 export function parseCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   if (/^[a-z]+_[0-9A-Z]{26}$/.test(cursor)) return cursor;
-  throw new AppError('invalid_request', 'cursor is not one that this list gave out. Use next_cursor of the page before, as it is.', {
-    param: 'cursor',
-  });
+  throw new AppError(
+    'invalid_request',
+    'cursor is not one that this list gave out. Use next_cursor of the page before, as it is.',
+    {
+      param: 'cursor',
+    },
+  );
 }

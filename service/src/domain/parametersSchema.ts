@@ -11,30 +11,41 @@ import { describeFault } from './schemaFaults.ts';
 export { ParametersError } from './parametersError.ts';
 
 /**
- * The `parameters` of a custom tool: JSON Schema 2020-12, written by someone we do not know, applied to
- * arguments that a model wrote. Neither may cost more than a moment.
+ * The `parameters` of a custom tool: JSON Schema 2020-12, written by someone we do not know,
+ * applied to arguments that a model wrote. Neither may cost more than a moment.
  * @see spec section 2 (Custom tool definition), design section 3, Custom tools
  */
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 
-/** The schema's weight times the bytes of the arguments; a quarter of a second or so at the very most. */
+/**
+ * The schema's weight times the bytes of the arguments; a quarter of a second or so at the very
+ * most.
+ */
 const MAX_WORK = 10_000_000;
 
 const DIALECT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
-/** `url` takes quadratic time, `regex` compiles what it is given, `byte` looks at one line only. Unknown formats judge nothing. */
+/**
+ *  `url` takes quadratic time, `regex` compiles what it is given, `byte` looks at one line only. Unknown formats judge nothing.
+ */
 const LEFT_OUT: ReadonlySet<string> = new Set(['url', 'regex', 'byte']);
-const FORMATS = Object.fromEntries(Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)));
+const FORMATS = Object.fromEntries(
+  Object.entries(fullFormats).filter(([name]) => !LEFT_OUT.has(name)),
+);
 
 /** One text for equal values, whatever the order of their keys. */
 function canonical(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`).join(',')}}`;
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key]!)}`)
+    .join(',')}}`;
 }
 
-const hasNoTwins = (wanted: boolean, items: readonly Json[]) => !wanted || new Set(items.map(canonical)).size === items.length;
+const hasNoTwins = (wanted: boolean, items: readonly Json[]) =>
+  !wanted || new Set(items.map(canonical)).size === items.length;
 
 /** One for each schema: ajv never forgets what it compiled. */
 function createValidator(schema: JsonObject, patterns: LinearPatterns): ValidateFunction {
@@ -50,7 +61,13 @@ function createValidator(schema: JsonObject, patterns: LinearPatterns): Validate
     code: { regExp: patterns.engine, optimize: false },
   });
   // ajv's own compares each item with each.
-  ajv.removeKeyword('uniqueItems').addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: hasNoTwins, errors: false });
+  ajv.removeKeyword('uniqueItems').addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: hasNoTwins,
+    errors: false,
+  });
   return ajv.compile(schema);
 }
 
@@ -65,18 +82,37 @@ function assertMetaValid(schema: JsonObject): void {
 
 function assertWithinLimits(schema: JsonObject): void {
   const broken = brokenLimit(schema, SCHEMA_LIMITS);
-  if (broken === 'maxBytes') throw new ParametersError('parameters', `parameters must take at most ${SCHEMA_LIMITS.maxBytes} bytes as JSON; shorten descriptions or simplify.`);
-  if (broken === 'maxDepth') throw new ParametersError('parameters', `parameters must not be nested deeper than ${SCHEMA_LIMITS.maxDepth} levels; simplify.`);
+  if (broken === 'maxBytes')
+    throw new ParametersError(
+      'parameters',
+      `parameters must take at most ${SCHEMA_LIMITS.maxBytes} bytes as JSON; shorten descriptions or simplify.`,
+    );
+  if (broken === 'maxDepth')
+    throw new ParametersError(
+      'parameters',
+      `parameters must not be nested deeper than ${SCHEMA_LIMITS.maxDepth} levels; simplify.`,
+    );
 }
 
 function assertDialect({ $schema }: JsonObject): void {
   if ($schema === undefined || (typeof $schema === 'string' && DIALECT.test($schema))) return;
-  throw new ParametersError('parameters.$schema', 'parameters.$schema must be "https://json-schema.org/draft/2020-12/schema"; leave it out, or bring the schema to that version.');
+  throw new ParametersError(
+    'parameters.$schema',
+    'parameters.$schema must be "https://json-schema.org/draft/2020-12/schema"; leave it out, or bring the schema to that version.',
+  );
 }
 
 function assertDescribesObject({ type }: JsonObject): void {
-  if (type === undefined || type === 'object' || (Array.isArray(type) && type.length === 1 && type[0] === 'object')) return;
-  throw new ParametersError('parameters.type', 'parameters.type must be "object": a tool is given its arguments by name.');
+  if (
+    type === undefined ||
+    type === 'object' ||
+    (Array.isArray(type) && type.length === 1 && type[0] === 'object')
+  )
+    return;
+  throw new ParametersError(
+    'parameters.type',
+    'parameters.type must be "object": a tool is given its arguments by name.',
+  );
 }
 
 export interface CompiledParameters {
@@ -90,19 +126,34 @@ export interface CompiledParameters {
 
 function checkSize(args: unknown, weight: number): string | null {
   const broken = brokenLimit(args, ARGUMENT_LIMITS);
-  if (broken === 'maxBytes') return `arguments must take at most ${ARGUMENT_LIMITS.maxBytes} bytes as JSON.`;
-  if (broken === 'maxDepth') return `arguments must not be nested deeper than ${ARGUMENT_LIMITS.maxDepth} levels.`;
+  if (broken === 'maxBytes')
+    return `arguments must take at most ${ARGUMENT_LIMITS.maxBytes} bytes as JSON.`;
+  if (broken === 'maxDepth')
+    return `arguments must not be nested deeper than ${ARGUMENT_LIMITS.maxDepth} levels.`;
   if (holdsInfinity(args)) return 'arguments must not hold a number beyond 1.8e308.';
-  return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null ? null : 'arguments are too large for parameters with so many rules; send less.';
+  return brokenLimit(args, { ...ARGUMENT_LIMITS, maxBytes: Math.floor(MAX_WORK / weight) }) === null
+    ? null
+    : 'arguments are too large for parameters with so many rules; send less.';
 }
 
-function checkWith(validate: ValidateFunction, weight: number, patterns: LinearPatterns, args: unknown, bounds?: Bounds): string | null {
+function checkWith(
+  validate: ValidateFunction,
+  weight: number,
+  patterns: LinearPatterns,
+  args: unknown,
+  bounds?: Bounds,
+): string | null {
   patterns.refill();
   try {
-    return checkSize(args, weight) ?? (validate(args) ? null : describeFault('arguments', validate.errors ?? []).sentence);
+    return (
+      checkSize(args, weight) ??
+      (validate(args) ? null : describeFault('arguments', validate.errors ?? []).sentence)
+    );
   } catch (error) {
     if (error instanceof PatternBudgetError) bounds?.reached('pattern_work');
-    return error instanceof PatternBudgetError ? `arguments could not be checked: ${error.message}` : 'arguments could not be checked; send fewer and simpler ones.';
+    return error instanceof PatternBudgetError
+      ? `arguments could not be checked: ${error.message}`
+      : 'arguments could not be checked; send fewer and simpler ones.';
   } finally {
     // The faults hold on to the arguments.
     validate.errors = null;
@@ -117,7 +168,8 @@ function compile(schema: JsonObject): CompiledParameters {
   const patterns = new LinearPatterns();
   const expanded = expandReferences(schema, patterns);
   const validate = createValidator({ ...expanded.schema, type: 'object' }, patterns);
-  // The engine reads the code at the first call: what it cannot read must fail here, not with a customer's arguments.
+  // The engine reads the code at the first call: what it cannot read must fail here, not with a
+  // customer's arguments.
   patterns.refill();
   validate({});
   return { check: (args, bounds) => checkWith(validate, expanded.weight, patterns, args, bounds) };
@@ -127,7 +179,8 @@ function compile(schema: JsonObject): CompiledParameters {
 const compiled = new WeakMap<JsonObject, CompiledParameters>();
 
 /**
- * Compiles the schema of a tool's inputs. `$ref` may lead to places of the same schema, without loops;
+ * Compiles the schema of a tool's inputs. `$ref` may lead to places of the same schema, without
+ * loops;
  * `pattern` is RE2; keywords and formats that are not known judge nothing, as JSON Schema says.
  * @throws ParametersError
  */
@@ -140,11 +193,19 @@ export function compileParameters(schema: JsonObject): CompiledParameters {
 }
 
 function compileOrRefuse(schema: JsonObject): CompiledParameters {
-  if (!isJsonObject(schema)) throw new ParametersError('parameters', 'parameters must be a JSON Schema, like {"type":"object","properties":{}}.');
+  if (!isJsonObject(schema))
+    throw new ParametersError(
+      'parameters',
+      'parameters must be a JSON Schema, like {"type":"object","properties":{}}.',
+    );
   try {
     return compile(schema);
   } catch (error) {
     if (error instanceof ParametersError) throw error;
-    throw new ParametersError('parameters', 'parameters could not be read as a JSON Schema; simplify them.', { cause: error });
+    throw new ParametersError(
+      'parameters',
+      'parameters could not be read as a JSON Schema; simplify them.',
+      { cause: error },
+    );
   }
 }

@@ -1,6 +1,7 @@
 /**
- * How large a pattern becomes when its counts are written out: about the instructions that compiling it
- * makes, told from its text alone. `(?:(?:x{30}){30}){30}` is short, and 27,000 of them.
+ * How large a pattern becomes when its counts are written out: about the instructions that
+ * compiling it makes, told from its text alone. `(?:(?:x{30}){30}){30}` is short, and 27,000 of
+ * them.
  */
 export function patternSize(pattern: string): number {
   /** What stands in each group that is open, and the size of what a count would repeat. */
@@ -16,9 +17,11 @@ export function patternSize(pattern: string): number {
     open.at(-1)!.last += last;
   };
   for (const { 0: part, groups } of pattern.matchAll(PARTS)) {
-    if (groups?.least !== undefined) repeat(Number(groups.least), Number(groups.most ?? groups.least));
+    if (groups?.least !== undefined)
+      repeat(Number(groups.least), Number(groups.most ?? groups.least));
     else if (groups?.open !== undefined) repeat(Number(groups.open), Number(groups.open) + 1);
-    else if (part.startsWith('(')) open.push({ size: part === '(' || part.endsWith('>') ? 2 : 0, last: 0 });
+    else if (part.startsWith('('))
+      open.push({ size: part === '(' || part.endsWith('>') ? 2 : 0, last: 0 });
     else if (part === ')' && open.length > 1) add(open.pop()!.size);
     else if ('|?*+'.includes(part)) repeat(0, 1);
     else add(1);
@@ -26,6 +29,9 @@ export function patternSize(pattern: string): number {
   return open.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Counts, the beginnings of groups, classes and escapes whole; everything else a character at a time. */
+/**
+ * Counts, the beginnings of groups, classes and escapes whole; everything else a character at a
+ * time.
+ */
 const PARTS =
   /\{(?<least>\d{1,9})(?:,(?<most>\d{1,9}))?\}|\{(?<open>\d{1,9}),\}|\((?:\?(?:P?<\w*>|[a-zA-Z-]*:?))?|\[\^?\]?(?:\\.|\[:\^?[a-z]+:\]|[^\]\\])*\]|\\(?:[pP](?:\{[^}]*\}|.)|x\{[^}]*\}|.)|./gsu;

@@ -15,9 +15,14 @@ import type { Workspace } from './workspace.ts';
  */
 
 /** The customer's name, or an empty text when none is known. */
-const contactName = (contact: Contact) => (contact.name === null ? '' : maskName(maskText(contact.name, contact)));
+const contactName = (contact: Contact) =>
+  contact.name === null ? '' : maskName(maskText(contact.name, contact));
 
-export const conversationPayload = (conversation: Conversation, contact: Contact, workspace: Workspace) => ({
+export const conversationPayload = (
+  conversation: Conversation,
+  contact: Contact,
+  workspace: Workspace,
+) => ({
   id: conversation.id,
   agent_id: workspace.agentId,
   channel: conversation.channel,
@@ -33,7 +38,10 @@ const senderPayload = (sender: Sender, contact: Contact) => ({
   name: sender.type === 'customer' ? contactName(contact) : maskText(sender.name, contact),
 });
 
-const actorPayload = (actor: Actor, contact: Contact) => ({ type: actor.type, name: maskText(actor.name, contact) });
+const actorPayload = (actor: Actor, contact: Contact) => ({
+  type: actor.type,
+  name: maskText(actor.name, contact),
+});
 
 export const messagePayload = (message: Message, contact: Contact) => ({
   id: message.id,
@@ -41,7 +49,8 @@ export const messagePayload = (message: Message, contact: Contact) => ({
   sender: senderPayload(message.sender, contact),
   type: 'text' as const,
   text: maskText(message.text, contact),
-  channel_message_id: message.channelMessageId === null ? null : maskId(message.channelMessageId, contact),
+  channel_message_id:
+    message.channelMessageId === null ? null : maskId(message.channelMessageId, contact),
   created_at: message.createdAt,
 });
 
@@ -67,7 +76,8 @@ export const paymentPayload = (payment: Payment, contact: Contact) => ({
   currency: payment.currency,
   description: maskText(payment.description, contact),
   provider: payment.provider,
-  provider_reference: payment.providerReference === null ? null : maskText(payment.providerReference, contact),
+  provider_reference:
+    payment.providerReference === null ? null : maskText(payment.providerReference, contact),
   paid_at: payment.paidAt,
 });
 

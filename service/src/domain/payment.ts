@@ -4,16 +4,25 @@ import type { Actor } from './conversation.ts';
 import type { SetupField } from './setupField.ts';
 
 /**
- * A payment link made in a conversation, and the accounts that money goes to. What a provider does is
- * told by its adapter in src/payments.
+ * A payment link made in a conversation, and the accounts that money goes to. What a provider does
+ * is told by its adapter in src/payments.
  * @see design section 3, Payments and Payment objects
  */
 
 export const PAYMENT_PROVIDERS = ['manual', 'stripe'] as const;
 export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
 
-/** `creating`: the provider is being asked for its page. `failed`: the provider has refused to make it, or the customer's bank to pay. */
-export const PAYMENT_STATUSES = ['creating', 'open', 'paid', 'expired', 'cancelled', 'failed'] as const;
+/**
+ *  `creating`: the provider is being asked for its page. `failed`: the provider has refused to make it, or the customer's bank to pay.
+ */
+export const PAYMENT_STATUSES = [
+  'creating',
+  'open',
+  'paid',
+  'expired',
+  'cancelled',
+  'failed',
+] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
 export interface Payment extends Document {
@@ -29,7 +38,10 @@ export interface Payment extends Document {
   readonly currency: string;
   readonly description: string;
   readonly provider: PaymentProvider;
-  /** The provider's own id (Stripe: of the Checkout Session); manual: what was noted when it was marked paid. */
+  /**
+   * The provider's own id (Stripe: of the Checkout Session); manual: what was noted when it was
+   * marked paid.
+   */
   readonly providerReference: string | null;
   /** Where the provider takes the money; null: on our own page. */
   readonly providerUrl: string | null;
@@ -47,13 +59,19 @@ export interface Payment extends Document {
   readonly work: PaymentWork | null;
   /** When its provider last said how it stands; null: never. */
   readonly checkedAt: string | null;
-  /** Since when the customer has finished at the provider and a bank has still to confirm; left out: nothing of the kind is known. */
+  /**
+   * Since when the customer has finished at the provider and a bank has still to confirm; left out:
+   * nothing of the kind is known.
+   */
   readonly confirmingSince?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** One piece of work for the provider at a time; the payment's job in the queue is named after the payment. */
+/**
+ * One piece of work for the provider at a time; the payment's job in the queue is named after the
+ * payment.
+ */
 export interface PaymentWork {
   /** `create` its page; `check` whether it was paid; `expire` its page there. */
   readonly task: 'create' | 'check' | 'expire';
@@ -95,8 +113,14 @@ export interface PaymentRules {
   readonly isRemote: boolean;
   /** Seconds that a link may live. */
   readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
-  /** Why this provider cannot take it, as the end of a sentence that begins with the field (`must be …`); null when it can. */
-  refuse(wanted: { readonly amount: number; readonly currency: string }): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
+  /**
+   * Why this provider cannot take it, as the end of a sentence that begins with the field (`must be
+   * …`); null when it can.
+   */
+  refuse(wanted: {
+    readonly amount: number;
+    readonly currency: string;
+  }): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
 }
 
 /** What is known of every provider. */

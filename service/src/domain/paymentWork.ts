@@ -1,6 +1,9 @@
 import type { Payment } from './payment.ts';
 
-/** When a payment is looked at again, and how long a provider that gave no answer is left alone. Pure. */
+/**
+ * When a payment is looked at again, and how long a provider that gave no answer is left alone.
+ * Pure.
+ */
 
 /** The provider's own clock decides when its page ends: it is asked a little after ours says so. */
 const EXPIRY_MARGIN_MS = 30_000;
@@ -12,7 +15,12 @@ const LATE_WAITS_MS = [60_000, 300_000, 1_800_000, 3_600_000, 6 * 3_600_000] as 
 const WAIT_FOR_MONEY_MS = 30 * 24 * 3_600_000;
 
 /** When it has to be looked at next, in ms since the epoch; null: not by itself. */
-export function nextWorkAt({ work, status, expiresAt, providerUrl }: Pick<Payment, 'work' | 'status' | 'expiresAt' | 'providerUrl'>): number | null {
+export function nextWorkAt({
+  work,
+  status,
+  expiresAt,
+  providerUrl,
+}: Pick<Payment, 'work' | 'status' | 'expiresAt' | 'providerUrl'>): number | null {
   if (work) return Date.parse(work.runAt);
   if (status !== 'open') return null;
   return Date.parse(expiresAt) + (providerUrl === null ? 0 : EXPIRY_MARGIN_MS);
@@ -24,9 +32,12 @@ export const retryWaitMs = (attempts: number): number => waitOf(RETRY_WAITS_MS, 
 /** Before the next look at a payment whose time is over while its provider has not closed it. */
 export const lateWaitMs = (attempts: number): number => waitOf(LATE_WAITS_MS, attempts);
 
-export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean => Date.parse(expiresAt) <= now.getTime();
+export const isOver = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
+  Date.parse(expiresAt) <= now.getTime();
 
 /** True when even money that is slow to arrive is not waited for any more. */
-export const isGivenUp = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean => Date.parse(expiresAt) + WAIT_FOR_MONEY_MS <= now.getTime();
+export const isGivenUp = ({ expiresAt }: Pick<Payment, 'expiresAt'>, now: Date): boolean =>
+  Date.parse(expiresAt) + WAIT_FOR_MONEY_MS <= now.getTime();
 
-const waitOf = (waits: readonly number[], attempts: number) => waits[Math.min(Math.max(attempts, 1), waits.length) - 1]!;
+const waitOf = (waits: readonly number[], attempts: number) =>
+  waits[Math.min(Math.max(attempts, 1), waits.length) - 1]!;

@@ -10,7 +10,9 @@ export type Placeholder =
   | { readonly kind: 'callId' }
   | { readonly kind: 'secret'; readonly name: string };
 
-/** A text as it alternates: what stands there literally, and what is put in. No literal is empty. */
+/**
+ * A text as it alternates: what stands there literally, and what is put in. No literal is empty.
+ */
 export type Part = string | Placeholder;
 
 /** A text whose placeholders cannot be read; `message` says which and what to do. */
@@ -36,7 +38,8 @@ export function writtenPlaceholder(placeholder: Placeholder): string {
 
 const NAME = /^[^\s.{}]+$/;
 
-const HELP = 'Use {{args.name}}, {{conversation.id}}, {{call.id}} or, in headers only, {{secrets.NAME}}.';
+const HELP =
+  'Use {{args.name}}, {{conversation.id}}, {{call.id}} or, in headers only, {{secrets.NAME}}.';
 
 const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
@@ -44,15 +47,16 @@ function readPlaceholder(inner: string): Placeholder {
   const [source, ...path] = inner.trim().split('.');
   const isNamed = path.length > 0 && path.every((name) => NAME.test(name));
   if (source === 'args' && isNamed) return { kind: 'argument', path };
-  if (source === 'secrets' && isNamed && path.length === 1) return { kind: 'secret', name: path[0]! };
+  if (source === 'secrets' && isNamed && path.length === 1)
+    return { kind: 'secret', name: path[0]! };
   if (source === 'conversation' && path.join('.') === 'id') return { kind: 'conversationId' };
   if (source === 'call' && path.join('.') === 'id') return { kind: 'callId' };
   throw new PlaceholderError(`holds {{${excerpt(inner)}}}, which is no placeholder. ${HELP}`);
 }
 
 /**
- * Takes a text apart. The parts in order make the text again; a text without placeholders is one part,
- * an empty one none.
+ * Takes a text apart. The parts in order make the text again; a text without placeholders is one
+ * part, an empty one none.
  * @throws PlaceholderError for `{{` without `}}` and for anything else than the placeholders above
  */
 export function parsePlaceholders(text: string): Part[] {
@@ -60,7 +64,10 @@ export function parsePlaceholders(text: string): Part[] {
   let from = 0;
   for (let open = text.indexOf('{{'); open !== -1; open = text.indexOf('{{', from)) {
     const close = text.indexOf('}}', open);
-    if (close === -1) throw new PlaceholderError(`opens {{ and never closes it: ${JSON.stringify(excerpt(text.slice(open)))}. Close it with }}.`);
+    if (close === -1)
+      throw new PlaceholderError(
+        `opens {{ and never closes it: ${JSON.stringify(excerpt(text.slice(open)))}. Close it with }}.`,
+      );
     parts.push(text.slice(from, open), readPlaceholder(text.slice(open + 2, close)));
     from = close + 2;
   }

@@ -1,6 +1,12 @@
 import { ARGUMENT_LIMITS } from './argumentLimits.ts';
 import { brokenLimit, isJsonObject, type Json, type JsonObject } from './json.ts';
-import { isPlaceholder, parsePlaceholders, writtenPlaceholder, type Part, type Placeholder } from './placeholders.ts';
+import {
+  isPlaceholder,
+  parsePlaceholders,
+  writtenPlaceholder,
+  type Part,
+  type Placeholder,
+} from './placeholders.ts';
 import { HEADER_TEXT, sendsForm } from './requestHeaders.ts';
 import type { RequestTemplate } from './requestTemplate.ts';
 import { isDotSegment, parseUrlTemplate, type UrlTemplate } from './urlTemplate.ts';
@@ -22,8 +28,8 @@ export interface RenderedRequest {
 }
 
 /**
- * Values that cannot stand where the template puts them. `message` is a sentence for agent and operator that
- * names the placeholder, never a value.
+ * Values that cannot stand where the template puts them. `message` is a sentence for agent and
+ * operator that names the placeholder, never a value.
  */
 export class RequestRenderError extends Error {
   override readonly name = 'RequestRenderError';
@@ -33,7 +39,10 @@ const fail = (message: string): never => {
   throw new RequestRenderError(message);
 };
 
-/** Characters that placeholders may put into one request: few of them can repeat one long argument often. */
+/**
+ * Characters that placeholders may put into one request: few of them can repeat one long argument
+ * often.
+ */
 const MAX_FILLED = 256 * 1024;
 const MAX_URL = 16 * 1024;
 const MAX_HEADER = 8 * 1024;
@@ -50,21 +59,31 @@ class Values {
   /** @returns undefined when an optional argument is absent */
   get(placeholder: Placeholder): Json | undefined {
     const value = this.#find(placeholder);
-    if (value !== undefined) this.#left -= typeof value === 'string' ? value.length : JSON.stringify(value).length;
-    if (this.#left < 0) fail('The arguments are too long: with them the request would be larger than 256 KiB.');
+    if (value !== undefined)
+      this.#left -= typeof value === 'string' ? value.length : JSON.stringify(value).length;
+    if (this.#left < 0)
+      fail('The arguments are too long: with them the request would be larger than 256 KiB.');
     return value;
   }
 
   #find(placeholder: Placeholder): Json | undefined {
     switch (placeholder.kind) {
       case 'argument':
-        return placeholder.path.reduce<Json | undefined>((json, name) => (isJsonObject(json) && Object.hasOwn(json, name) ? json[name] : undefined), this.#values.arguments);
+        return placeholder.path.reduce<Json | undefined>(
+          (json, name) =>
+            isJsonObject(json) && Object.hasOwn(json, name) ? json[name] : undefined,
+          this.#values.arguments,
+        );
       case 'conversationId':
         return this.#values.conversationId;
       case 'callId':
         return this.#values.callId;
       case 'secret':
-        return Object.hasOwn(this.#values.secrets, placeholder.name) ? this.#values.secrets[placeholder.name] : fail(`There is no secret ${placeholder.name} any more; store it again or change the tool.`);
+        return Object.hasOwn(this.#values.secrets, placeholder.name)
+          ? this.#values.secrets[placeholder.name]
+          : fail(
+              `There is no secret ${placeholder.name} any more; store it again or change the tool.`,
+            );
     }
   }
 }
@@ -72,9 +91,14 @@ class Values {
 /** A plain value as text; null is no text, like what is absent. */
 function asText(value: Json | undefined, placeholder: Placeholder): string | null {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'object') return fail(`${writtenPlaceholder(placeholder)} is a list or an object and cannot stand in an address or a header.`);
+  if (typeof value === 'object')
+    return fail(
+      `${writtenPlaceholder(placeholder)} is a list or an object and cannot stand in an address or a header.`,
+    );
   const text = String(value);
-  return text.isWellFormed() ? text : fail(`${writtenPlaceholder(placeholder)} is not valid Unicode text.`);
+  return text.isWellFormed()
+    ? text
+    : fail(`${writtenPlaceholder(placeholder)} is not valid Unicode text.`);
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -82,53 +106,87 @@ type Texts = Readonly<Record<string, string>>;
 const unchanged = (text: string) => text;
 
 /** A text with its placeholders filled in; what is absent adds nothing. */
-const joinParts = (parts: readonly Part[], values: Values, encode: (text: string) => string): string =>
-  parts.map((part) => (isPlaceholder(part) ? encode(asText(values.get(part), part) ?? '') : part)).join('');
+const joinParts = (
+  parts: readonly Part[],
+  values: Values,
+  encode: (text: string) => string,
+): string =>
+  parts
+    .map((part) => (isPlaceholder(part) ? encode(asText(values.get(part), part) ?? '') : part))
+    .join('');
 
-const soleOf = (parts: readonly Part[]): Placeholder | null => (parts.length === 1 && isPlaceholder(parts[0]!) ? parts[0] : null);
+const soleOf = (parts: readonly Part[]): Placeholder | null =>
+  parts.length === 1 && isPlaceholder(parts[0]!) ? parts[0] : null;
 
 /** The values of one query parameter: none when its argument is absent, several for a list. */
-function queryTexts(parts: readonly Part[], values: Values, encode: (text: string) => string): string[] {
+function queryTexts(
+  parts: readonly Part[],
+  values: Values,
+  encode: (text: string) => string,
+): string[] {
   const sole = soleOf(parts);
   if (sole === null) return [joinParts(parts, values, encode)];
   const value = values.get(sole);
   const items: readonly (Json | undefined)[] = Array.isArray(value) ? value : [value];
-  return items.map((item) => asText(item, sole)).filter((text) => text !== null).map(encode);
+  return items
+    .map((item) => asText(item, sole))
+    .filter((text) => text !== null)
+    .map(encode);
 }
 
 function renderSegment(parts: readonly Part[], values: Values): string {
   const raw = parts.map((part) => {
     if (!isPlaceholder(part)) return part;
-    return asText(values.get(part), part) || fail(`${writtenPlaceholder(part)} stands in the path of the address and has no value.`);
+    return (
+      asText(values.get(part), part) ||
+      fail(`${writtenPlaceholder(part)} stands in the path of the address and has no value.`)
+    );
   });
-  const segment = raw.map((text, index) => (isPlaceholder(parts[index]!) ? encodeURIComponent(text) : text)).join('');
-  if (isDotSegment(raw.join('')) || isDotSegment(segment)) fail(`${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would lead to another path of the address (. or ..).`);
+  const segment = raw
+    .map((text, index) => (isPlaceholder(parts[index]!) ? encodeURIComponent(text) : text))
+    .join('');
+  if (isDotSegment(raw.join('')) || isDotSegment(segment))
+    fail(
+      `${parts.filter(isPlaceholder).map(writtenPlaceholder).join(', ')} would lead to another path of the address (. or ..).`,
+    );
   return segment;
 }
 
 /** The query of the address itself, then the template's. */
 function renderQuery({ pairs }: UrlTemplate, query: Texts, values: Values): string {
-  const written = pairs.flatMap(([name, parts]) => queryTexts(parts, values, encodeURIComponent).map((text) => name + text));
+  const written = pairs.flatMap(([name, parts]) =>
+    queryTexts(parts, values, encodeURIComponent).map((text) => name + text),
+  );
   const added = new URLSearchParams();
   for (const [name, text] of Object.entries(query)) {
-    for (const value of queryTexts(parsePlaceholders(text), values, unchanged)) added.append(name, value);
+    for (const value of queryTexts(parsePlaceholders(text), values, unchanged))
+      added.append(name, value);
   }
   return [...written, ...(added.size === 0 ? [] : [added.toString()])].join('&');
 }
 
 /** Whatever was put in, the address is still the one that was saved and checked. */
 function assertSameTarget(url: URL, template: UrlTemplate): void {
-  const isSame = url.origin === new URL(template.origin).origin && url.username === '' && url.password === '' && url.hash === '';
-  if (!isSame || url.pathname.split('/').length !== template.segments.length + 1) fail('The arguments would change the address that is called.');
+  const isSame =
+    url.origin === new URL(template.origin).origin &&
+    url.username === '' &&
+    url.password === '' &&
+    url.hash === '';
+  if (!isSame || url.pathname.split('/').length !== template.segments.length + 1)
+    fail('The arguments would change the address that is called.');
 }
 
 function renderUrl({ url: text, query = {} }: RequestTemplate, values: Values): string {
   const template = parseUrlTemplate(text);
   const path = template.segments.map((parts) => renderSegment(parts, values)).join('/');
   const search = renderQuery(template, query, values);
-  const url = URL.parse(`${template.origin}/${path}${search === '' ? '' : `?${search}`}`) ?? fail('The arguments do not make a valid address.');
+  const url =
+    URL.parse(`${template.origin}/${path}${search === '' ? '' : `?${search}`}`) ??
+    fail('The arguments do not make a valid address.');
   assertSameTarget(url, template);
-  return url.href.length > MAX_URL ? fail('The arguments are too long for an address; it would have more than 16 KiB.') : url.href;
+  return url.href.length > MAX_URL
+    ? fail('The arguments are too long for an address; it would have more than 16 KiB.')
+    : url.href;
 }
 
 /** @returns null when the header is left out, since its one argument is absent */
@@ -136,8 +194,13 @@ function renderHeader(name: string, parts: readonly Part[], values: Values): str
   const sole = soleOf(parts);
   if (sole !== null && asText(values.get(sole), sole) === null) return null;
   const text = joinParts(parts, values, unchanged);
-  if (!HEADER_TEXT.test(text)) fail(`The header ${name} would hold a character that a header cannot carry, such as a line break.`);
-  return text.length > MAX_HEADER ? fail(`The header ${name} would be longer than 8 KiB.`) : text.trim();
+  if (!HEADER_TEXT.test(text))
+    fail(
+      `The header ${name} would hold a character that a header cannot carry, such as a line break.`,
+    );
+  return text.length > MAX_HEADER
+    ? fail(`The header ${name} would be longer than 8 KiB.`)
+    : text.trim();
 }
 
 function renderHeaders(headers: Texts, values: Values): [name: string, text: string][] {
@@ -148,12 +211,19 @@ function renderHeaders(headers: Texts, values: Values): [name: string, text: str
 }
 
 /** Inside a longer text of the body, lists and objects are written as JSON. */
-const asBodyText = (value: Json | undefined) => (value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
+const asBodyText = (value: Json | undefined) =>
+  value === undefined || value === null
+    ? ''
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value);
 
 function renderLeaf(text: string, values: Values): Json | undefined {
   const parts = parsePlaceholders(text);
   const sole = soleOf(parts);
-  return sole === null ? parts.map((part) => (isPlaceholder(part) ? asBodyText(values.get(part)) : part)).join('') : values.get(sole);
+  return sole === null
+    ? parts.map((part) => (isPlaceholder(part) ? asBodyText(values.get(part)) : part)).join('')
+    : values.get(sole);
 }
 
 /** @returns undefined for a leaf whose argument is absent */
@@ -161,15 +231,20 @@ function renderTree(tree: Json, values: Values): Json | undefined {
   if (typeof tree === 'string') return renderLeaf(tree, values);
   if (Array.isArray(tree)) return tree.map((item: Json) => renderTree(item, values) ?? null);
   if (!isJsonObject(tree)) return tree;
-  const entries = Object.entries(tree).map(([key, item]) => [key, renderTree(item, values)] as const);
-  return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
+  const entries = Object.entries(tree).map(
+    ([key, item]) => [key, renderTree(item, values)] as const,
+  );
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  );
 }
 
 function asForm(body: Json): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body as JsonObject)) {
     for (const item of [value].flat() as Json[]) {
-      if (typeof item === 'object' && item !== null) fail(`The field ${name} of the form is an object; a form holds plain values only.`);
+      if (typeof item === 'object' && item !== null)
+        fail(`The field ${name} of the form is an object; a form holds plain values only.`);
       if (item !== null) form.append(name, String(item));
     }
   }
@@ -183,19 +258,27 @@ function renderBody({ body, headers = {} }: RequestTemplate, values: Values): st
 }
 
 /**
- * Fills a template that `parseRequestTemplate` made. The method, the origin, the number of path segments and
- * the names of headers are the template's, whatever the values are; a JSON body gets its `content-type`.
+ * Fills a template that `parseRequestTemplate` made. The method, the origin, the number of path
+ * segments and the names of headers are the template's, whatever the values are; a JSON body gets
+ * its `content-type`.
  * @throws RequestRenderError
  * @see design section 3, Custom tools
  */
 export function renderRequest(template: RequestTemplate, given: RequestValues): RenderedRequest {
-  if (brokenLimit(given.arguments, ARGUMENT_LIMITS) !== null) fail('The arguments are too large or nested too deeply for a request.');
+  if (brokenLimit(given.arguments, ARGUMENT_LIMITS) !== null)
+    fail('The arguments are too large or nested too deeply for a request.');
   const values = new Values(given);
   const url = renderUrl(template, values);
   const headers = renderHeaders(template.headers ?? {}, values);
   const body = renderBody(template, values);
-  if (body === undefined) return { method: template.method, url, headers: Object.fromEntries(headers) };
+  if (body === undefined)
+    return { method: template.method, url, headers: Object.fromEntries(headers) };
   const hasType = headers.some(([name]) => name === 'content-type');
   const typed = hasType ? headers : [...headers, ['content-type', 'application/json']];
-  return { method: template.method, url, headers: Object.fromEntries(typed) as Record<string, string>, body };
+  return {
+    method: template.method,
+    url,
+    headers: Object.fromEntries(typed) as Record<string, string>,
+    body,
+  };
 }

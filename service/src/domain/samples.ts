@@ -15,7 +15,11 @@ const SAMPLE_ID = '00000000000000000000SAMPLE';
  * real ones from a made-up conversation.
  * @see spec section 4, GET /api/hooks/sample
  */
-export function samplePayload(event: EventName, workspace: Workspace, now: Date): Record<string, unknown> {
+export function samplePayload(
+  event: EventName,
+  workspace: Workspace,
+  now: Date,
+): Record<string, unknown> {
   const about = sampleView(event, workspace, now);
   const id = `evt_${SAMPLE_ID}`;
   return eventPayload(id, sampleDetail(event, workspace, now), about, now);
@@ -66,7 +70,8 @@ const sampleConversation = (event: EventName, workspace: Workspace, now: Date): 
   contactId: `ctc_${SAMPLE_ID}`,
   channel: 'whatsapp_cloud',
   status: sampleStatus(event),
-  funnelStage: event === 'conversation.opened' ? 'new' : event === 'payment.paid' ? 'customer' : 'qualified',
+  funnelStage:
+    event === 'conversation.opened' ? 'new' : event === 'payment.paid' ? 'customer' : 'qualified',
   messageCount: event === 'conversation.opened' ? 1 : 6,
   customerMessageCount: event === 'conversation.opened' ? 1 : 3,
   controlEpoch: 0,
@@ -82,7 +87,9 @@ const sampleConversation = (event: EventName, workspace: Workspace, now: Date): 
 
 function sampleStatus(event: EventName): Conversation['status'] {
   if (event === 'conversation.closed') return 'closed';
-  return event === 'conversation.handed_over' || event === 'message.sent' ? 'human_active' : 'ai_active';
+  return event === 'conversation.handed_over' || event === 'message.sent'
+    ? 'human_active'
+    : 'ai_active';
 }
 
 const sampleHandover = (now: Date): Handover => ({
@@ -99,7 +106,11 @@ const sampleOutcome = (now: Date): Outcome => ({
   closedAt: timestamp(now),
 });
 
-export function sampleMessage(event: 'message.received' | 'message.sent', workspace: Workspace, now: Date): Message {
+export function sampleMessage(
+  event: 'message.received' | 'message.sent',
+  workspace: Workspace,
+  now: Date,
+): Message {
   const inbound = event === 'message.received';
   return {
     id: `msg_${SAMPLE_ID}`,
@@ -108,7 +119,9 @@ export function sampleMessage(event: 'message.received' | 'message.sent', worksp
     contactId: `ctc_${SAMPLE_ID}`,
     number: 6,
     direction: inbound ? 'inbound' : 'outbound',
-    sender: inbound ? { type: 'customer', name: 'María Sample' } : { type: 'team_member', name: 'Ana' },
+    sender: inbound
+      ? { type: 'customer', name: 'María Sample' }
+      : { type: 'team_member', name: 'Ana' },
     text: inbound ? 'Do you have time on Tuesday?' : 'Tuesday at ten it is.',
     channelMessageId: inbound ? 'wamid.SAMPLE' : null,
     delivery: inbound ? null : { state: 'sent', error: null },

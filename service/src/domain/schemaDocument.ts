@@ -3,14 +3,25 @@ import type { LinearPatterns } from './linearPattern.ts';
 import { ParametersError } from './parametersError.ts';
 
 /**
- * A JSON Schema 2020-12 document as a tree of schemas: where they stand, where references lead, and one
- * copy without references for the validator.
+ * A JSON Schema 2020-12 document as a tree of schemas: where they stand, where references lead, and
+ * one copy without references for the validator.
  */
 
 export type Path = readonly string[];
 
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
-const SINGLE = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else', 'unevaluatedItems', 'unevaluatedProperties'];
+const SINGLE = [
+  'additionalProperties',
+  'propertyNames',
+  'items',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 const APPLIED: ReadonlySet<string> = new Set([...SINGLE, ...LISTS, ...MAPS]);
@@ -18,15 +29,43 @@ const APPLIED: ReadonlySet<string> = new Set([...SINGLE, ...LISTS, ...MAPS]);
 /** These hold schemas for others to refer to. */
 const STORES = ['$defs', 'definitions'];
 
-/** Keywords that judge a value by themselves. What stands in no list here is a note and judges nothing. */
+/**
+ * Keywords that judge a value by themselves. What stands in no list here is a note and judges
+ * nothing.
+ */
 const ASSERTIONS = [
-  ...['type', 'enum', 'const', 'multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum', 'maxLength', 'minLength', 'pattern', 'format'],
-  ...['maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains', 'maxProperties', 'minProperties', 'required', 'dependentRequired'],
+  ...[
+    'type',
+    'enum',
+    'const',
+    'multipleOf',
+    'maximum',
+    'exclusiveMaximum',
+    'minimum',
+    'exclusiveMinimum',
+    'maxLength',
+    'minLength',
+    'pattern',
+    'format',
+  ],
+  ...[
+    'maxItems',
+    'minItems',
+    'uniqueItems',
+    'maxContains',
+    'minContains',
+    'maxProperties',
+    'minProperties',
+    'required',
+    'dependentRequired',
+  ],
 ];
 
 const REFUSED: Readonly<Record<string, string>> = {
-  $dynamicRef: 'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
-  $recursiveRef: 'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
+  $dynamicRef:
+    'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
+  $recursiveRef:
+    'is not supported; use a $ref to a place in the same schema, like "#/$defs/address".',
   dependencies: 'belongs to an older JSON Schema; use dependentRequired or dependentSchemas.',
 };
 
@@ -42,26 +81,40 @@ const fail = (path: Path, what: string): never => {
   throw new ParametersError(written(path), `${written(path)} ${what}`);
 };
 
-const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+const own = (object: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(object, key) ? object[key] : undefined;
 
 type Place = readonly [path: Path, schema: Json];
 
-const inList = (value: Json | undefined, path: Path): Place[] => (Array.isArray(value) ? value.map((item: Json, index): Place => [[...path, String(index)], item]) : []);
-const inMap = (value: Json | undefined, path: Path): Place[] => (isJsonObject(value) ? Object.entries(value).map(([name, item]): Place => [[...path, name], item]) : []);
+const inList = (value: Json | undefined, path: Path): Place[] =>
+  Array.isArray(value)
+    ? value.map((item: Json, index): Place => [[...path, String(index)], item])
+    : [];
+const inMap = (value: Json | undefined, path: Path): Place[] =>
+  isJsonObject(value)
+    ? Object.entries(value).map(([name, item]): Place => [[...path, name], item])
+    : [];
 
 /** The schemas right inside a schema. */
-const placesIn = (schema: JsonObject, path: Path): Place[] => [...appliedIn(schema, path), ...STORES.flatMap((key) => inMap(own(schema, key), [...path, key]))];
+const placesIn = (schema: JsonObject, path: Path): Place[] => [
+  ...appliedIn(schema, path),
+  ...STORES.flatMap((key) => inMap(own(schema, key), [...path, key])),
+];
 
 /** Those of them that it applies to a value. */
 const appliedIn = (schema: JsonObject, path: Path): Place[] => [
-  ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map((key): Place => [[...path, key], schema[key]!]),
+  ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map(
+    (key): Place => [[...path, key], schema[key]!],
+  ),
   ...LISTS.flatMap((key) => inList(own(schema, key), [...path, key])),
   ...MAPS.flatMap((key) => inMap(own(schema, key), [...path, key])),
 ];
 
 const keyOf = (path: Path) => JSON.stringify(path);
 
-/** Every schema of a document by its place. Only these may be referred to: nothing else was checked. */
+/**
+ * Every schema of a document by its place. Only these may be referred to: nothing else was checked.
+ */
 type Places = ReadonlyMap<string, Json>;
 
 function collectPlaces(root: JsonObject): Map<string, Json> {
@@ -80,34 +133,51 @@ function readPointer(ref: string): Path | null {
   if (ref === '#') return [];
   if (!ref.startsWith('#/')) return null;
   try {
-    return ref.slice(2).split('/').map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
+    return ref
+      .slice(2)
+      .split('/')
+      .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
   } catch {
     return null;
   }
 }
 
-const NAMED_PLACE = 'must be a place in the same schema, like "#/$defs/address"; other documents and anchors are not read.';
+const NAMED_PLACE =
+  'must be a place in the same schema, like "#/$defs/address"; other documents and anchors are not read.';
 
 /** Where a `$ref` leads. */
 function followRef(ref: string, places: Places, path: Path): Place {
   const at = [...path, '$ref'];
   const target = readPointer(ref) ?? fail(at, NAMED_PLACE);
   const schema = places.get(keyOf(target));
-  return schema === undefined ? fail(at, `points to ${JSON.stringify(ref.slice(0, 80))}, where there is no schema; define it in $defs.`) : [target, schema];
+  return schema === undefined
+    ? fail(
+        at,
+        `points to ${JSON.stringify(ref.slice(0, 80))}, where there is no schema; define it in $defs.`,
+      )
+    : [target, schema];
 }
 
 function assertAllowedNames(schema: JsonObject, path: Path): void {
-  for (const [keyword, why] of Object.entries(REFUSED)) if (Object.hasOwn(schema, keyword)) fail([...path, keyword], why);
-  if (path.length > 0 && Object.hasOwn(schema, '$id')) fail([...path, '$id'], 'is not supported inside a schema; leave it out and refer by place.');
+  for (const [keyword, why] of Object.entries(REFUSED))
+    if (Object.hasOwn(schema, keyword)) fail([...path, keyword], why);
+  if (path.length > 0 && Object.hasOwn(schema, '$id'))
+    fail([...path, '$id'], 'is not supported inside a schema; leave it out and refer by place.');
   const properties = own(schema, 'properties');
-  if (isJsonObject(properties) && Object.hasOwn(properties, '__proto__')) fail([...path, 'properties', '__proto__'], 'cannot be the name of a parameter; choose another.');
+  if (isJsonObject(properties) && Object.hasOwn(properties, '__proto__'))
+    fail(
+      [...path, 'properties', '__proto__'],
+      'cannot be the name of a parameter; choose another.',
+    );
 }
 
 function addPatterns(patterns: LinearPatterns, schema: JsonObject, path: Path): void {
   const pattern = own(schema, 'pattern');
   if (typeof pattern === 'string') patterns.add(pattern, written([...path, 'pattern']));
   const byPattern = own(schema, 'patternProperties');
-  if (isJsonObject(byPattern)) for (const name of Object.keys(byPattern)) patterns.add(name, written([...path, 'patternProperties', name]));
+  if (isJsonObject(byPattern))
+    for (const name of Object.keys(byPattern))
+      patterns.add(name, written([...path, 'patternProperties', name]));
 }
 
 const refOf = (schema: JsonObject): string | null => {
@@ -115,14 +185,21 @@ const refOf = (schema: JsonObject): string | null => {
   return typeof ref === 'string' ? ref : null;
 };
 
-/** Follows each schema to all that it leads to, once. Meeting one that is still being followed is a loop. */
+/**
+ * Follows each schema to all that it leads to, once. Meeting one that is still being followed is a
+ * loop.
+ */
 function assertNoLoops(places: Places): void {
   const following = new Set<string>();
   const done = new Set<string>();
   const follow = ([path, schema]: Place): void => {
     const key = keyOf(path);
     if (done.has(key) || !isJsonObject(schema)) return;
-    if (following.has(key)) fail(path, 'refers back to itself through $ref; a schema of a tool must end. Write out as many levels as are needed.');
+    if (following.has(key))
+      fail(
+        path,
+        'refers back to itself through $ref; a schema of a tool must end. Write out as many levels as are needed.',
+      );
     following.add(key);
     const ref = refOf(schema);
     for (const place of appliedIn(schema, path)) follow(place);
@@ -147,14 +224,29 @@ interface Expansion {
 /** Objects, lists and plain values inside a value; the value itself is one. */
 function countValues(value: Json | undefined): number {
   if (value === undefined) return 0;
-  return typeof value === 'object' && value !== null ? Object.values(value).reduce<number>((sum, item) => sum + countValues(item as Json), 1) : 1;
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).reduce<number>((sum, item) => sum + countValues(item as Json), 1)
+    : 1;
 }
 
 function countIn(expansion: Expansion, schema: Json, path: Path, depth: number): void {
   expansion.schemas += 1;
-  if (expansion.schemas > MAX_EXPANDED) fail(path, `makes the schema too large: with every $ref written out it has more than ${MAX_EXPANDED} parts. Simplify it.`);
-  if (depth > MAX_EXPANDED_DEPTH) fail(path, `is nested too deeply: with every $ref written out there are more than ${MAX_EXPANDED_DEPTH} levels. Simplify it.`);
-  expansion.weight += isJsonObject(schema) ? 1 + countValues(own(schema, 'enum')) + countValues(own(schema, 'const')) + countValues(own(schema, 'required')) : 1;
+  if (expansion.schemas > MAX_EXPANDED)
+    fail(
+      path,
+      `makes the schema too large: with every $ref written out it has more than ${MAX_EXPANDED} parts. Simplify it.`,
+    );
+  if (depth > MAX_EXPANDED_DEPTH)
+    fail(
+      path,
+      `is nested too deeply: with every $ref written out there are more than ${MAX_EXPANDED_DEPTH} levels. Simplify it.`,
+    );
+  expansion.weight += isJsonObject(schema)
+    ? 1 +
+      countValues(own(schema, 'enum')) +
+      countValues(own(schema, 'const')) +
+      countValues(own(schema, 'required'))
+    : 1;
 }
 
 /** The copy of one schema: known keywords alone, references replaced by what they refer to. */
@@ -168,15 +260,31 @@ function expand(expansion: Expansion, [path, schema]: Place, depth: number): Jso
   return { ...copy, allOf: [...((own(copy, 'allOf') as Json[] | undefined) ?? []), referred] };
 }
 
-function expandKeywords(expansion: Expansion, schema: JsonObject, path: Path, depth: number): JsonObject {
+function expandKeywords(
+  expansion: Expansion,
+  schema: JsonObject,
+  path: Path,
+  depth: number,
+): JsonObject {
   const inner = (value: Json, at: Path) => expand(expansion, [at, value], depth + 1);
   const entries = Object.entries(schema).flatMap(([key, value]): [string, Json][] => {
     if (ASSERTIONS.includes(key)) return [[key, value]];
     if (!APPLIED.has(key)) return [];
     const at = [...path, key];
-    if (Array.isArray(value)) return [[key, value.map((item: Json, index) => inner(item, [...at, String(index)]))]];
+    if (Array.isArray(value))
+      return [[key, value.map((item: Json, index) => inner(item, [...at, String(index)]))]];
     if (!MAPS.includes(key)) return [[key, inner(value, at)]];
-    return [[key, Object.fromEntries(Object.entries(value as JsonObject).map(([name, item]) => [name, inner(item, [...at, name])]))]];
+    return [
+      [
+        key,
+        Object.fromEntries(
+          Object.entries(value as JsonObject).map(([name, item]) => [
+            name,
+            inner(item, [...at, name]),
+          ]),
+        ),
+      ],
+    ];
   });
   return Object.fromEntries(entries);
 }
@@ -185,10 +293,13 @@ function expandKeywords(expansion: Expansion, schema: JsonObject, path: Path, de
  * Copies a schema, valid by the meta-schema, without references and without what judges nothing.
  * @param patterns is given every pattern of the schema
  * @returns `schema` and its `weight`, an upper bound of what it costs to check one byte of a value
- * @throws ParametersError for unsupported keywords, patterns that RE2 does not know, references that
- * lead nowhere, elsewhere or in a circle, and what grows too large when written out
+ * @throws ParametersError for unsupported keywords, patterns that RE2 does not know, references
+ * that lead nowhere, elsewhere or in a circle, and what grows too large when written out
  */
-export function expandReferences(root: JsonObject, patterns: LinearPatterns): { schema: JsonObject; weight: number } {
+export function expandReferences(
+  root: JsonObject,
+  patterns: LinearPatterns,
+): { schema: JsonObject; weight: number } {
   const places = collectPlaces(root);
   for (const [key, schema] of places) {
     if (!isJsonObject(schema)) continue;
@@ -204,7 +315,10 @@ export function expandReferences(root: JsonObject, patterns: LinearPatterns): { 
   return { schema, weight: expansion.weight };
 }
 
-/** All schemas that judge the same value as `schema`: itself and what it applies in place. Loops end. */
+/**
+ * All schemas that judge the same value as `schema`: itself and what it applies in place. Loops
+ * end.
+ */
 function inPlace(schema: Json, places: Places): JsonObject[] {
   const found = new Set<JsonObject>();
   const open: (Json | undefined)[] = [schema];
@@ -214,20 +328,29 @@ function inPlace(schema: Json, places: Places): JsonObject[] {
     found.add(next);
     const target = readPointer(refOf(next) ?? '');
     if (target !== null) open.push(places.get(keyOf(target)));
-    open.push(...['allOf', 'anyOf', 'oneOf'].flatMap((key) => inList(own(next, key), []).map(([, item]) => item)));
-    open.push(...['then', 'else'].map((key) => own(next, key)), ...inMap(own(next, 'dependentSchemas'), []).map(([, item]) => item));
+    open.push(
+      ...['allOf', 'anyOf', 'oneOf'].flatMap((key) =>
+        inList(own(next, key), []).map(([, item]) => item),
+      ),
+    );
+    open.push(
+      ...['then', 'else'].map((key) => own(next, key)),
+      ...inMap(own(next, 'dependentSchemas'), []).map(([, item]) => item),
+    );
   }
   return [...found];
 }
 
 const mayBeObject = (schema: JsonObject) => {
   const type = own(schema, 'type');
-  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
+  return (
+    type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'))
+  );
 };
 
 /**
- * Tells whether arguments of this schema can have a field at a path (`['address', 'city']`), as far as the
- * schema says: below an object that lists no properties anything can be.
+ * Tells whether arguments of this schema can have a field at a path (`['address', 'city']`), as far
+ * as the schema says: below an object that lists no properties anything can be.
  */
 export function fieldFinder(root: JsonObject): (path: Path) => boolean {
   const places = collectPlaces(root);
@@ -237,7 +360,9 @@ export function fieldFinder(root: JsonObject): (path: Path) => boolean {
     for (const [level, name] of path.entries()) {
       const listing = schemas.filter((schema) => isJsonObject(own(schema, 'properties')));
       if (listing.length === 0) return level > 0 && schemas.every(mayBeObject);
-      const fields = listing.map((schema) => own(schema['properties'] as JsonObject, name)).filter((field) => field !== undefined && field !== false);
+      const fields = listing
+        .map((schema) => own(schema['properties'] as JsonObject, name))
+        .filter((field) => field !== undefined && field !== false);
       if (fields.length === 0) return false;
       schemas = fields.flatMap((field) => inPlace(field!, places));
     }

@@ -10,11 +10,21 @@ export interface Fault {
 const MAX_FIELD = 200;
 const MAX_LISTED = 20;
 
-const shorten = (text: string, length: number) => (text.length > length ? `${text.slice(0, length)}…` : text);
+const shorten = (text: string, length: number) =>
+  text.length > length ? `${text.slice(0, length)}…` : text;
 
 /** `/items/0/name` → `arguments.items.0.name`; names come from outside and may be long. */
 const fieldOf = (root: string, { instancePath }: ErrorObject) =>
-  shorten([root, ...instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))].join('.'), MAX_FIELD);
+  shorten(
+    [
+      root,
+      ...instancePath
+        .split('/')
+        .slice(1)
+        .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')),
+    ].join('.'),
+    MAX_FIELD,
+  );
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -42,12 +52,18 @@ const listed = (values: readonly unknown[]) => {
 
 /** What follows the field's name, by the keyword that failed. */
 const WORDS: Readonly<Record<string, (params: ErrorObject['params']) => string>> = {
-  type: ({ type }) => `must be ${[type as string | string[]].flat().map((name) => TYPES[name] ?? name).join(' or ')}`,
+  type: ({ type }) =>
+    `must be ${[type as string | string[]]
+      .flat()
+      .map((name) => TYPES[name] ?? name)
+      .join(' or ')}`,
   enum: ({ allowedValues }) => `must be one of ${listed(allowedValues as unknown[])}`,
   const: ({ allowedValue }) => `must be ${listed([allowedValue])}`,
-  format: ({ format }) => `must have the format ${String(format)}${Object.hasOwn(EXAMPLES, String(format)) ? `, like ${EXAMPLES[String(format)]}` : ''}`,
+  format: ({ format }) =>
+    `must have the format ${String(format)}${Object.hasOwn(EXAMPLES, String(format)) ? `, like ${EXAMPLES[String(format)]}` : ''}`,
   pattern: ({ pattern }) => `must match the pattern ${shorten(String(pattern), 200)}`,
-  propertyNames: ({ propertyName }) => `must not have a field named ${shorten(JSON.stringify(propertyName), 80)}`,
+  propertyNames: ({ propertyName }) =>
+    `must not have a field named ${shorten(JSON.stringify(propertyName), 80)}`,
   uniqueItems: () => 'must not hold the same item twice',
   not: () => 'has a value that is not allowed',
   'false schema': () => 'is not allowed; leave it out',
@@ -57,21 +73,37 @@ const isChoice = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword ==
 
 /** The ways to satisfy a choice, from what was said of the same value before. */
 function choiceWords(errors: readonly ErrorObject[], choice: ErrorObject): string {
-  if (choice.params['passingSchemas'] != null) return 'fits more than one of the shapes of which it must be exactly one';
-  const ways = errors.filter((error) => error.instancePath === choice.instancePath && Object.hasOwn(WORDS, error.keyword)).map(wordsOf);
-  return ways.length === 0 ? 'fits none of the allowed shapes' : [...new Set(ways)].slice(0, 5).join(', or ');
+  if (choice.params['passingSchemas'] != null)
+    return 'fits more than one of the shapes of which it must be exactly one';
+  const ways = errors
+    .filter(
+      (error) => error.instancePath === choice.instancePath && Object.hasOwn(WORDS, error.keyword),
+    )
+    .map(wordsOf);
+  return ways.length === 0
+    ? 'fits none of the allowed shapes'
+    : [...new Set(ways)].slice(0, 5).join(', or ');
 }
 
-const wordsOf = (error: ErrorObject): string => WORDS[error.keyword]?.(error.params) ?? (error.message ?? 'is not valid').replaceAll('NOT', 'not').replace('must be multiple', 'must be a multiple').replace('(s)', 's');
+const wordsOf = (error: ErrorObject): string =>
+  WORDS[error.keyword]?.(error.params) ??
+  (error.message ?? 'is not valid')
+    .replaceAll('NOT', 'not')
+    .replace('must be multiple', 'must be a multiple')
+    .replace('(s)', 's');
 
 const named = (root: string, error: ErrorObject, name: unknown, what: string): Fault => {
   const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD);
   return { field, sentence: `${field} ${what}.` };
 };
 
-/** Inside a choice: a fault in a value of the right type says more than the types of the other ways. */
+/**
+ * Inside a choice: a fault in a value of the right type says more than the types of the other ways.
+ */
 const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
-  !isChoice(error) && (error.instancePath.length > choice.instancePath.length || ['required', 'additionalProperties'].includes(error.keyword));
+  !isChoice(error) &&
+  (error.instancePath.length > choice.instancePath.length ||
+    ['required', 'additionalProperties'].includes(error.keyword));
 
 /**
  * @param root what the checked value is called: `arguments` or `parameters`
@@ -80,12 +112,27 @@ const isInside = (choice: ErrorObject) => (error: ErrorObject) =>
 export function describeFault(root: string, errors: readonly ErrorObject[]): Fault {
   const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
   if (error === undefined) return { field: root, sentence: `${root} are not valid.` };
-  if (error.keyword === 'required') return named(root, error, error.params['missingProperty'], 'is missing');
-  if (error.keyword === 'dependentRequired') return named(root, error, error.params['missingProperty'], `is missing; it is needed with ${shorten(String(error.params['property']), 80)}`);
-  if (error.keyword === 'additionalProperties') return named(root, error, error.params['additionalProperty'], 'is not known; leave it out');
-  if (error.keyword === 'unevaluatedProperties') return named(root, error, error.params['unevaluatedProperty'], 'is not known; leave it out');
-  const inside = isChoice(error) && error.params['passingSchemas'] == null ? errors.find(isInside(error)) : undefined;
+  if (error.keyword === 'required')
+    return named(root, error, error.params['missingProperty'], 'is missing');
+  if (error.keyword === 'dependentRequired')
+    return named(
+      root,
+      error,
+      error.params['missingProperty'],
+      `is missing; it is needed with ${shorten(String(error.params['property']), 80)}`,
+    );
+  if (error.keyword === 'additionalProperties')
+    return named(root, error, error.params['additionalProperty'], 'is not known; leave it out');
+  if (error.keyword === 'unevaluatedProperties')
+    return named(root, error, error.params['unevaluatedProperty'], 'is not known; leave it out');
+  const inside =
+    isChoice(error) && error.params['passingSchemas'] == null
+      ? errors.find(isInside(error))
+      : undefined;
   if (inside !== undefined) return describeFault(root, [inside]);
   const field = fieldOf(root, error);
-  return { field, sentence: `${field} ${isChoice(error) ? choiceWords(errors, error) : wordsOf(error)}.` };
+  return {
+    field,
+    sentence: `${field} ${isChoice(error) ? choiceWords(errors, error) : wordsOf(error)}.`,
+  };
 }

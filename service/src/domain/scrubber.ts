@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an error
- * that quotes them.
+ * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an
+ * error that quotes them.
  * @see design section 3, Custom tools ("scrubbed from what is stored or shown")
  */
 
@@ -12,9 +12,15 @@ const MIN_LENGTH = 4;
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 
 /** encodeURIComponent leaves `!'()*` alone; other languages do not. */
-const strictUri = (text: string) => encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const strictUri = (text: string) =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 
-/** As `encodeURIComponent`, strictly, and as a form, each with capital and small hexadecimal digits. */
+/**
+ * As `encodeURIComponent`, strictly, and as a form, each with capital and small hexadecimal digits.
+ */
 function urlSpellings(secret: string): string[] {
   const form = new URLSearchParams({ '': secret }).toString().slice(1);
   const spellings = [encodeURIComponent(secret), strictUri(secret), form];
@@ -33,8 +39,8 @@ function jsonSpellings(secret: string): string[] {
 }
 
 /**
- * Base64 of a longer text that holds the secret `shift` bytes after a group of three begins: only the
- * characters that the secret alone decides.
+ * Base64 of a longer text that holds the secret `shift` bytes after a group of three begins: only
+ * the characters that the secret alone decides.
  */
 function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -45,7 +51,11 @@ function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
 function base64Spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const padded = bytes.toString('base64');
-  const spellings = [padded, padded.replace(/=+$/, ''), ...([0, 1, 2] as const).map((shift) => base64Inside(bytes, shift))];
+  const spellings = [
+    padded,
+    padded.replace(/=+$/, ''),
+    ...([0, 1, 2] as const).map((shift) => base64Inside(bytes, shift)),
+  ];
   return [...spellings, ...spellings.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 
@@ -58,11 +68,19 @@ type Range = [start: number, end: number];
 
 function occurrences(text: string, spelling: string): Range[] {
   const found: Range[] = [];
-  for (let at = text.indexOf(spelling); at !== -1; at = text.indexOf(spelling, at + spelling.length)) found.push([at, at + spelling.length]);
+  for (
+    let at = text.indexOf(spelling);
+    at !== -1;
+    at = text.indexOf(spelling, at + spelling.length)
+  )
+    found.push([at, at + spelling.length]);
   return found;
 }
 
-/** Ranges in order; those that overlap become one, so that no end of a second secret is left standing. */
+/**
+ * Ranges in order; those that overlap become one, so that no end of a second secret is left
+ * standing.
+ */
 function merge(ranges: Range[]): Range[] {
   const merged: Range[] = [];
   for (const [start, end] of ranges.sort(([a], [b]) => a - b)) {
@@ -84,12 +102,14 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
 }
 
 /**
- * A function that replaces each secret in a text by `[secret]`: as it is, without the space around it,
- * URL-encoded, JSON-escaped, and in base64 and base64url, there also inside a longer encoded text
- * (`user:secret`). Secrets of fewer than four characters are left alone.
+ * A function that replaces each secret in a text by `[secret]`: as it is, without the space around
+ * it, URL-encoded, JSON-escaped, and in base64 and base64url, there also inside a longer encoded
+ * text (`user:secret`). Secrets of fewer than four characters are left alone.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const known = secrets.flatMap((secret) => [secret, secret.trim()]).filter((secret) => secret.length >= MIN_LENGTH);
+  const known = secrets
+    .flatMap((secret) => [secret, secret.trim()])
+    .filter((secret) => secret.length >= MIN_LENGTH);
   const spellings = [...new Set(known.flatMap(spellingsOf))];
   return (text) => {
     const ranges = spellings.flatMap((spelling) => occurrences(text, spelling));

@@ -7,8 +7,13 @@ interface Selection {
 }
 
 function selectionOf(paths: readonly (readonly string[])[]): Selection {
-  const below = Map.groupBy(paths.filter((path) => path.length > 0), ([name]) => name!);
-  const fields = [...below].map(([name, inner]) => [name, selectionOf(inner.map((path) => path.slice(1)))] as const);
+  const below = Map.groupBy(
+    paths.filter((path) => path.length > 0),
+    ([name]) => name!,
+  );
+  const fields = [...below].map(
+    ([name, inner]) => [name, selectionOf(inner.map((path) => path.slice(1)))] as const,
+  );
   return { all: paths.some((path) => path.length === 0), fields: new Map(fields) };
 }
 
@@ -20,7 +25,9 @@ function select(value: Json, selection: Selection, nestedLists: number): Json | 
   if (selection.all) return value;
   if (Array.isArray(value)) {
     if (nestedLists >= MAX_NESTED_LISTS) return undefined;
-    return value.map((item: Json) => select(item, selection, nestedLists + 1)).filter((item) => item !== undefined);
+    return value
+      .map((item: Json) => select(item, selection, nestedLists + 1))
+      .filter((item) => item !== undefined);
   }
   if (!isJsonObject(value)) return undefined;
   const kept = [...selection.fields].flatMap(([name, inner]): [string, Json][] => {
@@ -31,8 +38,8 @@ function select(value: Json, selection: Selection, nestedLists: number): Json | 
 }
 
 /**
- * Keeps of an answer what the dot paths name, in the structure it has. A path goes through lists to each of
- * their items (`items.name`); where it finds nothing, nothing is kept.
+ * Keeps of an answer what the dot paths name, in the structure it has. A path goes through lists to
+ * each of their items (`items.name`); where it finds nothing, nothing is kept.
  * @param fields all is kept when absent or empty
  * @returns null when the answer is a plain value, which has no fields
  */

@@ -5,9 +5,9 @@ import type { DeliveryState, Message } from './message.ts';
 import { workGroup } from './workGroup.ts';
 
 /**
- * A text on its way to a channel: a message of ours, or a piece of one that is longer than the channel
- * takes. What is on record as under way when the process died may have been sent: the channel's
- * receipt, which names the sending, tells.
+ * A text on its way to a channel: a message of ours, or a piece of one that is longer than the
+ * channel takes. What is on record as under way when the process died may have been sent: the
+ * channel's receipt, which names the sending, tells.
  */
 export interface Sending extends Document {
   readonly workspaceId: string;
@@ -32,14 +32,21 @@ export interface Sending extends Document {
   readonly createdAt: string;
 }
 
-/** The queue of sendings: one job a contact, named after it, so that texts arrive in order. There is one as long as a sending of the contact is pending. */
+/**
+ * The queue of sendings: one job a contact, named after it, so that texts arrive in order. There is
+ * one as long as a sending of the contact is pending.
+ */
 export const SENDING_QUEUE = 'sendings';
 
 /** Contacts of one account of a channel share its places. */
-export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string => workGroup(workspaceId, `${channel} ${channelAccount}`);
+export const accountGroup = ({ workspaceId, channel, channelAccount }: Contact): string =>
+  workGroup(workspaceId, `${channel} ${channelAccount}`);
 
 /** @param start.part from 1 */
-export const newSending = ({ message, ...start }: Pick<Sending, 'id' | 'part' | 'text' | 'createdAt'> & { message: Message }): Sending => ({
+export const newSending = ({
+  message,
+  ...start
+}: Pick<Sending, 'id' | 'part' | 'text' | 'createdAt'> & { message: Message }): Sending => ({
   ...start,
   workspaceId: message.workspaceId,
   conversationId: message.conversationId,
@@ -81,20 +88,42 @@ const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
 const JITTER = 0.2;
 
 /** A try begins: on record before anything is sent. */
-export const beginTry = (sending: Sending): Sending => ({ ...sending, attempts: sending.attempts + 1, isUnderWay: true, nextAttemptAt: null });
+export const beginTry = (sending: Sending): Sending => ({
+  ...sending,
+  attempts: sending.attempts + 1,
+  isUnderWay: true,
+  nextAttemptAt: null,
+});
 
 /** The text goes no further. */
-export const failSending = (sending: Sending, error: string): Sending => ({ ...sending, status: 'failed', isUnderWay: false, error, nextAttemptAt: null });
+export const failSending = (sending: Sending, error: string): Sending => ({
+  ...sending,
+  status: 'failed',
+  isUnderWay: false,
+  error,
+  nextAttemptAt: null,
+});
 
 /**
  * The sending after a try. A receipt may have come before the answer: it is never moved backwards.
  * @param random from 0 to 1, for the spread of the wait
  */
-export function recordTry(sending: Sending, result: SendResult, { retryDelaysMs, graceMs }: SendingPolicy, now: Date, random: number): Sending {
+export function recordTry(
+  sending: Sending,
+  result: SendResult,
+  { retryDelaysMs, graceMs }: SendingPolicy,
+  now: Date,
+  random: number,
+): Sending {
   const ended: Sending = { ...sending, isUnderWay: false, nextAttemptAt: null };
   if (result.type === 'sent') {
     const status = isForwardState(sending.status, 'sent') ? 'sent' : sending.status;
-    return { ...ended, status, error: status === 'sent' ? null : sending.error, channelMessageId: sending.channelMessageId ?? result.channelMessageId };
+    return {
+      ...ended,
+      status,
+      error: status === 'sent' ? null : sending.error,
+      channelMessageId: sending.channelMessageId ?? result.channelMessageId,
+    };
   }
   if (sending.status !== 'pending') return ended;
   if (result.isRefused) return failSending(sending, result.error);
@@ -104,13 +133,24 @@ export function recordTry(sending: Sending, result: SendResult, { retryDelaysMs,
     return failSending(sending, `${result.error} It was tried ${sending.attempts} times.${hope}`);
   }
   const spreadMs = delayMs * (1 + JITTER * (2 * random - 1));
-  const waitMs = Math.max(spreadMs, Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS), result.mayHaveArrived ? graceMs : 0);
-  return { ...ended, error: result.error, nextAttemptAt: timestamp(new Date(now.getTime() + waitMs)) };
+  const waitMs = Math.max(
+    spreadMs,
+    Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS),
+    result.mayHaveArrived ? graceMs : 0,
+  );
+  return {
+    ...ended,
+    error: result.error,
+    nextAttemptAt: timestamp(new Date(now.getTime() + waitMs)),
+  };
 }
 
 const FORWARD: readonly DeliveryState[] = ['pending', 'sent', 'delivered', 'read'];
 
-/** Receipts come in any order and more than once: `read` is never undone by `delivered`, and what was delivered has not failed. */
+/**
+ * Receipts come in any order and more than once: `read` is never undone by `delivered`, and what
+ * was delivered has not failed.
+ */
 export function isForwardState(from: DeliveryState, to: DeliveryState): boolean {
   if (from === 'failed') return to === 'delivered' || to === 'read';
   if (to === 'failed') return from === 'pending' || from === 'sent';
@@ -123,7 +163,10 @@ export function stateOf(parts: readonly Pick<Sending, 'status'>[]): DeliveryStat
   return FORWARD[Math.min(...parts.map(({ status }) => FORWARD.indexOf(status)))] ?? 'pending';
 }
 
-/** Of a message: why the first part that failed did, and how many went out all the same; null when none failed. */
+/**
+ * Of a message: why the first part that failed did, and how many went out all the same; null when
+ * none failed.
+ */
 export function errorOf(parts: readonly Pick<Sending, 'status' | 'error'>[]): string | null {
   const failed = parts.find(({ status }) => status === 'failed');
   if (!failed) return null;

@@ -1,8 +1,9 @@
 /**
- * Cuts a text into pieces that a channel takes, where a reader would pause: at the end of a paragraph,
- * else of a sentence, else of a line, else of a word; only what has none of these is cut between two
- * characters, and never inside one (a joined emoji, a letter with its accents) that fits into a piece.
- * Nothing is lost but the white space at the cuts. A text that fits stays as it is.
+ * Cuts a text into pieces that a channel takes, where a reader would pause: at the end of a
+ * paragraph, else of a sentence, else of a line, else of a word; only what has none of these is cut
+ * between two characters, and never inside one (a joined emoji, a letter with its accents) that
+ * fits into a piece. Nothing is lost but the white space at the cuts. A text that fits stays as it
+ * is.
  * @param max characters (code points) of a piece, at least 1
  * @returns pieces that are not blank, in the order of the text; one blank piece for a blank text
  */
@@ -35,13 +36,18 @@ function charactersOf(text: string, max: number): readonly Character[] {
   for (const { segment } of segmenter.segment(text)) {
     const points = [...segment];
     for (const each of points.length > max ? points : [segment]) {
-      characters.push({ text: each, size: each === segment ? points.length : 1, isSpace: each.trim() === '' });
+      characters.push({
+        text: each,
+        size: each === segment ? points.length : 1,
+        isSpace: each.trim() === '',
+      });
     }
   }
   return characters;
 }
 
-const textOf = (characters: readonly Character[]): string => characters.map(({ text }) => text).join('');
+const textOf = (characters: readonly Character[]): string =>
+  characters.map(({ text }) => text).join('');
 
 function skipSpace(characters: readonly Character[], from: number): number {
   let at = from;
@@ -52,10 +58,14 @@ function skipSpace(characters: readonly Character[], from: number): number {
 /** How good a place for a cut is: the higher, the better. */
 const PAUSES = { character: 0, word: 1, line: 2, sentence: 3, paragraph: 4 } as const;
 
-/** The last of the best places at which the piece that starts at `start` can end. One in its second half is preferred: pieces should not be tiny. */
+/**
+ * The last of the best places at which the piece that starts at `start` can end. One in its second
+ * half is preferred: pieces should not be tiny.
+ */
 function endOfPiece(characters: readonly Character[], start: number, max: number): number {
   let [limit, size] = [start, 0];
-  for (; limit < characters.length && size + characters[limit]!.size <= max; limit++) size += characters[limit]!.size;
+  for (; limit < characters.length && size + characters[limit]!.size <= max; limit++)
+    size += characters[limit]!.size;
   if (limit === characters.length) return limit;
   const half = start + Math.ceil((limit - start) / 2);
   return bestEnd(characters, half, limit) ?? bestEnd(characters, start + 1, limit) ?? limit;
@@ -77,12 +87,18 @@ const SENTENCE_END = /^[.!?…。！？]/u;
 const FULL_WIDTH_END = /^[。！？]/u;
 const CLOSING = /^["'’”»›)\]}」』）]/u;
 
-/** The pause between the character before `at` and the one at it. White space belongs to the pause that it makes. */
+/**
+ * The pause between the character before `at` and the one at it. White space belongs to the pause
+ * that it makes.
+ */
 function pauseAt(characters: readonly Character[], at: number): number {
   const [before, next] = [characters[at - 1], characters[at]];
   if (!before || !next || before.isSpace) return PAUSES.character;
   const last = beforeClosing(characters, at - 1);
-  if (!next.isSpace) return FULL_WIDTH_END.test(last) && !SENTENCE_END.test(next.text) && !CLOSING.test(next.text) ? PAUSES.sentence : PAUSES.character;
+  if (!next.isSpace)
+    return FULL_WIDTH_END.test(last) && !SENTENCE_END.test(next.text) && !CLOSING.test(next.text)
+      ? PAUSES.sentence
+      : PAUSES.character;
   const space = textOf(characters.slice(at, skipSpace(characters, at))).replaceAll('\r\n', '\n');
   if (/\n[^\S\n]*\n/.test(space)) return PAUSES.paragraph;
   if (SENTENCE_END.test(last)) return PAUSES.sentence;

@@ -1,7 +1,10 @@
 import type { Document } from '../store/store.ts';
 import type { EventName } from './event.ts';
 
-/** A secret as kept: sealed (see security/secretBox.ts), with the end of its overlap after a rotation. */
+/**
+ * A secret as kept: sealed (see security/secretBox.ts), with the end of its overlap after a
+ * rotation.
+ */
 export interface SealedSecret {
   readonly sealed: string;
   /** Null: the current one. */
@@ -31,13 +34,18 @@ export const FAILING_AFTER = 5;
 export const ROTATION_OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /**
- * What its deliveries are kept and queued under: the id of the first in the row of subscriptions that
- * took each other's place. A successor has its predecessor's deliveries without any of them being touched.
+ * What its deliveries are kept and queued under: the id of the first in the row of subscriptions
+ * that took each other's place. A successor has its predecessor's deliveries without any of them
+ * being touched.
  */
 export const lineageOf = ({ id, lineageId }: Subscription): string => lineageId ?? id;
 
-/** Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same one. */
-export const isSameAddress = (a: string, b: string): boolean => a === b || URL.parse(a)?.href === URL.parse(b)?.href;
+/**
+ * Addresses are kept as given; `https://Example.com:443` and `https://example.com/` are the same
+ * one.
+ */
+export const isSameAddress = (a: string, b: string): boolean =>
+  a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
 /** Secrets that sign at a time, at most: each one costs every delivery a signature. */
 export const SECRET_LIMIT = 5;
@@ -47,4 +55,6 @@ export const subscriptionStatus = (subscription: Subscription): 'active' | 'fail
 
 /** The secrets that sign at this time, the current one first. */
 export const signingSecrets = (subscription: Subscription, now: Date): readonly SealedSecret[] =>
-  subscription.secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime());
+  subscription.secrets.filter(
+    ({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > now.getTime(),
+  );

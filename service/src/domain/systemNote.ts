@@ -9,7 +9,9 @@ export type NotedChange =
   | { readonly type: 'handed_over'; readonly reason: HandoverReason; readonly note: string | null }
   | { readonly type: 'handed_back' }
   | { readonly type: 'closed' }
-  /** What the customer did on the channel that is no message (a reaction, a new number), in words. */
+  /**
+   * What the customer did on the channel that is no message (a reaction, a new number), in words.
+   */
   | { readonly type: 'channel_note'; readonly text: string }
   | { readonly type: 'stage_changed'; readonly from: FunnelStage; readonly to: FunnelStage };
 
@@ -25,7 +27,12 @@ export interface SystemNote extends Document {
 }
 
 /** @param conversation as the change left it */
-export const newSystemNote = (conversation: Conversation, change: NotedChange, actor: Actor, now: Date): SystemNote => ({
+export const newSystemNote = (
+  conversation: Conversation,
+  change: NotedChange,
+  actor: Actor,
+  now: Date,
+): SystemNote => ({
   id: newId('note'),
   workspaceId: conversation.workspaceId,
   conversationId: conversation.id,

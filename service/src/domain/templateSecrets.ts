@@ -7,14 +7,21 @@ import { parseUrlTemplate } from './urlTemplate.ts';
 type Sealed = Readonly<Record<string, string>>;
 
 /**
- * A tool's secrets after a change of its request. Stored ones are shown to nobody, so a person who edits a
- * tool must not be able to send them to a system of their own: they stay with the scheme, host and port for which
- * they were given. When the request goes elsewhere, those it uses have to be given again, the others go.
+ * A tool's secrets after a change of its request. Stored ones are shown to nobody, so a person who
+ * edits a tool must not be able to send them to a system of their own: they stay with the scheme,
+ * host and port for which they were given. When the request goes elsewhere, those it uses have to
+ * be given again, the others go.
  * @throws invalid_request (400) that names the secrets to give again
  * @see decision 0039
  */
-export function secretsAfterChange(before: RequestTemplate | null, after: RequestTemplate | null, stored: Sealed, given: Sealed): Sealed {
-  if (before === null || after === null || originOf(before) === originOf(after)) return { ...stored, ...given };
+export function secretsAfterChange(
+  before: RequestTemplate | null,
+  after: RequestTemplate | null,
+  stored: Sealed,
+  given: Sealed,
+): Sealed {
+  if (before === null || after === null || originOf(before) === originOf(after))
+    return { ...stored, ...given };
   const missing = secretsUsedBy(after).filter((name) => !Object.hasOwn(given, name));
   if (missing.length === 0) return given;
   throw new AppError(
@@ -30,5 +37,7 @@ const originOf = ({ url }: RequestTemplate): string => new URL(parseUrlTemplate(
 /** They stand in headers only. */
 function secretsUsedBy({ headers = {} }: RequestTemplate): readonly string[] {
   const placeholders = Object.values(headers).flatMap(parsePlaceholders).filter(isPlaceholder);
-  return [...new Set(placeholders.filter((each) => each.kind === 'secret').map(({ name }) => name))];
+  return [
+    ...new Set(placeholders.filter((each) => each.kind === 'secret').map(({ name }) => name)),
+  ];
 }

@@ -5,8 +5,8 @@ import type { JsonObject } from './json.ts';
 import type { RequestTemplate } from './requestTemplate.ts';
 
 /**
- * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its life.
- * draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
+ * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its
+ * life. draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
  * @see spec section 2 (Custom tool definition), section 3 effect 4; design section 3, Custom tools
  */
 
@@ -63,9 +63,13 @@ export interface LastTest {
 }
 
 /** Time for one attempt, in whole milliseconds: timers take no others. */
-export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number => Math.round(timeoutSeconds * 1000);
+export const timeoutMsOf = ({ timeoutSeconds }: Pick<Tool, 'timeoutSeconds'>): number =>
+  Math.round(timeoutSeconds * 1000);
 
-/** The same for two definitions that call alike: the sealed form of a template secret stands for its value. */
+/**
+ * The same for two definitions that call alike: the sealed form of a template secret stands for its
+ * value.
+ */
 export function hashDefinition(
   { name, parameters, kind, endpoint, requestTemplate }: ToolDefinition,
   sealedTemplateSecrets: Readonly<Record<string, string>>,
@@ -75,18 +79,33 @@ export function hashDefinition(
 }
 
 /**
- * Gives a tool another definition. When that changes how it is called, the tool becomes a draft that
- * has to be tested again; its description, time-out and approval can change while it is live.
+ * Gives a tool another definition. When that changes how it is called, the tool becomes a draft
+ * that has to be tested again; its description, time-out and approval can change while it is live.
  */
-export function redefine(tool: Tool, changes: Partial<ToolDefinition> & Pick<Partial<Tool>, 'sealedSecret' | 'sealedTemplateSecrets'>, now: Date): Tool {
+export function redefine(
+  tool: Tool,
+  changes: Partial<ToolDefinition> & Pick<Partial<Tool>, 'sealedSecret' | 'sealedTemplateSecrets'>,
+  now: Date,
+): Tool {
   const changed = { ...tool, ...changes, updatedAt: timestamp(now) };
   const definitionHash = hashDefinition(changed, changed.sealedTemplateSecrets);
-  // Not compared with the stored one: that stays when the encryption key changes, and with it the sealed forms.
+  // Not compared with the stored one: that stays when the encryption key changes, and with it the
+  // sealed forms.
   if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
-  return { ...changed, definitionHash, status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null };
+  return {
+    ...changed,
+    definitionHash,
+    status: 'draft',
+    testedAt: null,
+    goLiveCallId: null,
+    lastTest: null,
+  };
 }
 
-/** A call from the tool's definition has ended: whether it is tested now, and goes live if that was waited for. */
+/**
+ * A call from the tool's definition has ended: whether it is tested now, and goes live if that was
+ * waited for.
+ */
 export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: Date): Tool {
   if (testedHash !== tool.definitionHash) return tool;
   const wasAwaited = tool.goLiveCallId === test.toolCallId;
@@ -100,10 +119,14 @@ export function recordTest(tool: Tool, test: LastTest, testedHash: string, now: 
 }
 
 export const goLive = (tool: Tool, now: Date): Tool =>
-  tool.status === 'live' ? tool : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
+  tool.status === 'live'
+    ? tool
+    : { ...tool, status: 'live', goLiveCallId: null, updatedAt: timestamp(now) };
 
 /** A live tool is called no more; a draft that was on its way to live stays a draft. */
 export function pause(tool: Tool, now: Date): Tool {
   if (tool.status === 'live') return { ...tool, status: 'paused', updatedAt: timestamp(now) };
-  return tool.goLiveCallId === null ? tool : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
+  return tool.goLiveCallId === null
+    ? tool
+    : { ...tool, goLiveCallId: null, updatedAt: timestamp(now) };
 }

@@ -12,7 +12,15 @@ import type { ToolKind } from './tool.ts';
  * @see spec section 7 (Calls to a custom tool); design section 3, Custom tools
  */
 
-export const TOOL_CALL_STATUSES = ['pending_approval', 'running', 'succeeded', 'failed', 'rejected', 'expired', 'cancelled'] as const;
+export const TOOL_CALL_STATUSES = [
+  'pending_approval',
+  'running',
+  'succeeded',
+  'failed',
+  'rejected',
+  'expired',
+  'cancelled',
+] as const;
 export type ToolCallStatus = (typeof TOOL_CALL_STATUSES)[number];
 
 export const TOOL_CALL_ERROR_TYPES = [
@@ -55,11 +63,15 @@ export interface ToolCall extends Document {
   readonly arguments: JsonObject;
   /** Null for a test call. */
   readonly conversationId: string | null;
-  /** `agent`: in a conversation. `test`: from the definition. `go_live`: a test after which the tool goes live. */
+  /**
+   *  `agent`: in a conversation. `test`: from the definition. `go_live`: a test after which the tool goes live.
+   */
   readonly purpose: 'agent' | 'test' | 'go_live';
   /** The definition that the call was made for. */
   readonly definitionHash: string;
-  /** The agent's step that asked for it: calls of one step belong together. Null for a test call. */
+  /**
+   * The agent's step that asked for it: calls of one step belong together. Null for a test call.
+   */
   readonly stepId: string | null;
   /** The conversation's control epoch and number of messages when the agent asked for it. */
   readonly controlEpoch: number;
@@ -72,7 +84,10 @@ export interface ToolCall extends Document {
   readonly httpStatus: number | null;
   /** Of all attempts together. */
   readonly durationMs: number;
-  /** What it answered, as JSON text: a fraction of the memory that the value would take. Null until it succeeded. */
+  /**
+   * What it answered, as JSON text: a fraction of the memory that the value would take. Null until
+   * it succeeded.
+   */
   readonly resultJson: string | null;
   /** For the index: the result counts for `LARGE_RESULTS_MOST`. */
   readonly hasLargeResult: boolean;
@@ -88,39 +103,71 @@ export interface ToolCall extends Document {
   readonly finishedAt: string | null;
 }
 
-/** Results of this length and more (characters of JSON) are kept whole only as long as all of them together stay below the next figure. */
+/**
+ * Results of this length and more (characters of JSON) are kept whole only as long as all of them
+ * together stay below the next figure.
+ */
 export const LARGE_RESULT = 64 * 1024;
 export const LARGE_RESULTS_MOST = 48 * 1024 * 1024;
 const LEFT_OF_DROPPED = 8 * 1024;
 
-const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({ resultJson, hasLargeResult: resultJson.length >= LARGE_RESULT });
+const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
+  resultJson,
+  hasLargeResult: resultJson.length >= LARGE_RESULT,
+});
 
 /** What is left of a large result that had to make room: its beginning, as a text. */
 export const dropResult = (call: ToolCall): ToolCall => ({
   ...call,
-  resultJson: JSON.stringify(`${(call.resultJson ?? '').slice(0, LEFT_OF_DROPPED).toWellFormed()}… (the rest was removed to make room for newer results)`),
+  resultJson: JSON.stringify(
+    `${(call.resultJson ?? '').slice(0, LEFT_OF_DROPPED).toWellFormed()}… (the rest was removed to make room for newer results)`,
+  ),
   hasLargeResult: false,
 });
 
-export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json => (resultJson === null ? null : (JSON.parse(resultJson) as Json));
+export const resultOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): Json =>
+  resultJson === null ? null : (JSON.parse(resultJson) as Json);
 
 const BEGINNING = 20_000;
 
-/** The result for a page: of a large one the beginning of its JSON, as a text; it is not read further. */
+/**
+ * The result for a page: of a large one the beginning of its JSON, as a text; it is not read
+ * further.
+ */
 export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
-  (call.resultJson?.length ?? 0) < LARGE_RESULT ? resultOf(call) : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
+  (call.resultJson?.length ?? 0) < LARGE_RESULT
+    ? resultOf(call)
+    : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** What a test call carries as its conversation. */
 export const TEST_CONVERSATION_ID = 'conv_test';
 export const MOST_ATTEMPTS = 3;
-/** A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a moment after registration. */
+/**
+ * A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a
+ * moment after registration.
+ */
 export const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
 
 /** A call as it is asked for: to be made, and nothing sent yet. */
 export const newToolCall = (
-  asked: Pick<ToolCall, 'workspaceId' | 'toolId' | 'tool' | 'kind' | 'provider' | 'arguments' | 'conversationId' | 'purpose' | 'definitionHash' | 'stepId' | 'controlEpoch' | 'afterMessage' | 'isTold'>,
+  asked: Pick<
+    ToolCall,
+    | 'workspaceId'
+    | 'toolId'
+    | 'tool'
+    | 'kind'
+    | 'provider'
+    | 'arguments'
+    | 'conversationId'
+    | 'purpose'
+    | 'definitionHash'
+    | 'stepId'
+    | 'controlEpoch'
+    | 'afterMessage'
+    | 'isTold'
+  >,
   now: Date,
 ): ToolCall => ({
   ...asked,
@@ -142,14 +189,22 @@ export const newToolCall = (
 
 export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
 
-export const isFinished = ({ status }: ToolCall): boolean => status !== 'pending_approval' && status !== 'running';
+export const isFinished = ({ status }: ToolCall): boolean =>
+  status !== 'pending_approval' && status !== 'running';
 
 /** What one HTTP try came to. */
 export type ToolAttemptResult =
-  | { readonly type: 'success'; readonly httpStatus: number; readonly durationMs: number; readonly resultJson: string }
+  | {
+      readonly type: 'success';
+      readonly httpStatus: number;
+      readonly durationMs: number;
+      readonly resultJson: string;
+    }
   | {
       readonly type: 'failure';
-      /** `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done. */
+      /**
+       *  `at_once`: after a time-out. `later`: with backoff. `never`: asking again cannot help, or must not be done.
+       */
       readonly retry: 'at_once' | 'later' | 'never';
       readonly httpStatus: number | null;
       readonly durationMs: number;
@@ -157,23 +212,44 @@ export type ToolAttemptResult =
     };
 
 /** Before an attempt: it is on record before anything is sent. */
-export const beginAttempt = (call: ToolCall): ToolCall => ({ ...call, attempts: call.attempts + 1, isUnderWay: true });
+export const beginAttempt = (call: ToolCall): ToolCall => ({
+  ...call,
+  attempts: call.attempts + 1,
+  isUnderWay: true,
+});
 
-/** @returns the call as it stands, and when the next attempt is due (ms since the epoch); null: it has ended */
+/**
+ * @returns the call as it stands, and when the next attempt is due (ms since the epoch); null: it
+ * has ended
+ */
 export function recordToolAttempt(
   call: ToolCall,
   result: ToolAttemptResult,
   retryDelaysMs: readonly number[],
   now: Date,
 ): { call: ToolCall; nextAttemptAt: number | null } {
-  const made = { ...call, isUnderWay: false, httpStatus: result.httpStatus, durationMs: call.durationMs + result.durationMs };
-  if (result.type === 'success') return { call: finish({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now), nextAttemptAt: null };
+  const made = {
+    ...call,
+    isUnderWay: false,
+    httpStatus: result.httpStatus,
+    durationMs: call.durationMs + result.durationMs,
+  };
+  if (result.type === 'success')
+    return {
+      call: finish({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
+      nextAttemptAt: null,
+    };
   const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
   return { call: nextAttemptAt === null ? finish(failed, 'failed', now) : failed, nextAttemptAt };
 }
 
-function nextAttempt(call: ToolCall, result: ToolAttemptResult & { type: 'failure' }, retryDelaysMs: readonly number[], now: Date): number | null {
+function nextAttempt(
+  call: ToolCall,
+  result: ToolAttemptResult & { type: 'failure' },
+  retryDelaysMs: readonly number[],
+  now: Date,
+): number | null {
   const isWarmingUp = call.purpose === 'go_live' && result.httpStatus === 503;
   if (isWarmingUp) {
     const next = now.getTime() + GO_LIVE_RETRY_MS;
@@ -184,22 +260,32 @@ function nextAttempt(call: ToolCall, result: ToolAttemptResult & { type: 'failur
 }
 
 /**
- * What becomes of a call whose process died in the middle of an attempt. A Webhook call goes on with
- * its id and what attempts it has left: the endpoint knows the id. An HTTP call carries no id of ours,
- * so nobody could tell a second one from the first: it fails as interrupted.
+ * What becomes of a call whose process died in the middle of an attempt. A Webhook call goes on
+ * with its id and what attempts it has left: the endpoint knows the id. An HTTP call carries no id
+ * of ours, so nobody could tell a second one from the first: it fails as interrupted.
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
-  if (call.kind === 'Webhook' && call.attempts < MOST_ATTEMPTS) return { ...call, isUnderWay: false };
-  const error = { type: 'interrupted', message: 'The service stopped in the middle of the call; whether it was carried out is not known.' } as const;
+  if (call.kind === 'Webhook' && call.attempts < MOST_ATTEMPTS)
+    return { ...call, isUnderWay: false };
+  const error = {
+    type: 'interrupted',
+    message:
+      'The service stopped in the middle of the call; whether it was carried out is not known.',
+  } as const;
   return finish({ ...call, isUnderWay: false, error }, 'failed', now);
 }
 
 /** Ends a call that the service has carried out itself. */
-export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall => finish({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
+export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
+  finish({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
 
-/** Ends a call that the service could not carry out: nothing was done. @param message why, in a sentence */
-export const refuse = (call: ToolCall, message: string, now: Date): ToolCall => finish({ ...call, error: { type: 'refused', message } }, 'failed', now);
+/**
+ * Ends a call that the service could not carry out: nothing was done. @param message why, in a
+ * sentence
+ */
+export const refuse = (call: ToolCall, message: string, now: Date): ToolCall =>
+  finish({ ...call, error: { type: 'refused', message } }, 'failed', now);
 
 type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
 

@@ -7,9 +7,9 @@ export interface Turn {
 }
 
 /**
- * Lets work that is about the same key go one after the other, in the order in which places were taken.
- * Places are taken at once, without waiting, so whoever takes all of theirs before waiting for any of
- * them never waits for somebody who waits for them.
+ * Lets work that is about the same key go one after the other, in the order in which places were
+ * taken. Places are taken at once, without waiting, so whoever takes all of theirs before waiting
+ * for any of them never waits for somebody who waits for them.
  */
 export class Turns {
   /** Who came last for a key, and all before them, have left. */

@@ -1,16 +1,24 @@
 import { isPlaceholder, parsePlaceholders, splitParts, type Part } from './placeholders.ts';
 
-/** The address of a request template, taken apart: a fixed origin, then segments and query pairs with placeholders. */
+/**
+ * The address of a request template, taken apart: a fixed origin, then segments and query pairs
+ * with placeholders.
+ */
 export interface UrlTemplate {
   /** As written: `https://api.example.com:8443`. */
   readonly origin: string;
-  /** What stands between the slashes of the path, after the first slash; one empty segment for `/` or no path. */
+  /**
+   * What stands between the slashes of the path, after the first slash; one empty segment for `/`
+   * or no path.
+   */
   readonly segments: readonly (readonly Part[])[];
   /** Name, with its `=`, and value of each pair of the address's own query, as encoded there. */
   readonly pairs: readonly (readonly [name: string, value: readonly Part[]])[];
 }
 
-/** An address that cannot be used; `message` is a sentence without its subject: `must begin with …`. */
+/**
+ * An address that cannot be used; `message` is a sentence without its subject: `must begin with …`.
+ */
 export class UrlTemplateError extends Error {
   override readonly name = 'UrlTemplateError';
 }
@@ -28,9 +36,11 @@ const LOOSE_PERCENT = /%(?![0-9a-f]{2})/i;
 function assertPlain(parts: readonly Part[]): void {
   for (const part of parts) {
     if (isPlaceholder(part)) continue;
-    if (FORBIDDEN.test(part)) fail('must not hold spaces, line breaks or backslashes; write a space as %20.');
+    if (FORBIDDEN.test(part))
+      fail('must not hold spaces, line breaks or backslashes; write a space as %20.');
     if (part.includes('#')) fail('must not carry a # part; it is never sent.');
-    if (LOOSE_PERCENT.test(part)) fail('holds a % that two hexadecimal digits do not follow; write a percent sign as %25.');
+    if (LOOSE_PERCENT.test(part))
+      fail('holds a % that two hexadecimal digits do not follow; write a percent sign as %25.');
   }
 }
 
@@ -39,27 +49,42 @@ function splitOrigin(parts: readonly Part[]): [origin: string, rest: Part[]] {
   const [, origin, rest] = (typeof first === 'string' && ORIGIN.exec(first)) || [];
   const isOpen = others.length > 0 && rest === '';
   if (origin === undefined || isOpen) {
-    return fail(parts.some(isPlaceholder) ? 'must begin with a fixed address, like https://api.example.com/; placeholders may stand in path and query only.' : 'must be an absolute address, like https://api.example.com/orders.');
+    return fail(
+      parts.some(isPlaceholder)
+        ? 'must begin with a fixed address, like https://api.example.com/; placeholders may stand in path and query only.'
+        : 'must be an absolute address, like https://api.example.com/orders.',
+    );
   }
-  if (origin.includes('@')) fail('must not carry a user name or password; send them in a header, like Authorization with {{secrets.NAME}}.');
-  if (!URL.canParse(origin)) fail('is not a valid address; it must look like https://api.example.com/orders.');
+  if (origin.includes('@'))
+    fail(
+      'must not carry a user name or password; send them in a header, like Authorization with {{secrets.NAME}}.',
+    );
+  if (!URL.canParse(origin))
+    fail('is not a valid address; it must look like https://api.example.com/orders.');
   return [origin, rest === '' ? others : [rest!, ...others]];
 }
 
 function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
   const [first, ...rest] = parts;
   if (first === undefined) return ['', []];
-  if (isPlaceholder(first)) return fail('holds a placeholder in the name of a query parameter; placeholders may stand after the = only.');
+  if (isPlaceholder(first))
+    return fail(
+      'holds a placeholder in the name of a query parameter; placeholders may stand after the = only.',
+    );
   const equals = first.indexOf('=') + 1;
-  if (equals === 0 && rest.length > 0) return fail('holds a placeholder in the name of a query parameter; placeholders may stand after the = only.');
+  if (equals === 0 && rest.length > 0)
+    return fail(
+      'holds a placeholder in the name of a query parameter; placeholders may stand after the = only.',
+    );
   if (equals === 0) return [first, []];
   const value = first.slice(equals);
   return [first.slice(0, equals), value === '' ? rest : [value, ...rest]];
 }
 
 /**
- * @throws UrlTemplateError for an address that is not absolute, carries credentials or a fragment, or has a
- * placeholder before its path; PlaceholderError. Which hosts may be called is not judged here.
+ * @throws UrlTemplateError for an address that is not absolute, carries credentials or a fragment,
+ * or has a placeholder before its path; PlaceholderError. Which hosts may be called is not judged
+ * here.
  */
 export function parseUrlTemplate(text: string): UrlTemplate {
   if (text.length > MAX_LENGTH) fail(`must have at most ${MAX_LENGTH} characters.`);
@@ -78,7 +103,8 @@ function joinLiterals(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
-    if (typeof part === 'string' && typeof last === 'string') joined[joined.length - 1] = last + part;
+    if (typeof part === 'string' && typeof last === 'string')
+      joined[joined.length - 1] = last + part;
     else joined.push(part);
   }
   return joined;
@@ -93,7 +119,9 @@ const MAX_LAYERS = 8;
 const decodeLayer = (text: string) =>
   text
     .replace(OVERLONG, (_all, end: string) => (end.toLowerCase() === 'ae' ? '.' : '/'))
-    .replace(HIDDEN, (_all, wide: string | undefined, plain: string | undefined) => String.fromCharCode(Number.parseInt((wide ?? plain)!, 16)));
+    .replace(HIDDEN, (_all, wide: string | undefined, plain: string | undefined) =>
+      String.fromCharCode(Number.parseInt((wide ?? plain)!, 16)),
+    );
 
 function decodeAll(text: string): string | null {
   let decoded = text;
@@ -109,8 +137,8 @@ function decodeAll(text: string): string | null {
 const bare = (piece: string) => piece.split(';')[0]!.replace(/[\s\p{C}]/gu, '');
 
 /**
- * Whether a path segment is `.` or `..`, or would hold one for a server that decodes it once more than it
- * should, also as look-alike characters.
+ * Whether a path segment is `.` or `..`, or would hold one for a server that decodes it once more
+ * than it should, also as look-alike characters.
  */
 export function isDotSegment(segment: string): boolean {
   const decoded = decodeAll(segment);

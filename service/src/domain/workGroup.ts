@@ -5,7 +5,8 @@ import { shareOf } from '../store/store.ts';
  * workspaces share the places that there are for work of all groups.
  * @see docs/decisions/0040
  */
-export const workGroup = (workspaceId: string, limited: string): string => `${workspaceId} ${limited}`;
+export const workGroup = (workspaceId: string, limited: string): string =>
+  `${workspaceId} ${limited}`;
 
 /** What the group's limit is for. Jobs of earlier versions have groups that name nothing else. */
 export function limitedBy(group: string): string {

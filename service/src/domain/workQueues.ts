@@ -7,4 +7,12 @@ import { SENDING_QUEUE } from './sending.ts';
 import { TOOL_CALL_QUEUE } from './toolCall.ts';
 
 /** Every queue that work is put into. */
-export const WORK_QUEUES: readonly string[] = [DELIVERY_QUEUE, RETIREMENT_QUEUE, TOOL_CALL_QUEUE, SENDING_QUEUE, PAYMENT_QUEUE, AGENT_QUEUE, HOUSEKEEPING_QUEUE];
+export const WORK_QUEUES: readonly string[] = [
+  DELIVERY_QUEUE,
+  RETIREMENT_QUEUE,
+  TOOL_CALL_QUEUE,
+  SENDING_QUEUE,
+  PAYMENT_QUEUE,
+  AGENT_QUEUE,
+  HOUSEKEEPING_QUEUE,
+];

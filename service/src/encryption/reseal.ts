@@ -5,9 +5,9 @@ import type { Document } from '../store/store.ts';
 const SEALED = /^v1\.[A-Za-z0-9_-]{38,}$/;
 
 /**
- * The document with each value that one key has sealed sealed with another, wherever in it that stands.
- * A value is known by the key opening it, which nothing else passes: so no list of fields has to be
- * kept, and none can be forgotten.
+ * The document with each value that one key has sealed sealed with another, wherever in it that
+ * stands. A value is known by the key opening it, which nothing else passes: so no list of fields
+ * has to be kept, and none can be forgotten.
  * @returns the very same document when it holds no such value
  */
 export function reseal<Doc extends Document>(document: Doc, from: SecretBox, to: SecretBox): Doc {

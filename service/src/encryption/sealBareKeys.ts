@@ -15,12 +15,14 @@ function freeName(header: string, taken: Readonly<Record<string, string>>): stri
 }
 
 /**
- * The tool with each key that stands in a header as it is moved into the tool's secrets. It calls as
- * before, so it stays tested and live: its definition hash is an opaque name (decision 0025).
+ * The tool with each key that stands in a header as it is moved into the tool's secrets. It calls
+ * as before, so it stays tested and live: its definition hash is an opaque name (decision 0025).
  * @returns the very same tool when there is none
  */
 export function sealBareKeys(tool: Tool, { seal }: SecretBox): Tool {
-  const bare = Object.entries(tool.requestTemplate?.headers ?? {}).filter(([name, text]) => holdsBareKey(name, text));
+  const bare = Object.entries(tool.requestTemplate?.headers ?? {}).filter(([name, text]) =>
+    holdsBareKey(name, text),
+  );
   if (tool.requestTemplate === null || bare.length === 0) return tool;
   const headers: Record<string, string> = { ...tool.requestTemplate.headers };
   const sealedTemplateSecrets: Record<string, string> = { ...tool.sealedTemplateSecrets };

@@ -4,16 +4,36 @@ import { hashToken } from '../security/tokens.ts';
 import type { Document } from '../store/store.ts';
 import { sealBareKeys } from './sealBareKeys.ts';
 
-/** Raised when more is sealed than before: the first start after that seals what an earlier version wrote. */
+/**
+ * Raised when more is sealed than before: the first start after that seals what an earlier version
+ * wrote.
+ */
 export const SEALING_VERSION = 3;
 
-/** What an earlier version kept in the clear, as it is kept now; the very same document when it needs no change. */
-export function sealEarlierDocument(document: Document, collection: string, box: SecretBox): Document {
+/**
+ * What an earlier version kept in the clear, as it is kept now; the very same document when it
+ * needs no change.
+ */
+export function sealEarlierDocument(
+  document: Document,
+  collection: string,
+  box: SecretBox,
+): Document {
   if (collection === 'tools') return sealBareKeys(document as Tool, box);
   const { seal } = box;
-  const { pageToken, body, csrfToken, ...rest } = document as Document & { pageToken?: string; body?: string; csrfToken?: string };
-  if (collection === 'payments' && pageToken !== undefined) return { ...rest, pageTokenHash: hashToken(pageToken), sealedPageToken: seal(pageToken) } as Document;
-  if (collection === 'idempotentAnswers' && body !== undefined) return { ...rest, sealedBody: seal(body) } as Document;
+  const { pageToken, body, csrfToken, ...rest } = document as Document & {
+    pageToken?: string;
+    body?: string;
+    csrfToken?: string;
+  };
+  if (collection === 'payments' && pageToken !== undefined)
+    return {
+      ...rest,
+      pageTokenHash: hashToken(pageToken),
+      sealedPageToken: seal(pageToken),
+    } as Document;
+  if (collection === 'idempotentAnswers' && body !== undefined)
+    return { ...rest, sealedBody: seal(body) } as Document;
   if (collection === 'sessions' && csrfToken !== undefined) return rest;
   return document;
 }

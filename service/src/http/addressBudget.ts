@@ -1,43 +1,110 @@
 import type { RequestHandler } from 'express';
 import { memoryLimiters } from '../limits/memoryLimiter.ts';
-import { byAddress, limitRate, rateLimit, type Counting, type Rate, type RateLimit } from './rateLimit.ts';
+import {
+  byAddress,
+  limitRate,
+  rateLimit,
+  type Counting,
+  type Rate,
+  type RateLimit,
+} from './rateLimit.ts';
 
 const MINUTE = 60;
 const DAY = 86_400;
 
 /**
  * What strangers behind one address may do together; an office, a school or a mobile network may be
- * behind one. Each number is some ten times what a hundred of them need. ADDRESS_BUDGET multiplies them all.
+ * behind one. Each number is some ten times what a hundred of them need. ADDRESS_BUDGET multiplies
+ * them all.
  */
 export const ADDRESS_RATES = {
   /** New chats: 30 a minute, of which 60 may come at once. */
   sessions: [
-    { name: 'address_sessions', most: 60, seconds: 2 * MINUTE, bound: 'address_sessions', what: 'new chats from one address' },
-    { name: 'address_sessions_day', most: 2000, seconds: DAY, bound: 'address_sessions', what: 'new chats from one address' },
+    {
+      name: 'address_sessions',
+      most: 60,
+      seconds: 2 * MINUTE,
+      bound: 'address_sessions',
+      what: 'new chats from one address',
+    },
+    {
+      name: 'address_sessions_day',
+      most: 2000,
+      seconds: DAY,
+      bound: 'address_sessions',
+      what: 'new chats from one address',
+    },
   ],
   messages: [
-    { name: 'address_messages', most: 300, seconds: MINUTE, bound: 'address_messages', what: 'chat messages from one address' },
-    { name: 'address_messages_day', most: 20_000, seconds: DAY, bound: 'address_messages', what: 'chat messages from one address' },
+    {
+      name: 'address_messages',
+      most: 300,
+      seconds: MINUTE,
+      bound: 'address_messages',
+      what: 'chat messages from one address',
+    },
+    {
+      name: 'address_messages_day',
+      most: 20_000,
+      seconds: DAY,
+      bound: 'address_messages',
+      what: 'chat messages from one address',
+    },
   ],
   /** Of chat requests: some 400 of the longest messages. */
-  bytes: { name: 'address_bytes', most: 2_000_000, seconds: MINUTE, bound: 'address_bytes', what: 'bytes of chat messages from one address' },
-  /** Of the messages that chats are sent, on reading and on loading a page again: ten times what may be written. */
-  readBytes: { name: 'address_read_bytes', most: 20_000_000, seconds: MINUTE, bound: 'address_read_bytes', what: 'bytes of chat messages read from one address' },
+  bytes: {
+    name: 'address_bytes',
+    most: 2_000_000,
+    seconds: MINUTE,
+    bound: 'address_bytes',
+    what: 'bytes of chat messages from one address',
+  },
+  /**
+   * Of the messages that chats are sent, on reading and on loading a page again: ten times what may
+   * be written.
+   */
+  readBytes: {
+    name: 'address_read_bytes',
+    most: 20_000_000,
+    seconds: MINUTE,
+    bound: 'address_read_bytes',
+    what: 'bytes of chat messages read from one address',
+  },
   /** Pages and what belongs to them, and a chat's reads: 400 chat pages that poll. */
-  requests: { name: 'address_requests', most: 6000, seconds: MINUTE, bound: 'address_requests', what: 'requests from one address' },
+  requests: {
+    name: 'address_requests',
+    most: 6000,
+    seconds: MINUTE,
+    bound: 'address_requests',
+    what: 'requests from one address',
+  },
   /** Of API keys: an automation with a revoked key tries a few times a second at most. */
-  wrongKeys: { name: 'address_wrong_keys', most: 300, seconds: MINUTE, bound: 'address_wrong_keys', what: 'wrong API keys from one address' },
-  payPages: { name: 'address_pay_pages', most: 300, seconds: MINUTE, bound: 'address_requests', what: 'payment pages for one address' },
+  wrongKeys: {
+    name: 'address_wrong_keys',
+    most: 300,
+    seconds: MINUTE,
+    bound: 'address_wrong_keys',
+    what: 'wrong API keys from one address',
+  },
+  payPages: {
+    name: 'address_pay_pages',
+    most: 300,
+    seconds: MINUTE,
+    bound: 'address_requests',
+    what: 'payment pages for one address',
+  },
 } as const satisfies Record<string, Rate | readonly Rate[]>;
 
 /** Open at once from one address. */
 export const MAX_STREAMS_OF_AN_ADDRESS = 100;
 export const MAX_CONNECTIONS_OF_AN_ADDRESS = 200;
 
-const times = (most: number, factor: number): number => (factor === 0 ? 0 : Math.max(1, Math.round(most * factor)));
+const times = (most: number, factor: number): number =>
+  factor === 0 ? 0 : Math.max(1, Math.round(most * factor));
 
 /** Infinity: as many as come. */
-export const maxConnectionsOfAnAddress = (factor: number): number => times(MAX_CONNECTIONS_OF_AN_ADDRESS, factor) || Infinity;
+export const maxConnectionsOfAnAddress = (factor: number): number =>
+  times(MAX_CONNECTIONS_OF_AN_ADDRESS, factor) || Infinity;
 
 /** The budget of each address; counted for anybody without a valid API key. */
 export interface AddressBudget {
@@ -55,8 +122,10 @@ export interface AddressBudget {
 /** @param factor ADDRESS_BUDGET; 0 counts nothing */
 export function addressBudget(counting: Counting, factor: number): AddressBudget {
   const scaled = <R extends Rate>(rate: R): Rate => ({ ...rate, most: times(rate.most, factor) });
-  const limit = ({ limiters, bounds }: Counting, ...rates: readonly Rate[]) => limitRate({ limiters, bounds }, rates.map(scaled), byAddress);
-  // What protects this process alone is counted in it: a database would be asked more often than it is spared.
+  const limit = ({ limiters, bounds }: Counting, ...rates: readonly Rate[]) =>
+    limitRate({ limiters, bounds }, rates.map(scaled), byAddress);
+  // What protects this process alone is counted in it: a database would be asked more often than it
+  // is spared.
   const here = { limiters: memoryLimiters, bounds: counting.bounds };
   return {
     sessions: limit(counting, ...ADDRESS_RATES.sessions),

@@ -19,9 +19,9 @@ interface Answer {
 
 /**
  * Runs a write at most once for each Idempotency-Key, within workspace, method and path. The first
- * answer is kept for 24 hours in the same transaction as the write itself, so that a crash can never
- * leave one without the other; a running twin is waited for. Without the header it simply runs.
- * An operation that runs `inSteps` is kept when it has ended; after a crash it is done again.
+ * answer is kept for 24 hours in the same transaction as the write itself, so that a crash can
+ * never leave one without the other; a running twin is waited for. Without the header it simply
+ * runs. An operation that runs `inSteps` is kept when it has ended; after a crash it is done again.
  * @throws idempotency_key_reused (409) when the key came with another body before
  * @see design section 3, Success
  */
@@ -35,7 +35,13 @@ export async function answerOnce(
   const key = request.get('idempotency-key');
   if (key === undefined) return run(deps);
   assertUsable(key, operation);
-  const id = sha256([caller?.workspace.id, caller?.contact?.id, request.method, request.originalUrl, key]);
+  const id = sha256([
+    caller?.workspace.id,
+    caller?.contact?.id,
+    request.method,
+    request.originalUrl,
+    key,
+  ]);
   const requestHash = sha256([request.body ?? null]);
   const keep = ({ status, body }: Answer): IdempotentAnswer => ({
     id,
@@ -70,26 +76,49 @@ export async function answerOnce(
   } catch (error) {
     if (!isRemembered(error)) throw error;
     // The write was undone as a whole; what it was refused with is the first answer.
-    return deps.store.transaction((tx) => firstOf(tx, { status: error.status, body: JSON.stringify(errorJson(error, request.id)) }));
+    return deps.store.transaction((tx) =>
+      firstOf(tx, { status: error.status, body: JSON.stringify(errorJson(error, request.id)) }),
+    );
   }
 }
 
 function assertUsable(key: string, { noIdempotencyKey }: Operation): void {
-  if (noIdempotencyKey) throw new AppError('idempotency_key_not_allowed', `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`);
+  if (noIdempotencyKey)
+    throw new AppError(
+      'idempotency_key_not_allowed',
+      `This call takes no Idempotency-Key. ${ERROR_CATALOGUE.idempotency_key_not_allowed.fix}`,
+    );
   if (!KEY_PATTERN.test(key)) {
-    throw new AppError('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', { param: 'Idempotency-Key' });
+    throw new AppError(
+      'invalid_request',
+      'Idempotency-Key must be 1 to 255 visible ASCII characters.',
+      { param: 'Idempotency-Key' },
+    );
   }
 }
 
-async function firstAnswer(tx: Tx, { clock, secrets }: Deps, id: string, requestHash: string): Promise<Answer | null> {
+async function firstAnswer(
+  tx: Tx,
+  { clock, secrets }: Deps,
+  id: string,
+  requestHash: string,
+): Promise<Answer | null> {
   const kept = await tx.idempotentAnswers.get(id);
   if (!kept || Date.parse(kept.expiresAt) <= clock.now().getTime()) return null;
-  if (kept.requestHash === requestHash) return { status: kept.status, body: secrets.open(kept.sealedBody) };
-  throw new AppError('idempotency_key_reused', `This Idempotency-Key came with another body before. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`);
+  if (kept.requestHash === requestHash)
+    return { status: kept.status, body: secrets.open(kept.sealedBody) };
+  throw new AppError(
+    'idempotency_key_reused',
+    `This Idempotency-Key came with another body before. ${ERROR_CATALOGUE.idempotency_key_reused.fix}`,
+  );
 }
 
 /** A 429 and a 5xx pass; asking again may succeed. A reused key belongs to the other request. */
 const isRemembered = (error: unknown): error is AppError =>
-  error instanceof AppError && error.status < 500 && error.status !== 429 && error.code !== 'idempotency_key_reused';
+  error instanceof AppError &&
+  error.status < 500 &&
+  error.status !== 429 &&
+  error.code !== 'idempotency_key_reused';
 
-const sha256 = (parts: readonly unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+const sha256 = (parts: readonly unknown[]) =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex');

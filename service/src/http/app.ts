@@ -44,7 +44,18 @@ import { screensRouter } from '../screens/screensRouter.ts';
 import type { Setup } from '../screens/setup.ts';
 
 export interface AppParts {
-  readonly config: Pick<Config, 'apiRateLimitPerMinute' | 'workspaceRateLimitPerMinute' | 'chatRateLimitPerMinute' | 'addressBudget' | 'trustedProxies' | 'chatFrameOrigins' | 'channels' | 'payments' | 'metricsToken'>;
+  readonly config: Pick<
+    Config,
+    | 'apiRateLimitPerMinute'
+    | 'workspaceRateLimitPerMinute'
+    | 'chatRateLimitPerMinute'
+    | 'addressBudget'
+    | 'trustedProxies'
+    | 'chatFrameOrigins'
+    | 'channels'
+    | 'payments'
+    | 'metricsToken'
+  >;
   readonly deps: Deps;
   readonly log: Logger;
   readonly health: Health;
@@ -57,7 +68,10 @@ export interface AppParts {
   readonly model: ScreenModel;
   readonly live: LiveFeed;
   readonly setup: Setup;
-  /** For the transactions of API calls; null where nothing is shared that they could take from others. */
+  /**
+   * For the transactions of API calls; null where nothing is shared that they could take from
+   * others.
+   */
   readonly connectionShares: ConnectionShares | null;
   /** Ends open streams. */
   readonly stopping: AbortSignal;
@@ -70,38 +84,76 @@ export interface App {
 }
 
 /** What every process answers with, whatever its role. */
-function bareApp({ config, log, metrics, bounds }: Pick<AppParts, 'config' | 'log' | 'metrics'> & { bounds: Bounds }): App {
+function bareApp({
+  config,
+  log,
+  metrics,
+  bounds,
+}: Pick<AppParts, 'config' | 'log' | 'metrics'> & { bounds: Bounds }): App {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  // Behind a proxy of ours, visitors are told apart by the address it names; anybody else could name any.
+  // Behind a proxy of ours, visitors are told apart by the address it names; anybody else could
+  // name any.
   app.set('trust proxy', [...config.trustedProxies]);
   const trusts = app.get('trust proxy fn') as (address: string, hop: number) => boolean;
   const isProxy: IsProxy = (address) => isIP(address) !== 0 && trusts(address, 0);
-  const connections = new Connections({ max: maxConnectionsOfAnAddress(config.addressBudget), bounds, isProxy });
+  const connections = new Connections({
+    max: maxConnectionsOfAnAddress(config.addressBudget),
+    bounds,
+    isProxy,
+  });
   app.locals.bodyRoom = new BodyRoom(bounds);
   logRequests(app, log, bounds);
   app.use(metrics.requests);
   app.use(connections.admitRequest);
   app.use(new UnreadAnswers(bounds).watch);
-  app.use(helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } }, strictTransportSecurity: false }));
+  app.use(
+    helmet({
+      contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } },
+      strictTransportSecurity: false,
+    }),
+  );
   return { app, connections };
 }
 
 /** A worker says how it is, and nothing else. */
-export function createWorkerApp(parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'> & { bounds: Bounds }): App {
+export function createWorkerApp(
+  parts: Pick<AppParts, 'config' | 'log' | 'health' | 'metrics' | 'stopping'> & { bounds: Bounds },
+): App {
   const { app, connections } = bareApp(parts);
-  app.use(healthRouter(parts.health, parts.stopping), metricsRouter(parts.metrics, parts.config.metricsToken));
+  app.use(
+    healthRouter(parts.health, parts.stopping),
+    metricsRouter(parts.metrics, parts.config.metricsToken),
+  );
   app.use(refuseOnWorker);
   app.use(handleErrors);
   return { app, connections };
 }
 
-/** A visitor whose page polls asks 15 times a minute, and each of their tabs does; 0 of CHAT_RATE_LIMIT_PER_MINUTE turns it off too. */
+/**
+ * A visitor whose page polls asks 15 times a minute, and each of their tabs does; 0 of
+ * CHAT_RATE_LIMIT_PER_MINUTE turns it off too.
+ */
 const MAX_VISITOR_READS = 240;
 
 /** The HTTP side of the service, in the order a request meets it. */
-export function createApp({ config, deps, log, health, limiters, metrics, chatFeed, followToolCall, followPayment, model, live, setup, connectionShares, stopping }: AppParts): App {
+export function createApp({
+  config,
+  deps,
+  log,
+  health,
+  limiters,
+  metrics,
+  chatFeed,
+  followToolCall,
+  followPayment,
+  model,
+  live,
+  setup,
+  connectionShares,
+  stopping,
+}: AppParts): App {
   const { bounds } = deps;
   const { app, connections } = bareApp({ config, log, metrics, bounds });
   app.locals.connectionShares = connectionShares;
@@ -112,9 +164,33 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   const inTurn = turns.inTurn((response) => byWorkspace(null, response));
 
   const perVisitor = config.chatRateLimitPerMinute;
-  const visitorMessages = limitRate(counting, [{ name: 'visitor_messages', most: perVisitor, seconds: 60, bound: 'visitor_messages', what: 'messages' }], byCaller);
+  const visitorMessages = limitRate(
+    counting,
+    [
+      {
+        name: 'visitor_messages',
+        most: perVisitor,
+        seconds: 60,
+        bound: 'visitor_messages',
+        what: 'messages',
+      },
+    ],
+    byCaller,
+  );
   const maxReads = perVisitor === 0 ? 0 : MAX_VISITOR_READS;
-  const visitorReads = limitRate({ limiters: memoryLimiters, bounds }, [{ name: 'visitor_reads', most: maxReads, seconds: 60, bound: 'visitor_reads', what: 'requests' }], byCaller);
+  const visitorReads = limitRate(
+    { limiters: memoryLimiters, bounds },
+    [
+      {
+        name: 'visitor_reads',
+        most: maxReads,
+        seconds: 60,
+        bound: 'visitor_reads',
+        what: 'requests',
+      },
+    ],
+    byCaller,
+  );
   const chat = Router();
   chat.use(budget.requests, countBytesBy(budget.bytes, budget.readBytes));
   chat.post('/chat/sessions', budget.sessions);
@@ -123,13 +199,40 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   chat.post('/chat/messages', visitorMessages, budget.messages);
   chat.get(['/chat/messages', '/chat/stream'], visitorReads);
   chat.use(['/chat/messages', '/chat/stream'], inTurn);
-  chat.use(chatMessagesRouter(deps), chatStreamRouter(deps, chatFeed, stopping, { ...CHAT_STREAMS, perAddress: budget.maxStreams, readBytes: budget.readBytes }));
+  chat.use(
+    chatMessagesRouter(deps),
+    chatStreamRouter(deps, chatFeed, stopping, {
+      ...CHAT_STREAMS,
+      perAddress: budget.maxStreams,
+      readBytes: budget.readBytes,
+    }),
+  );
 
   const docs = docsRouter(deps.publicUrl);
-  const perKey = { name: 'api', most: config.apiRateLimitPerMinute, seconds: 60, bound: 'key_api_calls', what: 'calls with this API key' } as const;
-  const perWorkspace = { name: 'api_workspace', most: config.workspaceRateLimitPerMinute, seconds: 60, bound: 'workspace_api_calls', what: 'API calls of this workspace' } as const;
-  const withKey = [requireApiKey(deps, wrongKeys), limitRate(counting, [perKey], byCaller), limitRate(counting, [perWorkspace], byWorkspace), inTurn];
-  const [conversations, payments] = [conversationsRouter(deps), paymentsRouter(deps, config.payments, followPayment)];
+  const perKey = {
+    name: 'api',
+    most: config.apiRateLimitPerMinute,
+    seconds: 60,
+    bound: 'key_api_calls',
+    what: 'calls with this API key',
+  } as const;
+  const perWorkspace = {
+    name: 'api_workspace',
+    most: config.workspaceRateLimitPerMinute,
+    seconds: 60,
+    bound: 'workspace_api_calls',
+    what: 'API calls of this workspace',
+  } as const;
+  const withKey = [
+    requireApiKey(deps, wrongKeys),
+    limitRate(counting, [perKey], byCaller),
+    limitRate(counting, [perWorkspace], byWorkspace),
+    inTurn,
+  ];
+  const [conversations, payments] = [
+    conversationsRouter(deps),
+    paymentsRouter(deps, config.payments, followPayment),
+  ];
   app.use(
     '/api',
     byFirstPart({
@@ -143,7 +246,11 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
       'tool-calls': [...withKey, toolCallsRouter(deps)],
       agent: [...withKey, agentRouter(deps, model.name)],
       // Meta and Stripe carry no key of ours: each address has its own secret.
-      channels: [channelWebhooksRouter(deps, log), ...withKey, channelsRouter(deps, config.channels)],
+      channels: [
+        channelWebhooksRouter(deps, log),
+        ...withKey,
+        channelsRouter(deps, config.channels),
+      ],
       payments: [paymentWebhooksRouter(deps, log)],
       'payment-links': [...withKey, payments],
       'payment-accounts': [...withKey, payments],
@@ -151,7 +258,22 @@ export function createApp({ config, deps, log, health, limiters, metrics, chatFe
   );
 
   app.use(healthRouter(health, stopping), metricsRouter(metrics, config.metricsToken));
-  app.use(screensRouter({ deps, connectionShares, config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping }));
+  app.use(
+    screensRouter({
+      deps,
+      connectionShares,
+      config,
+      limiters,
+      budget,
+      turns,
+      live,
+      setup,
+      model,
+      followToolCall,
+      followPayment,
+      stopping,
+    }),
+  );
 
   app.use(refuseUnknown);
   app.use(handleErrors);

@@ -11,11 +11,17 @@ export function atBound(
   bounds: Bounds,
   bound: BoundName,
   words: string,
-  { code = 'rate_limited', retryAfterMs }: { code?: 'rate_limited' | 'unavailable'; retryAfterMs: number },
+  {
+    code = 'rate_limited',
+    retryAfterMs,
+  }: { code?: 'rate_limited' | 'unavailable'; retryAfterMs: number },
 ): AppError {
   bounds.reached(bound);
   const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1000));
-  return new AppError(code, `${words} ${ERROR_CATALOGUE[code].fix}`, { retryAfterSeconds, isAtBound: true });
+  return new AppError(code, `${words} ${ERROR_CATALOGUE[code].fix}`, {
+    retryAfterSeconds,
+    isAtBound: true,
+  });
 }
 
 /**

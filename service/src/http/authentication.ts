@@ -23,35 +23,58 @@ export interface Caller {
 }
 
 /** The token that a request carries in its Authorization header, or null. */
-export const bearer = (request: Request): string | null => /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
+export const bearer = (request: Request): string | null =>
+  /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null;
 
-/** Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in these words */
+/**
+ * Lets through who carries a bearer token that `identify` knows. @throws unauthorized (401), in
+ * these words
+ */
 const requireBearer =
-  (words: { missing: string; wrong: string }, identify: (token: string, request: Request) => Promise<Caller | null>): RequestHandler =>
+  (
+    words: { missing: string; wrong: string },
+    identify: (token: string, request: Request) => Promise<Caller | null>,
+  ): RequestHandler =>
   async (request: Request, response: Response, next: NextFunction) => {
     const token = bearer(request);
     const caller = token === null ? null : await identify(token, request);
     if (!caller) {
       response.setHeader('WWW-Authenticate', 'Bearer');
-      throw new AppError('unauthorized', `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`);
+      throw new AppError(
+        'unauthorized',
+        `${token === null ? words.missing : words.wrong} ${ERROR_CATALOGUE.unauthorized.fix}`,
+      );
     }
     response.locals.caller = caller;
     if (caller.contact === null) noLongerStranger(request);
     next();
   };
 
-/** Lets through who carries a valid API key. @throws unauthorized (401), rate_limited (429) after too many wrong ones */
+/**
+ * Lets through who carries a valid API key. @throws unauthorized (401), rate_limited (429) after
+ * too many wrong ones
+ */
 export const requireApiKey = (deps: Deps, wrongKeys: WrongKeys): RequestHandler => {
   const note = useNoter(deps);
-  return requireBearer({ missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' }, async (key, request) => {
-    await wrongKeys.before(request, key);
-    const found = await findApiKey(deps, key);
-    if (found) {
-      wrongKeys.right(key);
-      note(found.apiKey);
-    } else await wrongKeys.wrong(request);
-    return found && { workspace: found.workspace, rateKey: found.apiKey.id, actor: { type: 'api', name: found.apiKey.name }, contact: null };
-  });
+  return requireBearer(
+    { missing: 'The request carries no API key.', wrong: 'The API key is wrong or was revoked.' },
+    async (key, request) => {
+      await wrongKeys.before(request, key);
+      const found = await findApiKey(deps, key);
+      if (found) {
+        wrongKeys.right(key);
+        note(found.apiKey);
+      } else await wrongKeys.wrong(request);
+      return (
+        found && {
+          workspace: found.workspace,
+          rateKey: found.apiKey.id,
+          actor: { type: 'api', name: found.apiKey.name },
+          contact: null,
+        }
+      );
+    },
+  );
 };
 
 /** Notes the use of keys beside the calls. One that cannot be noted now is by the next call. */
@@ -68,10 +91,20 @@ function useNoter(deps: Deps): (apiKey: ApiKey) => void {
 
 /** Lets through a visitor of the chat. @throws unauthorized (401) */
 export const requireChatToken = (deps: Deps): RequestHandler =>
-  requireBearer({ missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' }, async (token) => {
-    const visitor = await findChatVisitor(deps, token);
-    return visitor && { workspace: visitor.workspace, rateKey: visitor.contact.id, actor: { type: 'api', name: '' }, contact: visitor.contact };
-  });
+  requireBearer(
+    { missing: 'The request carries no chat token.', wrong: 'The chat token is wrong.' },
+    async (token) => {
+      const visitor = await findChatVisitor(deps, token);
+      return (
+        visitor && {
+          workspace: visitor.workspace,
+          rateKey: visitor.contact.id,
+          actor: { type: 'api', name: '' },
+          contact: visitor.contact,
+        }
+      );
+    },
+  );
 
 /** The visitor who calls; only behind requireChatToken. */
 export function visitorOf(caller: Caller): Contact {

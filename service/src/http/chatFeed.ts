@@ -2,7 +2,10 @@ import type { ServiceStore } from '../domain/collections.ts';
 import type { Message } from '../domain/message.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
-/** Tells open chat streams that their contact's messages have changed. One reader of the change feed serves them all. */
+/**
+ * Tells open chat streams that their contact's messages have changed. One reader of the change feed
+ * serves them all.
+ */
 export interface ChatFeed {
   /** Calls back whenever there may be something new for the contact. Returns the way to stop. */
   listen(contactId: string, listener: () => void): () => void;
@@ -16,7 +19,8 @@ export function followChatMessages(store: ServiceStore, signal: AbortSignal): Ch
   void (async () => {
     for await (const change of store.changes({ signal })) {
       if ('gap' in change) listeners.tellAll();
-      else if (change.collection === 'messages' && change.document) listeners.tell((change.document as Message).contactId);
+      else if (change.collection === 'messages' && change.document)
+        listeners.tell((change.document as Message).contactId);
     }
   })();
   return listeners;

@@ -5,7 +5,13 @@ import { atBound } from './atBound.ts';
 import { byAddress } from './rateLimit.ts';
 
 const RETRY_MS = 10_000;
-const REFUSAL_BODY = JSON.stringify({ error: { code: 'rate_limited', message: 'Too many connections from one address. Close some, or wait for the seconds that Retry-After names.' } });
+const REFUSAL_BODY = JSON.stringify({
+  error: {
+    code: 'rate_limited',
+    message:
+      'Too many connections from one address. Close some, or wait for the seconds that Retry-After names.',
+  },
+});
 const REFUSAL = [
   'HTTP/1.1 429 Too Many Requests',
   `Retry-After: ${RETRY_MS / 1000}`,
@@ -23,9 +29,9 @@ export type IsProxy = (address: string) => boolean;
 type Open = Socket | Request;
 
 /**
- * Keeps what strangers have open at once, by address: connections, or requests under way where a proxy
- * of ours brings them over connections of its own. Who shows a valid key, a verified delivery or a
- * session is counted no more: not this request, and not its connection.
+ * Keeps what strangers have open at once, by address: connections, or requests under way where a
+ * proxy of ours brings them over connections of its own. Who shows a valid key, a verified delivery
+ * or a session is counted no more: not this request, and not its connection.
  */
 export class Connections {
   readonly #max: number;
@@ -54,16 +60,27 @@ export class Connections {
   readonly admitRequest: RequestHandler = (request, response, next) => {
     const { ip = '', socket } = request;
     // What a proxy sends in its own name, or does not say whose it is.
-    if (this.#max === Infinity || this.#isProxy(ip) || !this.#isProxy(socket.remoteAddress ?? '')) return next();
+    if (this.#max === Infinity || this.#isProxy(ip) || !this.#isProxy(socket.remoteAddress ?? ''))
+      return next();
     if (this.#enter(byAddress(request), request, response)) return next();
-    throw atBound(this.#bounds, 'address_connections', 'Too many requests of one address are under way.', {
-      retryAfterMs: RETRY_MS,
-    });
+    throw atBound(
+      this.#bounds,
+      'address_connections',
+      'Too many requests of one address are under way.',
+      {
+        retryAfterMs: RETRY_MS,
+      },
+    );
   };
 
-  /** Ends so many of what strangers have open: the oldest of the addresses that have the most, never an address's only one. */
+  /**
+   * Ends so many of what strangers have open: the oldest of the addresses that have the most, never
+   * an address's only one.
+   */
   endSome(count: number): void {
-    const most = [...this.#openOf.values()].filter(({ size }) => size > 1).sort((a, b) => b.size - a.size);
+    const most = [...this.#openOf.values()]
+      .filter(({ size }) => size > 1)
+      .sort((a, b) => b.size - a.size);
     let left = count;
     for (let size = most[0]?.size ?? 0; size > 1 && left > 0; size -= 1) {
       for (const open of most) {

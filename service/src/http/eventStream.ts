@@ -4,14 +4,24 @@ import type { Request, Response } from 'express';
 /** What is left of an ended stream may take so long to leave. */
 const LINGER_MS = 5000;
 
-/** Begins server-sent events. What a client sends along is thrown away: nothing of it waits in memory. */
+/**
+ * Begins server-sent events. What a client sends along is thrown away: nothing of it waits in
+ * memory.
+ */
 export function beginEvents(request: Request, response: Response, retryMs: number): void {
   request.resume();
-  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  response.writeHead(200, {
+    'Content-Type': 'text/event-stream',
+    'Cache-Control': 'no-store',
+    'X-Accel-Buffering': 'no',
+  });
   response.write(`retry: ${retryMs}\n\n`);
 }
 
-/** Keeps a connection in use, and ends one that took nothing from one beat to the next. Returns the way to stop. */
+/**
+ * Keeps a connection in use, and ends one that took nothing from one beat to the next. Returns the
+ * way to stop.
+ */
 export function beat(response: Response, everyMs: number): () => void {
   let isWaited = false;
   response.on('drain', () => (isWaited = false));
@@ -27,8 +37,13 @@ export function beat(response: Response, everyMs: number): () => void {
  * Writes once what came before has been taken: a slow reader makes us wait, not hold all in memory.
  * @returns false when the stream ended before
  */
-export async function writeInTurn(response: Response, text: string, ended: AbortSignal): Promise<boolean> {
-  if (response.writableNeedDrain && !ended.aborted) await once(response, 'drain', { signal: ended }).catch(() => {});
+export async function writeInTurn(
+  response: Response,
+  text: string,
+  ended: AbortSignal,
+): Promise<boolean> {
+  if (response.writableNeedDrain && !ended.aborted)
+    await once(response, 'drain', { signal: ended }).catch(() => {});
   if (ended.aborted) return false;
   response.write(text);
   return true;

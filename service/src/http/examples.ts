@@ -19,7 +19,13 @@ import { toolCallListJson, toolJson } from './views/tool.ts';
 
 const NOW = new Date('2026-11-21T10:00:00.000Z');
 const ID = '01JD6Z0000000000000000000A';
-const WORKSPACE: Workspace = { id: `ws_${ID}`, slug: 'acme', name: 'Acme', agentId: `agent_${ID}`, createdAt: timestamp(NOW) };
+const WORKSPACE: Workspace = {
+  id: `ws_${ID}`,
+  slug: 'acme',
+  name: 'Acme',
+  agentId: `agent_${ID}`,
+  createdAt: timestamp(NOW),
+};
 
 const subscription: Subscription = {
   id: `sub_${ID}`,
@@ -41,8 +47,24 @@ const delivery: Delivery = {
   event: 'message.received',
   status: 'delivered',
   attempts: [
-    { number: 1, at: timestamp(NOW), statusCode: 503, durationMs: 41, error: 'The receiver answered 503.', responseExcerpt: null, trigger: 'automatic' },
-    { number: 2, at: timestamp(new Date(NOW.getTime() + 5000)), statusCode: 200, durationMs: 38, error: null, responseExcerpt: 'ok', trigger: 'automatic' },
+    {
+      number: 1,
+      at: timestamp(NOW),
+      statusCode: 503,
+      durationMs: 41,
+      error: 'The receiver answered 503.',
+      responseExcerpt: null,
+      trigger: 'automatic',
+    },
+    {
+      number: 2,
+      at: timestamp(new Date(NOW.getTime() + 5000)),
+      statusCode: 200,
+      durationMs: 38,
+      error: null,
+      responseExcerpt: 'ok',
+      trigger: 'automatic',
+    },
   ],
   roundStart: 0,
   trigger: 'automatic',
@@ -56,7 +78,11 @@ const tool: Tool = {
   workspaceId: WORKSPACE.id,
   name: 'find_order',
   description: 'Finds an order by its number and says where it is.',
-  parameters: { type: 'object', properties: { order_number: { type: 'string', description: 'Order number' } }, required: ['order_number'] },
+  parameters: {
+    type: 'object',
+    properties: { order_number: { type: 'string', description: 'Order number' } },
+    required: ['order_number'],
+  },
   kind: 'Webhook',
   endpoint: 'https://n8n.example.com/webhook/6f1c2a52/tool',
   requestTemplate: null,
@@ -103,19 +129,54 @@ const toolCall: ToolCall = {
 };
 const callExample = toolCallListJson({ call: toolCall, contact: null });
 const testExample = { ...callExample, conversation_id: TEST_CONVERSATION_ID, decision: null };
-const rejectedExample = { ...callExample, status: 'rejected', attempts: 0, http_status: null, duration_ms: 0, result: null, decision: { ...callExample.decision, approved: false } };
+const rejectedExample = {
+  ...callExample,
+  status: 'rejected',
+  attempts: 0,
+  http_status: null,
+  duration_ms: 0,
+  result: null,
+  decision: { ...callExample.decision, approved: false },
+};
 
 const view = sampleView('message.received', WORKSPACE, NOW);
 const closedView = sampleView('conversation.closed', WORKSPACE, NOW);
 const received = sampleMessage('message.received', WORKSPACE, NOW);
 const sent = sampleMessage('message.sent', WORKSPACE, NOW);
-const agentExample = { id: WORKSPACE.agentId, name: 'Ana', greeting: 'Hello from Acme!', instructions: '', languages: ['en', 'es'], enabled: true, payment_links: 'ask', model: 'keyword', updated_at: timestamp(NOW) };
+const agentExample = {
+  id: WORKSPACE.agentId,
+  name: 'Ana',
+  greeting: 'Hello from Acme!',
+  instructions: '',
+  languages: ['en', 'es'],
+  enabled: true,
+  payment_links: 'ask',
+  model: 'keyword',
+  updated_at: timestamp(NOW),
+};
 const PUBLIC_URL = 'https://conversations.example.com';
-const connectionExample = { ok: true, message: 'WhatsApp knows this number as +1 555 078 3881 (Acme).', at: timestamp(NOW) };
+const connectionExample = {
+  ok: true,
+  message: 'WhatsApp knows this number as +1 555 078 3881 (Acme).',
+  at: timestamp(NOW),
+};
 const payment = samplePayment(WORKSPACE, NOW);
-const linkExample = paymentLinkJson({ ...payment, status: 'open', paidAt: null }, view.contact, `${PUBLIC_URL}/pay/SAMPLE`);
+const linkExample = paymentLinkJson(
+  { ...payment, status: 'open', paidAt: null },
+  view.contact,
+  `${PUBLIC_URL}/pay/SAMPLE`,
+);
 const accountExample = paymentAccountJson(
-  { id: 'pac_01JD6Z0000000000000000000A', workspaceId: WORKSPACE.id, provider: 'stripe', settings: {}, sealedSecrets: { secret_key: '', webhook_secret: '' }, lastTest: null, createdAt: timestamp(NOW), updatedAt: timestamp(NOW) },
+  {
+    id: 'pac_01JD6Z0000000000000000000A',
+    workspaceId: WORKSPACE.id,
+    provider: 'stripe',
+    settings: {},
+    sealedSecrets: { secret_key: '', webhook_secret: '' },
+    lastTest: null,
+    createdAt: timestamp(NOW),
+    updatedAt: timestamp(NOW),
+  },
   PUBLIC_URL,
 );
 const channel: Channel = {
@@ -150,12 +211,24 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   rotateToolSecret: { ...toolJson(tool), secret },
   listToolCalls: list(callExample),
   getToolCall: callExample,
-  approveToolCall: { ...callExample, status: 'running', attempts: 0, http_status: null, duration_ms: 0, result: null, finished_at: null },
+  approveToolCall: {
+    ...callExample,
+    status: 'running',
+    attempts: 0,
+    http_status: null,
+    duration_ms: 0,
+    result: null,
+    finished_at: null,
+  },
   rejectToolCall: rejectedExample,
   getAgent: agentExample,
   updateAgent: agentExample,
   listEvents: {
-    data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: payloadExample(name) })),
+    data: EVENT_NAMES.map((name) => ({
+      name,
+      description: EVENT_DESCRIPTIONS[name],
+      sample: payloadExample(name),
+    })),
     next_cursor: null,
   },
   getSample: payloadExample('message.received'),
@@ -163,12 +236,18 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   listSubscriptions: list(subscriptionJson(subscription)),
   deleteSubscription: { id: subscription.id, deleted: true },
   listDeliveries: list(deliveryJson(delivery)),
-  sendTestEvent: deliveryJson({ ...delivery, status: 'pending', attempts: [], nextAttemptAt: timestamp(NOW) }),
+  sendTestEvent: deliveryJson({
+    ...delivery,
+    status: 'pending',
+    attempts: [],
+    nextAttemptAt: timestamp(NOW),
+  }),
   rotateSecret: {
     ...subscriptionJson(subscription),
     secret,
     previous_secret_expires_at: timestamp(new Date(NOW.getTime() + 24 * 3_600_000)),
-    notice: 'The replaced secret signs too until the time given. Give the new one to the receiver before then.',
+    notice:
+      'The replaced secret signs too until the time given. Give the new one to the receiver before then.',
   },
   revokePreviousSecrets: { ...subscriptionJson(subscription), revoked: 1 },
   redeliver: deliveryJson({ ...delivery, status: 'pending', nextAttemptAt: timestamp(NOW) }),
@@ -176,7 +255,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   lookupContact: conversationJson(view),
   listConversations: list(conversationJson(view)),
   getConversation: conversationWithMessagesJson({ ...view, messages: [received] }),
-  sendMessage: { message: trackedMessageJson(sent, view.contact), conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)) },
+  sendMessage: {
+    message: trackedMessageJson(sent, view.contact),
+    conversation: conversationJson(sampleView('message.sent', WORKSPACE, NOW)),
+  },
   takeOverConversation: conversationJson(sampleView('conversation.handed_over', WORKSPACE, NOW)),
   handBackConversation: conversationJson(view),
   closeConversation: conversationJson(closedView),
@@ -185,7 +267,13 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   listPaymentLinks: list(linkExample),
   getPaymentLink: linkExample,
   cancelPaymentLink: { ...linkExample, status: 'cancelled' },
-  markPaymentPaid: { ...linkExample, status: 'paid', provider: 'manual', provider_reference: 'Transfer 2026-1182', paid_at: timestamp(NOW) },
+  markPaymentPaid: {
+    ...linkExample,
+    status: 'paid',
+    provider: 'manual',
+    provider_reference: 'Transfer 2026-1182',
+    paid_at: timestamp(NOW),
+  },
   listPaymentAccounts: list(accountExample),
   putPaymentAccount: accountExample,
   deletePaymentAccount: { id: 'stripe', deleted: true },

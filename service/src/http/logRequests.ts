@@ -18,8 +18,9 @@ declare global {
 
 /**
  * Gives each request its id, and writes one line for each that failed (for all of them at
- * LOG_LEVEL=debug): never a header, a query or a body. What a bound refused is not told one by one, and
- * of what was refused otherwise so much a minute: anybody may ask for what is not there, and fill the disk.
+ * LOG_LEVEL=debug): never a header, a query or a body. What a bound refused is not told one by one,
+ * and of what was refused otherwise so much a minute: anybody may ask for what is not there, and
+ * fill the disk.
  */
 export function logRequests(app: Express, logger: Logger, bounds: Bounds): void {
   // Most requests write nothing: making a logger for each would cost more than all else here.
@@ -36,10 +37,14 @@ export function logRequests(app: Express, logger: Logger, bounds: Bounds): void 
     response.once('close', () => {
       const level = levelOf(response);
       if (!logger.isLevelEnabled(level)) return;
-      if (level === 'info' && refusals.add() > MAX_REFUSALS_TOLD) return bounds.reached('log_lines');
+      if (level === 'info' && refusals.add() > MAX_REFUSALS_TOLD)
+        return bounds.reached('log_lines');
       const res = { status: response.statusCode };
       const responseTime = Math.round(performance.now() - startedAt);
-      logger[level]({ req: about(request), res, responseTime }, response.writableFinished ? 'request completed' : 'request aborted');
+      logger[level](
+        { req: about(request), res, responseTime },
+        response.writableFinished ? 'request completed' : 'request aborted',
+      );
     });
     next();
   });
@@ -61,6 +66,11 @@ class Minute {
   }
 }
 
-const levelOf = ({ statusCode, locals }: Response) => (locals.isAtBound ? 'debug' : statusCode >= 500 ? 'error' : statusCode >= 400 ? 'info' : 'debug');
+const levelOf = ({ statusCode, locals }: Response) =>
+  locals.isAtBound ? 'debug' : statusCode >= 500 ? 'error' : statusCode >= 400 ? 'info' : 'debug';
 
-const about = ({ id, method, originalUrl }: Request) => ({ id, method, path: loggablePath(originalUrl.split('?')[0]!) });
+const about = ({ id, method, originalUrl }: Request) => ({
+  id,
+  method,
+  path: loggablePath(originalUrl.split('?')[0]!),
+});

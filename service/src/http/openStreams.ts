@@ -46,9 +46,13 @@ export class OpenStreams {
 
   /**
    * @param end ends this stream, should it be the oldest of too many; it is counted no more by then
-   * @returns what to call once it has ended, however; or what has too many: its address, or its workspace
+   * @returns what to call once it has ended, however; or what has too many: its address, or its
+   * workspace
    */
-  enter({ owner, address, workspace }: StreamOf, end: () => void): (() => void) | 'address' | 'workspace' {
+  enter(
+    { owner, address, workspace }: StreamOf,
+    end: () => void,
+  ): (() => void) | 'address' | 'workspace' {
     const streams = this.#byOwner.get(owner);
     const oldest = streams && streams.size >= this.#limits.perOwner ? [...streams][0]! : null;
     const ofAddress = (this.#byAddress.get(address) ?? 0) - (oldest?.address === address ? 1 : 0);

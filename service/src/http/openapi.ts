@@ -12,8 +12,8 @@ import { ANSWER_EXAMPLES, payloadExample } from './examples.ts';
 type Json = Record<string, unknown>;
 
 /**
- * The OpenAPI 3.1 document, made from the very schemas that check requests (OpenAPI 3.1 is written in
- * JSON Schema 2020-12, which zod makes).
+ * The OpenAPI 3.1 document, made from the very schemas that check requests (OpenAPI 3.1 is written
+ * in JSON Schema 2020-12, which zod makes).
  */
 export function openApiDocument(serverUrl: string): Json {
   const schemas: Json = {};
@@ -27,26 +27,39 @@ export function openApiDocument(serverUrl: string): Json {
     info: {
       title: 'Conversation Service',
       version: VERSION,
-      description: 'What an automation reads and does, and the subscriptions to events. Operations marked x-extension are not in the specification.',
+      description:
+        'What an automation reads and does, and the subscriptions to events. Operations marked x-extension are not in the specification.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
     tags: [
-      { name: 'Subscriptions', description: 'Events POSTed to your address, and what became of them' },
+      {
+        name: 'Subscriptions',
+        description: 'Events POSTed to your address, and what became of them',
+      },
       { name: 'Conversations', description: 'Find, read, answer, take over, hand back, close' },
       { name: 'Payments', description: 'Links that customers pay, and the providers' },
       { name: 'Channels', description: 'Where conversations come from beside the web chat' },
-      { name: 'Tools', description: 'What the agent can call on your own systems, and the calls it made' },
+      {
+        name: 'Tools',
+        description: 'What the agent can call on your own systems, and the calls it made',
+      },
       { name: 'Agent', description: 'How the agent presents itself, and whether it answers' },
       { name: 'Chat', description: 'How customers write in the web chat' },
     ],
     paths,
-    webhooks: Object.fromEntries(EVENT_NAMES.map((name) => [name, { post: webhookObject(name, schemas) }])),
+    webhooks: Object.fromEntries(
+      EVENT_NAMES.map((name) => [name, { post: webhookObject(name, schemas) }]),
+    ),
     components: {
       schemas,
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'An API key: cs_live_…' },
-        chat: { type: 'http', scheme: 'bearer', description: "A visitor's token, from POST /api/chat/sessions" },
+        chat: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "A visitor's token, from POST /api/chat/sessions",
+        },
       },
     },
   };
@@ -70,7 +83,8 @@ export function errorsOf(operation: Operation): readonly ErrorCode[] {
   if (operation.auth !== 'none') common.push('unauthorized');
   if (operation.query || operation.body) common.push('invalid_request');
   if (operation.body) common.push('invalid_json', 'body_too_large', 'unsupported_media_type');
-  if (operation.method !== 'get' && !operation.noIdempotencyKey) common.push('idempotency_key_reused', 'invalid_request');
+  if (operation.method !== 'get' && !operation.noIdempotencyKey)
+    common.push('idempotency_key_reused', 'invalid_request');
   return [...new Set([...operation.errors, ...common])];
 }
 
@@ -83,16 +97,30 @@ function operationObject(operation: Operation, components: Json): Json {
     ...(operation.description === undefined ? {} : { description: operation.description }),
     ...(operation.extension ? { 'x-extension': true } : {}),
     security: operation.auth === 'none' ? [] : [{ [operation.auth]: [] }],
-    parameters: [...pathParameters(operation), ...queryParameters(operation), ...(idempotent ? [IDEMPOTENCY_KEY] : [])],
+    parameters: [
+      ...pathParameters(operation),
+      ...queryParameters(operation),
+      ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(operation.body
-      ? { requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(operation.body, 'input', components) } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: jsonSchema(operation.body, 'input', components) },
+            },
+          },
+        }
       : {}),
     responses: {
       [operation.status]: {
         description: 'Done',
         headers: { 'X-Request-Id': { schema: { type: 'string' } } },
         content: {
-          [operation.answerType ?? 'application/json']: { schema: jsonSchema(operation.answer, 'output', components), example: ANSWER_EXAMPLES[operation.id] },
+          [operation.answerType ?? 'application/json']: {
+            schema: jsonSchema(operation.answer, 'output', components),
+            example: ANSWER_EXAMPLES[operation.id],
+          },
         },
       },
       ...errorResponses(operation, components),
@@ -106,8 +134,22 @@ const webhookObject = (name: EventName, components: Json): Json => ({
   tags: ['Subscriptions'],
   summary: EVENT_DESCRIPTIONS[name],
   security: [],
-  parameters: Object.entries(DELIVERY_HEADERS).map(([header, description]) => ({ name: header, in: 'header', required: true, description, schema: { type: 'string' } })),
-  requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(payloadSchemas[name], 'output', components), example: payloadExample(name) } } },
+  parameters: Object.entries(DELIVERY_HEADERS).map(([header, description]) => ({
+    name: header,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  })),
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: jsonSchema(payloadSchemas[name], 'output', components),
+        example: payloadExample(name),
+      },
+    },
+  },
   responses: {
     '2XX': { description: 'Taken; answer within 10 seconds' },
     '410': { description: 'No more: the subscription is removed' },
@@ -117,12 +159,14 @@ const webhookObject = (name: EventName, components: Json): Json => ({
 });
 
 const DELIVERY_HEADERS = {
-  'X-Service-Signature': 't=<unix>,v1=<hex>: HMAC-SHA256 over `<t>.<raw body>`, keyed by the secret',
+  'X-Service-Signature':
+    't=<unix>,v1=<hex>: HMAC-SHA256 over `<t>.<raw body>`, keyed by the secret',
   'X-Service-Event': 'The event name',
   'X-Service-Delivery': 'The payload id',
   'webhook-id': 'Standard Webhooks: the payload id',
   'webhook-timestamp': 'Standard Webhooks: the time of the signature',
-  'webhook-signature': 'Standard Webhooks: v1,<base64>, keyed by the 32 bytes that the secret encodes',
+  'webhook-signature':
+    'Standard Webhooks: v1,<base64>, keyed by the 32 bytes that the secret encodes',
 };
 
 const IDEMPOTENCY_KEY = {
@@ -134,7 +178,12 @@ const IDEMPOTENCY_KEY = {
 };
 
 const pathParameters = ({ path }: Operation) =>
-  [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  [...path.matchAll(/:([a-z_]+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
 
 function queryParameters({ query }: Operation) {
   if (!query) return [];
@@ -155,8 +204,15 @@ function errorResponses(operation: Operation, components: Json): Json {
   for (const [status, codes] of [...byStatus].sort(([a], [b]) => a - b)) {
     responses[status] = {
       description: codes.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].fix}`).join('\n\n'),
-      ...(status === 429 || status === 503 ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds' } } } : {}),
-      content: { 'application/json': { schema: jsonSchema(errorSchema, 'output', components), examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])) } },
+      ...(status === 429 || status === 503
+        ? { headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds' } } }
+        : {}),
+      content: {
+        'application/json': {
+          schema: jsonSchema(errorSchema, 'output', components),
+          examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+        },
+      },
     };
   }
   return responses;

@@ -1,12 +1,21 @@
 import { parseCursor, type Page, type PageRequest } from '../domain/page.ts';
 
 /** @throws invalid_request (400) for a made-up cursor */
-export const pageFrom = ({ limit, cursor }: { limit: number; cursor?: string | undefined }): PageRequest => ({
+export const pageFrom = ({
+  limit,
+  cursor,
+}: {
+  limit: number;
+  cursor?: string | undefined;
+}): PageRequest => ({
   limit,
   cursor: parseCursor(cursor),
 });
 
-export const pageJson = <Item, Json>({ items, nextCursor }: Page<Item>, toJson: (item: Item) => Json) => ({
+export const pageJson = <Item, Json>(
+  { items, nextCursor }: Page<Item>,
+  toJson: (item: Item) => Json,
+) => ({
   data: items.map(toJson),
   next_cursor: nextCursor,
 });

@@ -5,28 +5,40 @@ import type { Workspace } from '../domain/workspace.ts';
 import { FairPool } from '../limits/fairPool.ts';
 import { KeyedListeners } from './keyedListeners.ts';
 
-/** Requests of one workspace that wait for pages at once while no other waits for any; a page takes a second or two. */
+/**
+ * Requests of one workspace that wait for pages at once while no other waits for any; a page takes
+ * a second or two.
+ */
 export const MAX_WAITING_PAYMENTS = 256;
 
 /**
  * Waits until a payment's page has been made or refused.
- * @returns the payment as it then stands; still `creating` when it took longer, or when the workspace
- * has its share of requests that wait: the link is on record, and nothing is refused
+ * @returns the payment as it then stands; still `creating` when it took longer, or when the
+ * workspace has its share of requests that wait: the link is on record, and nothing is refused
  * @throws Error when there is none with this id
  */
-export type FollowPayment = (workspace: Pick<Workspace, 'id'>, id: string, timeoutMs: number) => Promise<Payment>;
+export type FollowPayment = (
+  workspace: Pick<Workspace, 'id'>,
+  id: string,
+  timeoutMs: number,
+) => Promise<Payment>;
 
 /**
  * One reader of the change feed serves all that wait.
  * @param stopping ends all waiting
  */
-export function followPayments(store: ServiceStore, { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>, stopping: AbortSignal): FollowPayment {
+export function followPayments(
+  store: ServiceStore,
+  { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>,
+  stopping: AbortSignal,
+): FollowPayment {
   const places = new FairPool(2 * MAX_WAITING_PAYMENTS);
   const listeners = new KeyedListeners<Payment | null>();
   void (async () => {
     for await (const change of store.changes({ signal: stopping })) {
       if ('gap' in change) listeners.tellAll(null);
-      else if (change.collection === 'payments' && change.document) listeners.tell(change.id, change.document as Payment);
+      else if (change.collection === 'payments' && change.document)
+        listeners.tell(change.id, change.document as Payment);
     }
   })();
 

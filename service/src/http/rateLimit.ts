@@ -19,7 +19,10 @@ export interface Rate {
 
 /** One rate, counted. */
 export interface RateLimit {
-  /** @throws rate_limited (429) with Retry-After when there are too many. @param points how many it counts as: bytes, for example */
+  /**
+   * @throws rate_limited (429) with Retry-After when there are too many. @param points how many it
+   * counts as: bytes, for example
+   */
   spend(key: string, points?: number): Promise<void>;
 }
 
@@ -29,7 +32,10 @@ export interface Counting {
 }
 
 /** @returns what counts by the rate; nothing is counted where it is off */
-export function rateLimit({ limiters, bounds }: Counting, { name, most, seconds, bound, what }: Rate): RateLimit {
+export function rateLimit(
+  { limiters, bounds }: Counting,
+  { name, most, seconds, bound, what }: Rate,
+): RateLimit {
   if (most === 0) return { spend: async () => {} };
   const limiter: Limiter = limiters({ name, most, seconds });
   const words = `More than ${most.toLocaleString('en')} ${what} ${SPANS[seconds] ?? `in ${seconds} seconds`}.`;
@@ -41,15 +47,23 @@ export function rateLimit({ limiters, bounds }: Counting, { name, most, seconds,
   };
 }
 
-const SPANS: Readonly<Record<number, string>> = { 60: 'in a minute', 120: 'in two minutes', 86_400: 'in a day' };
+const SPANS: Readonly<Record<number, string>> = {
+  60: 'in a minute',
+  120: 'in two minutes',
+  86_400: 'in a day',
+};
 
 /**
- * Lets through at most as many requests as each of the rates says, asked one after the other: what the
- * first refuses does not count by the next.
+ * Lets through at most as many requests as each of the rates says, asked one after the other: what
+ * the first refuses does not count by the next.
  * @param keyOf what requests are counted by
  * @throws rate_limited (429) with Retry-After
  */
-export function limitRate(counting: Counting, rates: readonly Rate[], keyOf: (request: Request, response: Response) => string): RequestHandler {
+export function limitRate(
+  counting: Counting,
+  rates: readonly Rate[],
+  keyOf: (request: Request, response: Response) => string,
+): RequestHandler {
   const limits = rates.filter(({ most }) => most > 0).map((rate) => rateLimit(counting, rate));
   if (limits.length === 0) return (_request, _response, next) => next();
   return async (request, response, next) => {
@@ -60,14 +74,21 @@ export function limitRate(counting: Counting, rates: readonly Rate[], keyOf: (re
 }
 
 /** The caller's own key, or the visitor. */
-export const byCaller = (_request: unknown, response: Response): string => (response.locals.caller as Caller).rateKey;
+export const byCaller = (_request: unknown, response: Response): string =>
+  (response.locals.caller as Caller).rateKey;
 
-export const byWorkspace = (_request: unknown, response: Response): string => (response.locals.caller as Caller).workspace.id;
+export const byWorkspace = (_request: unknown, response: Response): string =>
+  (response.locals.caller as Caller).workspace.id;
 
-/** Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the port too. */
+/**
+ * Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the
+ * port too.
+ */
 export function byAddress({ ip = '' }: Pick<Request, 'ip'>): string {
   const given = ip.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3');
   if (!ipaddr.isValid(given)) return given;
   const address = ipaddr.process(given);
-  return address.kind() === 'ipv6' ? address.toByteArray().slice(0, 8).join('.') : address.toString();
+  return address.kind() === 'ipv6'
+    ? address.toByteArray().slice(0, 8).join('.')
+    : address.toString();
 }

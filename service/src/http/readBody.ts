@@ -9,8 +9,9 @@ import type { Caller } from './authentication.ts';
 /** What has come of a body is kept in pieces of this size at most. */
 const PIECE_BYTES = 16 * 1024;
 /**
- * Bodies that are being read may hold 64 MiB together, and one address or workspace alone half of it:
- * a hundred of the largest API calls, or two thousand forms. They are read in milliseconds as a rule.
+ * Bodies that are being read may hold 64 MiB together, and one address or workspace alone half of
+ * it: a hundred of the largest API calls, or two thousand forms. They are read in milliseconds as a
+ * rule.
  */
 export const MAX_BODY_PIECES = 4096;
 /** Who has sent too much gets so long to read the answer. */
@@ -38,10 +39,14 @@ export interface BodyLimits {
  * The request's body, as it was sent: nothing is unpacked. Its size is looked at before it is read
  * where the request says it, and while it comes.
  * @returns what was sent, empty when there is nothing
- * @throws body_too_large (413), rate_limited (429), unavailable (503), unsupported_media_type (415), at once:
- * what still comes is thrown away, for a while
+ * @throws body_too_large (413), rate_limited (429), unavailable (503), unsupported_media_type
+ * (415), at once: what still comes is thrown away, for a while
  */
-export async function readBody(request: Request, response: Response, limits: BodyLimits): Promise<Buffer> {
+export async function readBody(
+  request: Request,
+  response: Response,
+  limits: BodyLimits,
+): Promise<Buffer> {
   try {
     return await readWithin(request, response, limits);
   } catch (error) {
@@ -50,21 +55,35 @@ export async function readBody(request: Request, response: Response, limits: Bod
   }
 }
 
-async function readWithin(request: Request, response: Response, { maxBytes, bytes }: BodyLimits): Promise<Buffer> {
+async function readWithin(
+  request: Request,
+  response: Response,
+  { maxBytes, bytes }: BodyLimits,
+): Promise<Buffer> {
   const declared = declaredBytes(request);
   if (declared === 0) return Buffer.alloc(0);
   if (!/^(identity)?$/i.test(request.headers['content-encoding'] ?? '')) {
-    throw new AppError('unsupported_media_type', 'The body is packed (Content-Encoding). Send it as it is.');
+    throw new AppError(
+      'unsupported_media_type',
+      'The body is packed (Content-Encoding). Send it as it is.',
+    );
   }
   if (declared !== null && declared > maxBytes) throw tooLarge(maxBytes);
   const address = byAddress(request);
   if (declared !== null) await bytes?.spend(address, declared);
 
   const { bounds, pieces } = request.app.locals.bodyRoom as BodyRoom;
-  const holder = (response.locals.caller as Caller | undefined)?.contact === null ? (response.locals.caller as Caller).workspace.id : address;
+  const holder =
+    (response.locals.caller as Caller | undefined)?.contact === null
+      ? (response.locals.caller as Caller).workspace.id
+      : address;
   const body = new Pieces(declared ?? maxBytes, () => {
     const leave = pieces.enter(holder);
-    if (leave === null) throw atBound(bounds, 'bodies', 'Too many bodies are being read.', { code: 'unavailable', retryAfterMs: RETRY_MS });
+    if (leave === null)
+      throw atBound(bounds, 'bodies', 'Too many bodies are being read.', {
+        code: 'unavailable',
+        retryAfterMs: RETRY_MS,
+      });
     return leave;
   });
   try {
@@ -88,7 +107,10 @@ async function readWithin(request: Request, response: Response, { maxBytes, byte
 }
 
 /** Settles when all parts were taken; fails as soon as one is not. */
-async function eachPart(request: Request, take: (part: Buffer) => Promise<unknown> | undefined): Promise<void> {
+async function eachPart(
+  request: Request,
+  take: (part: Buffer) => Promise<unknown> | undefined,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const taken: Promise<unknown>[] = [];
   const abort = () => reject(Object.assign(new Error('the request was aborted'), { status: 400 }));

@@ -4,12 +4,15 @@ import { WorkspaceLines } from '../limits/workspaceLines.ts';
 import { atBound } from './atBound.ts';
 
 /**
- * Requests of one workspace that wait for their turn: more than any automation has open at once. Each of
- * them holds a connection, of which there are ten times as many.
+ * Requests of one workspace that wait for their turn: more than any automation has open at once.
+ * Each of them holds a connection, of which there are ten times as many.
  */
 export const MAX_WAITING_TURNS = 1000;
 const RETRY_MS = 2000;
-/** Requests that take no longer together begin as they come: a round for each would cost a tenth of all work. */
+/**
+ * Requests that take no longer together begin as they come: a round for each would cost a tenth of
+ * all work.
+ */
 const SLICE_MS = 5;
 
 interface Waiting {
@@ -18,19 +21,25 @@ interface Waiting {
 }
 
 /**
- * Requests begin as they come until those of one round of the event loop have taken a few milliseconds. What
- * comes then waits: one begins in each round, each workspace in turn. So a workspace with hundreds of costly
- * requests open delays those of another, a health check or a new connection by one of them, not by all.
+ * Requests begin as they come until those of one round of the event loop have taken a few
+ * milliseconds. What comes then waits: one begins in each round, each workspace in turn. So a
+ * workspace with hundreds of costly requests open delays those of another, a health check or a new
+ * connection by one of them, not by all.
  */
 export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
   readonly #waiting = new WorkspaceLines<Waiting>(({ response }) => response.destroyed);
   readonly #now: () => number;
-  /** When the first request of this round of the loop began, in steady milliseconds; null: none has. */
+  /**
+   * When the first request of this round of the loop began, in steady milliseconds; null: none has.
+   */
   #roundBegan: number | null = null;
 
-  constructor(bounds: Bounds, { maxWaiting = MAX_WAITING_TURNS, now = () => performance.now() } = {}) {
+  constructor(
+    bounds: Bounds,
+    { maxWaiting = MAX_WAITING_TURNS, now = () => performance.now() } = {},
+  ) {
     this.#bounds = bounds;
     this.#maxWaiting = maxWaiting;
     this.#now = now;
@@ -46,7 +55,12 @@ export class RequestTurns {
       if (this.#waiting.isEmpty && this.#isWithinSlice()) return next();
       const workspaceId = workspaceOf(response);
       if (this.#waiting.lengthOf(workspaceId) >= this.#maxWaiting) {
-        throw atBound(this.#bounds, 'workspace_turns', `${this.#maxWaiting} requests of this workspace wait for their turn.`, { retryAfterMs: RETRY_MS });
+        throw atBound(
+          this.#bounds,
+          'workspace_turns',
+          `${this.#maxWaiting} requests of this workspace wait for their turn.`,
+          { retryAfterMs: RETRY_MS },
+        );
       }
       this.#waiting.add(workspaceId, { response, begin: next });
     };

@@ -6,8 +6,8 @@ import { FairPool } from '../limits/fairPool.ts';
 import { atBound } from './atBound.ts';
 
 /**
- * Test calls that one workspace may wait for at once while no other waits for any: twice what it can have
- * under way. Each reads all that changes in the store.
+ * Test calls that one workspace may wait for at once while no other waits for any: twice what it
+ * can have under way. Each reads all that changes in the store.
  */
 const MAX_TEST_CALLS = 256;
 const RETRY_MS = 10_000;
@@ -15,17 +15,28 @@ const RETRY_MS = 10_000;
 /**
  * Begins a tool call and waits until it has ended.
  * @returns `ended` false when it had not ended in time
- * @throws rate_limited (429) when the workspace waits for its share of calls; then nothing has begun
+ * @throws rate_limited (429) when the workspace waits for its share of calls; then nothing has
+ * begun
  */
-export type FollowToolCall = (workspace: Workspace, begin: () => Promise<ToolCall>, timeoutMs: number) => Promise<{ call: ToolCall; ended: boolean }>;
+export type FollowToolCall = (
+  workspace: Workspace,
+  begin: () => Promise<ToolCall>,
+  timeoutMs: number,
+) => Promise<{ call: ToolCall; ended: boolean }>;
 
 /** @param stopping ends all waiting */
-export const followToolCalls = (store: ServiceStore, { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>, stopping: AbortSignal): FollowToolCall => {
+export const followToolCalls = (
+  store: ServiceStore,
+  { store: port, bounds }: Pick<Deps, 'store' | 'bounds'>,
+  stopping: AbortSignal,
+): FollowToolCall => {
   const places = new FairPool(2 * MAX_TEST_CALLS);
   const enter = ({ id }: Workspace) => {
     const leave = places.enter(id);
     if (leave) return leave;
-    throw atBound(bounds, 'workspace_test_calls', 'The workspace waits for too many test calls.', { retryAfterMs: RETRY_MS });
+    throw atBound(bounds, 'workspace_test_calls', 'The workspace waits for too many test calls.', {
+      retryAfterMs: RETRY_MS,
+    });
   };
   const follow = async (begin: () => Promise<ToolCall>, timeoutMs: number) => {
     const given = new AbortController();
@@ -36,7 +47,8 @@ export const followToolCalls = (store: ServiceStore, { store: port, bounds }: Pi
     try {
       for await (const change of changes) {
         if ('gap' in change) call = await read();
-        else if (change.collection === 'toolCalls' && change.id === call.id && change.document) call = change.document as ToolCall;
+        else if (change.collection === 'toolCalls' && change.id === call.id && change.document)
+          call = change.document as ToolCall;
         if (isFinished(call)) return { call, ended: true };
       }
     } finally {

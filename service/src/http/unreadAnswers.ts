@@ -8,11 +8,18 @@ export interface UnreadLimits {
   readonly takenWithinMs: number;
   /** What is late is looked for so often. */
   readonly lookEveryMs: number;
-  /** What strangers' answers may hold together, until they are taken. They are taken at once as a rule. */
+  /**
+   * What strangers' answers may hold together, until they are taken. They are taken at once as a
+   * rule.
+   */
   readonly maxBytes: number;
 }
 
-export const UNREAD_LIMITS: UnreadLimits = { takenWithinMs: 120_000, lookEveryMs: 5000, maxBytes: 64 << 20 };
+export const UNREAD_LIMITS: UnreadLimits = {
+  takenWithinMs: 120_000,
+  lookEveryMs: 5000,
+  maxBytes: 64 << 20,
+};
 
 interface Unread {
   readonly address: string;
@@ -21,9 +28,9 @@ interface Unread {
 }
 
 /**
- * Answers that wait in memory because their readers do not take them. One that waits too long ends with
- * its connection. When strangers' answers hold too much, the oldest of the address that holds the most ends.
- * Streams wait for their readers by themselves.
+ * Answers that wait in memory because their readers do not take them. One that waits too long ends
+ * with its connection. When strangers' answers hold too much, the oldest of the address that holds
+ * the most ends. Streams wait for their readers by themselves.
  */
 export class UnreadAnswers {
   readonly #bounds: Bounds;
@@ -47,7 +54,11 @@ export class UnreadAnswers {
       const isStranger = caller === undefined || caller.contact !== null;
       // What is left is told in characters, and kept in bytes.
       const bytes = Math.max(left, Number(response.getHeader('content-length') ?? 0));
-      this.#add(response, { address: byAddress(request), bytes: isStranger ? bytes : 0, since: performance.now() });
+      this.#add(response, {
+        address: byAddress(request),
+        bytes: isStranger ? bytes : 0,
+        since: performance.now(),
+      });
     });
     next();
   };
@@ -94,12 +105,14 @@ export class UnreadAnswers {
   /** The address whose answers hold the most. */
   #largest(): string {
     let [largest, most] = ['', 0];
-    for (const [address, bytes] of this.#bytesOf) if (bytes > most) [largest, most] = [address, bytes];
+    for (const [address, bytes] of this.#bytesOf)
+      if (bytes > most) [largest, most] = [address, bytes];
     return largest;
   }
 
   #oldestOf(address: string): Response | undefined {
-    for (const [response, unread] of this.#unread) if (unread.address === address && unread.bytes > 0) return response;
+    for (const [response, unread] of this.#unread)
+      if (unread.address === address && unread.bytes > 0) return response;
     return undefined;
   }
 }

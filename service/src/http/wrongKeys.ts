@@ -2,12 +2,16 @@ import type { Request } from 'express';
 import { shortKey } from '../limits/limiter.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
 
-/** Keys that were right lately, remembered to tell them from guesses: more than one process is used with. */
+/**
+ * Keys that were right lately, remembered to tell them from guesses: more than one process is used
+ * with.
+ */
 const MAX_KNOWN = 10_000;
 
 /**
- * Bounds what wrong API keys cost: each is a look-up in the store. An address that has sent too many is refused
- * before the next look-up, but for keys that were right lately, so that an automation behind the same address goes on.
+ * Bounds what wrong API keys cost: each is a look-up in the store. An address that has sent too
+ * many is refused before the next look-up, but for keys that were right lately, so that an
+ * automation behind the same address goes on.
  */
 export class WrongKeys {
   readonly #rate: RateLimit;
@@ -19,7 +23,10 @@ export class WrongKeys {
     this.#rate = rate;
   }
 
-  /** @throws rate_limited (429) when the address has sent too many wrong ones and this one is not known */
+  /**
+   * @throws rate_limited (429) when the address has sent too many wrong ones and this one is not
+   * known
+   */
   async before(request: Request, key: string): Promise<void> {
     if (!this.#known.has(shortKey(key))) await this.#rate.spend(byAddress(request), 0);
   }

@@ -22,8 +22,8 @@ export interface ConnectionSharesOptions {
 }
 
 /**
- * Places that workspaces share, and a line before them: of those that wait, the workspace that had its
- * turn goes behind the others. What waits holds nothing.
+ * Places that workspaces share, and a line before them: of those that wait, the workspace that had
+ * its turn goes behind the others. What waits holds nothing.
  * @see docs/decisions/0040
  */
 export class ConnectionShares {
@@ -48,7 +48,8 @@ export class ConnectionShares {
 
   /**
    * Runs when the workspace has its turn.
-   * @throws unavailable (503) with Retry-After when it has none in time, or too many of it wait; what `run` throws
+   * @throws unavailable (503) with Retry-After when it has none in time, or too many of it wait;
+   * what `run` throws
    */
   async run<T>(workspaceId: string, run: () => Promise<T>): Promise<T> {
     const leave = this.#places.enter(workspaceId) ?? (await this.#turnOf(workspaceId));
@@ -74,13 +75,22 @@ export class ConnectionShares {
 
   #refused(): AppError {
     this.#options.bounds.reached(this.#options.bound);
-    return new AppError('unavailable', `Too many calls of this workspace wait for the database. ${ERROR_CATALOGUE.unavailable.fix}`, { retryAfterSeconds: RETRY_SECONDS, isAtBound: true });
+    return new AppError(
+      'unavailable',
+      `Too many calls of this workspace wait for the database. ${ERROR_CATALOGUE.unavailable.fix}`,
+      { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
+    );
   }
 
   /** Gives the free places to those that wait. */
   #next(): void {
     let leave: (() => void) | null = null;
     const mayGo = (workspaceId: string) => (leave = this.#places.enter(workspaceId)) !== null;
-    for (let next = this.#waiting.takeNext(mayGo); next !== undefined; next = this.#waiting.takeNext(mayGo)) next.begin(leave!);
+    for (
+      let next = this.#waiting.takeNext(mayGo);
+      next !== undefined;
+      next = this.#waiting.takeNext(mayGo)
+    )
+      next.begin(leave!);
   }
 }

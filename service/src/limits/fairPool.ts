@@ -1,7 +1,7 @@
 /**
- * A pool of places that workspaces share. A workspace may take one more as long as it holds fewer than are
- * free: alone it gets half of the pool, two get a third each, and there is always a place for one more
- * who has none. So nobody has to know who waits, and no place has to be taken back.
+ * A pool of places that workspaces share. A workspace may take one more as long as it holds fewer
+ * than are free: alone it gets half of the pool, two get a third each, and there is always a place
+ * for one more who has none. So nobody has to know who waits, and no place has to be taken back.
  *
  * The size to give is therefore twice what one workspace may use while it is alone.
  */
@@ -33,7 +33,10 @@ export class FairPool {
     return Math.max(0, Math.ceil((this.free - this.heldBy(workspaceId)) / 2));
   }
 
-  /** @returns what gives the place back, once however often it is called; null when the workspace may take none now */
+  /**
+   * @returns what gives the place back, once however often it is called; null when the workspace
+   * may take none now
+   */
   enter(workspaceId: string): (() => void) | null {
     if (this.freeFor(workspaceId) === 0) return null;
     this.#count(workspaceId, 1);

@@ -36,8 +36,8 @@ export type Limiters = (limit: Limit) => Limiter;
 
 /**
  * So many keys a process remembers for each limit: about 8 MB, and more addresses than reach one
- * process in a quarter of an hour. Beyond that, those used longest ago are forgotten: an address that wants
- * to be forgotten must come from 50,000 other addresses first.
+ * process in a quarter of an hour. Beyond that, those used longest ago are forgotten: an address
+ * that wants to be forgotten must come from 50,000 other addresses first.
  */
 export const MAX_KEYS = 50_000;
 

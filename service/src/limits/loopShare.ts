@@ -9,9 +9,10 @@ interface Piece {
 }
 
 /**
- * A share of the event loop for work that holds it: one piece after another, each workspace in turn, and
- * after each piece the loop is left to requests for as long as it took. So all such work together takes at
- * most half of the process, and a request waits for one piece of it. How long a piece is, its own bounds say.
+ * A share of the event loop for work that holds it: one piece after another, each workspace in
+ * turn, and after each piece the loop is left to requests for as long as it took. So all such work
+ * together takes at most half of the process, and a request waits for one piece of it. How long a
+ * piece is, its own bounds say.
  * @see docs/decisions/0038
  */
 export class LoopShare {

@@ -54,7 +54,9 @@ function libraryLimiter(store: CountingStore, { name, most, seconds }: Limit): L
   };
 }
 
-/** The library can do so too, but holds as many keys as come, and looks at all for each one more. */
+/**
+ * The library can do so too, but holds as many keys as come, and looks at all for each one more.
+ */
 function refusingFromMemory(limiter: Limiter): Limiter {
   const now = () => performance.now();
   const refused = new Spans(MAX_KEYS, now);

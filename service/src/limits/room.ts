@@ -25,9 +25,14 @@ export const roomIn =
 
 /**
  * The bound at which something is refused, or null.
- * @param workspaceId whose it would be; null while that is not known, and only what everybody is refused is
+ * @param workspaceId whose it would be; null while that is not known, and only what everybody is
+ * refused is
  */
-export function refusalOf(pressure: StorePressure | null, adds: Adds, workspaceId: string | null): BoundName | null {
+export function refusalOf(
+  pressure: StorePressure | null,
+  adds: Adds,
+  workspaceId: string | null,
+): BoundName | null {
   const refuses = pressure?.refuses ?? 'nothing';
   if (refuses === 'additions') return adds === 'visitor' ? 'memory_visitors' : 'memory';
   if (refuses === 'nothing' || (adds === 'data' && refuses !== 'largest')) return null;
@@ -39,7 +44,8 @@ export function refusalOf(pressure: StorePressure | null, adds: Adds, workspaceI
 export function pressureInWords(pressure: StorePressure | null): string | null {
   if (pressure === null || pressure.refuses === 'nothing') return null;
   const { refuses, liveBytes, limitBytes, marks } = pressure;
-  const from = (chats: number, all: number) => `refused with 503 (new chats from ${inPercent(chats)} on, whatever adds from ${inPercent(all)} on) until there is room.`;
+  const from = (chats: number, all: number) =>
+    `refused with 503 (new chats from ${inPercent(chats)} on, whatever adds from ${inPercent(all)} on) until there is room.`;
   const isOfLargest = refuses === 'largest' || refuses === 'visitors_of_largest';
   const what = {
     visitors_of_largest: 'new chats of workspaces that hold more than is free are',
@@ -47,7 +53,9 @@ export function pressureInWords(pressure: StorePressure | null): string | null {
     visitors: 'new chats are',
     additions: 'whatever adds to it is',
   }[refuses];
-  const share = isOfLargest ? ` The log names them; the largest holds ${inPercent(pressure.largestShare)} of all that is stored. The others go on.` : '';
+  const share = isOfLargest
+    ? ` The log names them; the largest holds ${inPercent(pressure.largestShare)} of all that is stored. The others go on.`
+    : '';
   return (
     `What is stored takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB that the heap may hold: ${what} ` +
     `${isOfLargest ? from(marks.visitors_of_largest, marks.largest) : from(marks.visitors, marks.additions)}${share} ` +

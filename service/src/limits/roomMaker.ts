@@ -27,9 +27,9 @@ const MOST_NAMED = 10;
 const MESSAGE_BYTES = 3500;
 
 /**
- * While the memory of the store is filled up to a mark, removes visitors who were never answered: a step, then
- * what it brought is measured. Where only those who hold too much are refused, only theirs; else the largest
- * workspace's first.
+ * While the memory of the store is filled up to a mark, removes visitors who were never answered: a
+ * step, then what it brought is measured. Where only those who hold too much are refused, only
+ * theirs; else the largest workspace's first.
  */
 export class RoomMaker {
   readonly #options: RoomMakerOptions;
@@ -54,7 +54,14 @@ export class RoomMaker {
 
   #look(): void {
     const { pressure } = this.#options.store;
-    if (pressure === null || pressure.refuses === 'nothing' || pressure.measurement === this.#seen || this.#underWay !== null || this.#stopped) return;
+    if (
+      pressure === null ||
+      pressure.refuses === 'nothing' ||
+      pressure.measurement === this.#seen ||
+      this.#underWay !== null ||
+      this.#stopped
+    )
+      return;
     this.#underWay = this.#makeRoom(pressure).finally(() => {
       this.#underWay = null;
     });
@@ -64,23 +71,37 @@ export class RoomMaker {
     const { store, clock, log, isConnected } = this.#options;
     const ago = (ms: number) => timestamp(new Date(clock.now().getTime() - ms));
     try {
-      const isOfLargest = pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
+      const isOfLargest =
+        pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
       const all = pressure.holders();
       const workspaces = isOfLargest ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
       if (isOfLargest) await this.#name(workspaces.slice(0, MOST_NAMED), pressure);
-      const silent = await removeSilentVisitors({ store }, ago(WRITE_MS), isOfLargest ? workspaces : undefined);
+      const silent = await removeSilentVisitors(
+        { store },
+        ago(WRITE_MS),
+        isOfLargest ? workspaces : undefined,
+      );
       const mostMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MESSAGE_BYTES);
-      const { conversations, messages, events } = await removeUnansweredVisitors({ store }, { workspaces, before: ago(ANSWER_MS), mostMessages, isConnected });
+      const { conversations, messages, events } = await removeUnansweredVisitors(
+        { store },
+        { workspaces, before: ago(ANSWER_MS), mostMessages, isConnected },
+      );
       if (silent + conversations > 0) {
-        log.warn({ silent, conversations, messages, events }, 'the memory is full: visitors of the chat who never wrote, and conversations that were never answered, were removed, the oldest first');
+        log.warn(
+          { silent, conversations, messages, events },
+          'the memory is full: visitors of the chat who never wrote, and conversations that were never answered, were removed, the oldest first',
+        );
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) log.error({ err: error }, 'no room could be made; it is tried again');
+      if (!(error instanceof StoreUnavailable))
+        log.error({ err: error }, 'no room could be made; it is tried again');
     }
     this.#seen = store.pressure?.measurement ?? -1;
   }
 
-  /** Tells the operator who is refused: /readyz and /metrics, which anybody may read, name nobody. */
+  /**
+   * Tells the operator who is refused: /readyz and /metrics, which anybody may read, name nobody.
+   */
   async #name(workspaces: readonly string[], pressure: StorePressure): Promise<void> {
     const now = performance.now();
     for (const id of workspaces) {
@@ -89,7 +110,10 @@ export class RoomMaker {
       const workspace = await this.#options.store.transaction((tx) => tx.workspaces.peek(id));
       if (workspace === null) continue;
       const percent = Math.round(pressure.shareOf(id) * 100);
-      this.#options.log.warn({ workspace: workspace.slug, percent }, 'the memory is nearly full, and this workspace holds more of it than is free: what it adds is refused, so that the others go on');
+      this.#options.log.warn(
+        { workspace: workspace.slug, percent },
+        'the memory is nearly full, and this workspace holds more of it than is free: what it adds is refused, so that the others go on',
+      );
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What waits, a line for each workspace. They are served in turn: the workspace that had its turn goes
- * behind the others.
+ * What waits, a line for each workspace. They are served in turn: the workspace that had its turn
+ * goes behind the others.
  */
 export class WorkspaceLines<Item> {
   /** By workspace, the next one first; no line is empty. */

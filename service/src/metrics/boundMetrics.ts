@@ -1,7 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
 import { BOUNDS, type BoundName } from '../limits/bounds.ts';
 
-/** Counts how often each bound was reached. Every label is there from the start, so that an alert can be written before. */
+/**
+ * Counts how often each bound was reached. Every label is there from the start, so that an alert
+ * can be written before.
+ */
 export function countBounds(registry: Registry): (bound: BoundName) => void {
   const reached = new Counter({
     name: 'conversation_service_bound_reached_total',

@@ -10,10 +10,16 @@ const OUTCOMES = ['delivered', 'failed', 'cancelled'] as const;
 
 /** Up to the longest DELIVERY_TIMEOUT_MS; most lies within the default of 10 s. */
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120];
-/** From at once to a delivery that used all its retries, and beyond: a receiver that was down for hours. */
+/**
+ * From at once to a delivery that used all its retries, and beyond: a receiver that was down for
+ * hours.
+ */
 const WAIT_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 3600, 6 * 3600];
 
-/** Counts attempts and what became of deliveries. Labels have a few values each: never an address or an id. */
+/**
+ * Counts attempts and what became of deliveries. Labels have a few values each: never an address or
+ * an id.
+ */
 export function countDeliveries(registry: Registry, clock: Clock): DeliveryObserver {
   const registers = [registry];
   const ended = new Counter({
@@ -29,7 +35,8 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
     labelNames: ['status_class', 'error'],
     registers,
   });
-  for (const answered of ['2xx', '3xx', '4xx', '5xx']) attempts.inc({ status_class: answered, error: '' }, 0);
+  for (const answered of ['2xx', '3xx', '4xx', '5xx'])
+    attempts.inc({ status_class: answered, error: '' }, 0);
   const duration = new Histogram({
     name: 'conversation_service_delivery_attempt_duration_seconds',
     help: 'How long one HTTP try of a delivery took, from connecting to the end of the answer.',
@@ -60,7 +67,9 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
   };
 }
 
-/** Of its last round: one that arrived once stays `delivered` on record when a second sending fails. */
+/**
+ * Of its last round: one that arrived once stays `delivered` on record when a second sending fails.
+ */
 function outcomeOf({ status, attempts }: Delivery): (typeof OUTCOMES)[number] {
   if (status === 'cancelled') return 'cancelled';
   return attempts.at(-1)?.error === null ? 'delivered' : 'failed';

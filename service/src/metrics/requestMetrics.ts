@@ -6,11 +6,27 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 /** Of what is no API: the first part of its address. */
 const PAGES = new Set([
-  ...['healthz', 'readyz', 'metrics', 'setup', 'sign-in', 'sign-out', 'sign-out-everywhere', 'join', 'account', 'assets', 'chat', 'pay', 'live'],
+  ...[
+    'healthz',
+    'readyz',
+    'metrics',
+    'setup',
+    'sign-in',
+    'sign-out',
+    'sign-out-everywhere',
+    'join',
+    'account',
+    'assets',
+    'chat',
+    'pay',
+    'live',
+  ],
   ...['conversations', 'tools', 'agent', 'channels', 'payments', 'keys', 'team'],
 ]);
 
-/** Counts and times requests by route. Streams, which last as long as a page is open, are left out. */
+/**
+ * Counts and times requests by route. Streams, which last as long as a page is open, are left out.
+ */
 export function countRequests(registry: Registry): RequestHandler {
   const duration = new Histogram({
     name: 'conversation_service_http_request_duration_seconds',
@@ -25,15 +41,22 @@ export function countRequests(registry: Registry): RequestHandler {
       if (isStream(response)) return;
       const method = METHODS.has(request.method) ? request.method : 'other';
       const status_class = response.writableFinished ? statusClass(response.statusCode) : 'aborted';
-      duration.observe({ method, route: routeOf(request), status_class }, (performance.now() - startedAt) / 1000);
+      duration.observe(
+        { method, route: routeOf(request), status_class },
+        (performance.now() - startedAt) / 1000,
+      );
     });
     next();
   };
 }
 
-const isStream = (response: Response) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
+const isStream = (response: Response) =>
+  String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-/** One of a fixed set of names, whatever a caller writes into the address: `/api/hooks/:id`, `/conversations`. */
+/**
+ * One of a fixed set of names, whatever a caller writes into the address: `/api/hooks/:id`,
+ * `/conversations`.
+ */
 function routeOf(request: Request): string {
   const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
   const { path } = (request.route ?? {}) as { path?: unknown };

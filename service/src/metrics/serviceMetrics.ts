@@ -28,7 +28,11 @@ export interface ServiceMetrics {
 }
 
 /** A registry of its own, so that several services in one process do not mix their figures. */
-export function createMetrics(store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>, clock: Clock, log: Pick<Logger, 'warn'>): ServiceMetrics {
+export function createMetrics(
+  store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>,
+  clock: Clock,
+  log: Pick<Logger, 'warn'>,
+): ServiceMetrics {
   const registry = new Registry();
   const deliveries = countDeliveries(registry, clock);
   const requests = countRequests(registry);

@@ -36,12 +36,23 @@ function watchQueues(registry: Registry, store: Watched): void {
         for (const [queue, stats] of Object.entries(queues)) this.set({ queue }, of(stats));
       },
     });
-  gauge('waiting_jobs', 'Pieces of work that wait: for their time, or for a free place.', ({ waiting }) => waiting);
+  gauge(
+    'waiting_jobs',
+    'Pieces of work that wait: for their time, or for a free place.',
+    ({ waiting }) => waiting,
+  );
   gauge('jobs_in_flight', 'Pieces of work that are under way.', ({ claimed }) => claimed);
-  gauge('oldest_due_age_seconds', 'How long the piece of work that is due longest has been waiting; 0 when none is due. What is held back for the successor of a removed subscription is left out.', ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000);
+  gauge(
+    'oldest_due_age_seconds',
+    'How long the piece of work that is due longest has been waiting; 0 when none is due. What is held back for the successor of a removed subscription is left out.',
+    ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000,
+  );
 }
 
-/** Which groups' jobs wait on purpose: deliveries whose subscription was removed a moment ago. During an outage of the store it is as it was. */
+/**
+ * Which groups' jobs wait on purpose: deliveries whose subscription was removed a moment ago.
+ * During an outage of the store it is as it was.
+ */
 function heldBack(store: Watched): () => Promise<(queue: string, group: string) => boolean> {
   let vacant: ReadonlySet<string> = new Set();
   return async () => {
@@ -65,15 +76,39 @@ function watchMemory(registry: Registry, pressure: () => StorePressure): void {
         this.set(of(pressure()));
       },
     });
-  gauge('live_bytes', 'What was live in the heap after the last major collection: what is stored, and the service itself.', ({ liveBytes }) => liveBytes);
-  gauge('limit_bytes', 'What the heap may hold before the process ends.', ({ limitBytes }) => limitBytes);
-  gauge('visitors_mark_bytes', 'From here on new chats are refused.', ({ limitBytes, marks }) => limitBytes * marks.visitors);
-  gauge('largest_share', 'What the workspace that holds most holds of all that is stored, from 0 to 1.', ({ largestShare }) => largestShare);
-  gauge('mark_bytes', 'From here on whatever adds to the store is refused.', ({ limitBytes, marks }) => limitBytes * marks.additions);
+  gauge(
+    'live_bytes',
+    'What was live in the heap after the last major collection: what is stored, and the service itself.',
+    ({ liveBytes }) => liveBytes,
+  );
+  gauge(
+    'limit_bytes',
+    'What the heap may hold before the process ends.',
+    ({ limitBytes }) => limitBytes,
+  );
+  gauge(
+    'visitors_mark_bytes',
+    'From here on new chats are refused.',
+    ({ limitBytes, marks }) => limitBytes * marks.visitors,
+  );
+  gauge(
+    'largest_share',
+    'What the workspace that holds most holds of all that is stored, from 0 to 1.',
+    ({ largestShare }) => largestShare,
+  );
+  gauge(
+    'mark_bytes',
+    'From here on whatever adds to the store is refused.',
+    ({ limitBytes, marks }) => limitBytes * marks.additions,
+  );
 }
 
 function watchFiles(registry: Registry, store: Watched): void {
-  const gauge = (name: string, help: string, of: (files: NonNullable<Awaited<ReturnType<Watched['stats']>>['files']>) => number | null) =>
+  const gauge = (
+    name: string,
+    help: string,
+    of: (files: NonNullable<Awaited<ReturnType<Watched['stats']>>['files']>) => number | null,
+  ) =>
     new Gauge({
       name: `conversation_service_store_${name}`,
       help,
@@ -83,7 +118,19 @@ function watchFiles(registry: Registry, store: Watched): void {
         this.set((files && of(files)) ?? 0);
       },
     });
-  gauge('journal_bytes', 'Length of what the next start has to replay.', ({ journalBytes }) => journalBytes);
-  gauge('snapshot_bytes', 'Length of the last snapshot; 0 when there is none.', ({ snapshotBytes }) => snapshotBytes);
-  gauge('snapshot_timestamp_seconds', 'When the last snapshot was finished; 0 when there is none.', ({ snapshotAt }) => snapshotAt === null ? null : snapshotAt / 1000);
+  gauge(
+    'journal_bytes',
+    'Length of what the next start has to replay.',
+    ({ journalBytes }) => journalBytes,
+  );
+  gauge(
+    'snapshot_bytes',
+    'Length of the last snapshot; 0 when there is none.',
+    ({ snapshotBytes }) => snapshotBytes,
+  );
+  gauge(
+    'snapshot_timestamp_seconds',
+    'When the last snapshot was finished; 0 when there is none.',
+    ({ snapshotAt }) => (snapshotAt === null ? null : snapshotAt / 1000),
+  );
 }

@@ -3,7 +3,8 @@ import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 
 /**
- * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, a record a line, a trailer.
+ * An export is a text file of JSON lines (UTF-8, each ended by a newline): a header, a record a
+ * line, a trailer.
  *
  *     {"format":"conversation-service export","version":1,"made_by":"0.1.0","at":"2026-…Z","key_fingerprint":"…"}
  *     {"collection":"contacts","document":{…}}
@@ -26,7 +27,10 @@ export interface ExportHeader {
 
 export const FORMAT = 'conversation-service export';
 export const FORMAT_VERSION = 1;
-/** A line that is longer is none of an export's: the largest documents have a few hundred thousand characters. */
+/**
+ * A line that is longer is none of an export's: the largest documents have a few hundred thousand
+ * characters.
+ */
 export const LONGEST_LINE_BYTES = 64 << 20;
 
 /** What went through: the same on both sides of a move. */
@@ -70,4 +74,5 @@ export const headerOf = (at: Date, keyFingerprint: string | null): ExportHeader 
 export const lineOf = (value: ExportHeader | DumpedRecord): string => `${JSON.stringify(value)}\n`;
 
 /** Without its newline, exactly as it stands in the file. */
-export const trailerOf = ({ counts, sha256 }: Tally): string => JSON.stringify({ end: true, counts, sha256 });
+export const trailerOf = ({ counts, sha256 }: Tally): string =>
+  JSON.stringify({ end: true, counts, sha256 });

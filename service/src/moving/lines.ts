@@ -24,7 +24,10 @@ const NEWLINE = 0x0a;
  * Cuts pieces into lines, holding one line and one piece at most.
  * @throws TooLong when a line has more than `longest` bytes
  */
-export async function* linesOf(pieces: AsyncIterable<Uint8Array>, longest: number): AsyncGenerator<Line> {
+export async function* linesOf(
+  pieces: AsyncIterable<Uint8Array>,
+  longest: number,
+): AsyncGenerator<Line> {
   let number = 1;
   let begun: Buffer[] = [];
   let length = 0;

@@ -9,11 +9,16 @@ import { nodeFiles } from '../store/lowdb/index.ts';
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Makes a file that only its owner may read, under its name once all of it is on the disk and never in part.
+ * Makes a file that only its owner may read, under its name once all of it is on the disk and never
+ * in part.
  * @param fill writes it; false gives it up, and nothing stays
- * @throws Error when something has that name already, or the disk refuses; nothing stays then either
+ * @throws Error when something has that name already, or the disk refuses; nothing stays then
+ * either
  */
-export async function makeNewFile(path: string, fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>): Promise<void> {
+export async function makeNewFile(
+  path: string,
+  fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
+): Promise<void> {
   if (await exists(path)) throw alreadyThere(path);
   const temporary = `${path}.${randomUUID()}.part`;
   const file = await refusing(path, open(temporary, 'wx', 0o600));
@@ -26,7 +31,11 @@ export async function makeNewFile(path: string, fill: (write: (piece: Uint8Array
   await refusing(path, nodeFiles.syncFolder(dirname(path)));
 }
 
-async function fillAndClose(file: FileHandle, path: string, fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>): Promise<boolean> {
+async function fillAndClose(
+  file: FileHandle,
+  path: string,
+  fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<boolean>,
+): Promise<boolean> {
   try {
     const isWanted = await fill((piece) => refusing(path, file.writeFile(piece)));
     if (isWanted) await refusing(path, file.sync());
@@ -54,9 +63,13 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const alreadyThere = (path: string) => new Error(`${path} exists already, and nothing is overwritten: remove it, or give another name.`);
+const alreadyThere = (path: string) =>
+  new Error(`${path} exists already, and nothing is overwritten: remove it, or give another name.`);
 
-const cannotWrite = (path: string, error: unknown) => new Error(`${path} cannot be written: ${inWords(error)}. Nothing was kept of it.`, { cause: error });
+const cannotWrite = (path: string, error: unknown) =>
+  new Error(`${path} cannot be written: ${inWords(error)}. Nothing was kept of it.`, {
+    cause: error,
+  });
 
 async function refusing<T>(path: string, operation: Promise<T>): Promise<T> {
   try {

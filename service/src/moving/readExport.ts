@@ -13,8 +13,9 @@ export class ExportRefused extends Error {
 const AGAIN = 'Copy the file again, or make the export again.';
 
 /**
- * Reads an export piece by piece. The last of `records` comes only when the whole file was found in order, so
- * whoever takes them all or not at all takes nothing of a file that was cut, altered or is none of ours.
+ * Reads an export piece by piece. The last of `records` comes only when the whole file was found in
+ * order, so whoever takes them all or not at all takes nothing of a file that was cut, altered or
+ * is none of ours.
  */
 export class ExportReader {
   readonly header: ExportHeader;
@@ -50,7 +51,10 @@ export class ExportReader {
   /** @throws ExportRefused, at the latest at the end */
   async *records(): AsyncGenerator<DumpedRecord> {
     for (let line = await nextLine(this.lines); ; line = await nextLine(this.lines)) {
-      if (line === null || !line.ended) throw new ExportRefused(`It ends ${line === null ? 'behind' : 'in the middle of'} record ${this.total + (line === null ? 0 : 1)}, without the line that ends an export: it was cut off. ${AGAIN}`);
+      if (line === null || !line.ended)
+        throw new ExportRefused(
+          `It ends ${line === null ? 'behind' : 'in the middle of'} record ${this.total + (line === null ? 0 : 1)}, without the line that ends an export: it was cut off. ${AGAIN}`,
+        );
       const record = this.parse(line);
       if (record === null) return await this.end(line);
       this.add(line);
@@ -69,13 +73,21 @@ export class ExportReader {
     const value = parseObject(bytes);
     if (value !== null && isRecord(value)) return value;
     if (value !== null && 'end' in value) return null;
-    throw new ExportRefused(`Line ${number} is no record of an export: the file was altered or damaged. ${AGAIN}`);
+    throw new ExportRefused(
+      `Line ${number} is no record of an export: the file was altered or damaged. ${AGAIN}`,
+    );
   }
 
   private async end({ bytes }: Line): Promise<void> {
     const tally = this.ledger.finish();
-    if (bytes.toString() !== trailerOf(tally)) throw new ExportRefused(`The checksum or the counts in its last line do not fit what stands before it: the file was altered or damaged. ${AGAIN}`);
-    if ((await nextLine(this.lines)) !== null) throw new ExportRefused(`Something stands behind the line that ends the export: the file was altered. ${AGAIN}`);
+    if (bytes.toString() !== trailerOf(tally))
+      throw new ExportRefused(
+        `The checksum or the counts in its last line do not fit what stands before it: the file was altered or damaged. ${AGAIN}`,
+      );
+    if ((await nextLine(this.lines)) !== null)
+      throw new ExportRefused(
+        `Something stands behind the line that ends the export: the file was altered. ${AGAIN}`,
+      );
     this.found = tally;
   }
 }
@@ -87,17 +99,27 @@ async function nextLine(lines: AsyncGenerator<Line>): Promise<Line | null> {
     const next = await lines.next();
     return next.done === true ? null : next.value;
   } catch (error) {
-    if (error instanceof TooLong) throw new ExportRefused(`Line ${error.number} has no end within ${LONGEST_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`);
+    if (error instanceof TooLong)
+      throw new ExportRefused(
+        `Line ${error.number} has no end within ${LONGEST_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`,
+      );
     throw error;
   }
 }
 
 function parseHeader({ bytes, ended }: Line): ExportHeader {
-  const header = ended ? (parseObject(bytes) as Partial<Record<keyof ExportHeader, unknown>> | null) : null;
-  if (header?.format !== FORMAT) throw new ExportRefused('It is no export of conversation-service: its first line is not that of one.');
+  const header = ended
+    ? (parseObject(bytes) as Partial<Record<keyof ExportHeader, unknown>> | null)
+    : null;
+  if (header?.format !== FORMAT)
+    throw new ExportRefused(
+      'It is no export of conversation-service: its first line is not that of one.',
+    );
   const { version, made_by: madeBy } = header;
   if (version === FORMAT_VERSION) return header as unknown as ExportHeader;
-  throw new ExportRefused(`It was made by conversation-service ${String(madeBy)} in version ${String(version)} of the format, and this one (${VERSION}) reads version ${FORMAT_VERSION}: import it with conversation-service ${String(madeBy)} or a newer one.`);
+  throw new ExportRefused(
+    `It was made by conversation-service ${String(madeBy)} in version ${String(version)} of the format, and this one (${VERSION}) reads version ${FORMAT_VERSION}: import it with conversation-service ${String(madeBy)} or a newer one.`,
+  );
 }
 
 function parseObject(bytes: Buffer): object | null {
@@ -110,8 +132,13 @@ function parseObject(bytes: Buffer): object | null {
 }
 
 function isRecord(value: object): value is DumpedRecord {
-  const { collection, document, job } = value as { collection?: unknown; document?: unknown; job?: unknown };
+  const { collection, document, job } = value as {
+    collection?: unknown;
+    document?: unknown;
+    job?: unknown;
+  };
   return typeof collection === 'string' ? hasId(document) : hasId(job);
 }
 
-const hasId = (value: unknown): boolean => typeof (value as { id?: unknown } | null | undefined)?.id === 'string';
+const hasId = (value: unknown): boolean =>
+  typeof (value as { id?: unknown } | null | undefined)?.id === 'string';

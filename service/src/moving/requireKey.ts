@@ -18,25 +18,38 @@ export class KeyRequirement {
 
   /** @throws Error when the key that is there cannot be read */
   static async of(place: KeyPlace): Promise<KeyRequirement> {
-    const key = place.encryptionKey === undefined ? await readKeyFile(join(place.dataDir, KEY_FILE)) : parseEncryptionKey(place.encryptionKey, 'ENCRYPTION_KEY');
+    const key =
+      place.encryptionKey === undefined
+        ? await readKeyFile(join(place.dataDir, KEY_FILE))
+        : parseEncryptionKey(place.encryptionKey, 'ENCRYPTION_KEY');
     return new KeyRequirement(place, key === null ? null : createSecretBox(key).fingerprint);
   }
 
-  /** @param fingerprint null: nothing is sealed. @throws Error that says which key is missing, and where to put it */
+  /**
+   * @param fingerprint null: nothing is sealed. @throws Error that says which key is missing, and
+   * where to put it
+   */
   check(fingerprint: string | null): void {
     if (fingerprint === null || fingerprint === this.fingerprint) return;
     const { encryptionKey, dataDir } = this.place;
     const sealed = `Nothing was imported: the secrets in the export are sealed with the key of fingerprint ${fingerprint}`;
-    const where = 'the one of the service that was exported: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
-    if (encryptionKey !== undefined) throw new Error(`${sealed}, and ENCRYPTION_KEY is another one (${this.fingerprint}). Set ENCRYPTION_KEY to ${where}.`);
+    const where =
+      'the one of the service that was exported: its ENCRYPTION_KEY, or the file encryption.key in its DATA_DIR';
+    if (encryptionKey !== undefined)
+      throw new Error(
+        `${sealed}, and ENCRYPTION_KEY is another one (${this.fingerprint}). Set ENCRYPTION_KEY to ${where}.`,
+      );
     const put = `Put it into ${join(dataDir, KEY_FILE)} (mode 0600)`;
-    throw new Error(`${sealed}, and ${this.fingerprint === null ? `there is none in ${dataDir}` : `the one in ${join(dataDir, KEY_FILE)} is another (${this.fingerprint})`}. ${put}, or set ENCRYPTION_KEY; it is ${where}.`);
+    throw new Error(
+      `${sealed}, and ${this.fingerprint === null ? `there is none in ${dataDir}` : `the one in ${join(dataDir, KEY_FILE)} is another (${this.fingerprint})`}. ${put}, or set ENCRYPTION_KEY; it is ${where}.`,
+    );
   }
 
   /** Passes the records on, and looks at the one that says which key it was. */
   async *checked(records: AsyncIterable<DumpedRecord>): AsyncGenerator<DumpedRecord> {
     for await (const record of records) {
-      if (!('job' in record) && isFingerprint(record.document, record.collection)) this.check((record.document as Setting).value);
+      if (!('job' in record) && isFingerprint(record.document, record.collection))
+        this.check((record.document as Setting).value);
       yield record;
     }
   }

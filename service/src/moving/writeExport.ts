@@ -27,7 +27,8 @@ export async function writeExport(
   let lines = lineOf(header);
   for await (const record of records) {
     const line = lineOf(record);
-    if (line.length * 3 > LONGEST_LINE_BYTES && Buffer.byteLength(line) > LONGEST_LINE_BYTES) throw new Error(`${nameOf(record)} is too large to be exported.`);
+    if (line.length * 3 > LONGEST_LINE_BYTES && Buffer.byteLength(line) > LONGEST_LINE_BYTES)
+      throw new Error(`${nameOf(record)} is too large to be exported.`);
     lines += line;
     ledger.count(record);
     if (lines.length < PIECE_CHARACTERS) continue;
@@ -41,4 +42,5 @@ export async function writeExport(
   return tally;
 }
 
-const nameOf = (record: DumpedRecord): string => ('job' in record ? `job ${record.job.id}` : `${record.collection} ${record.document.id}`);
+const nameOf = (record: DumpedRecord): string =>
+  'job' in record ? `job ${record.job.id}` : `${record.collection} ${record.document.id}`;

@@ -8,7 +8,10 @@ export type Verdict =
   | {
       allowed: false;
       reason: string;
-      /** The reason without any address in it, for those who named a host and need not know where it leads. */
+      /**
+       * The reason without any address in it, for those who named a host and need not know where it
+       * leads.
+       */
       kind: string;
     };
 
@@ -57,7 +60,8 @@ const RANGE_WORDS: Record<string, string> = {
 const lies = (address: Address, [network, bits]: Network) =>
   address.kind() === network.kind() && address.match(network, bits);
 
-const inAny = (address: Address, networks: readonly Network[]) => networks.some((network) => lies(address, network));
+const inAny = (address: Address, networks: readonly Network[]) =>
+  networks.some((network) => lies(address, network));
 
 const deny = (kind: string, reason = kind): Verdict => ({ allowed: false, reason, kind });
 
@@ -65,13 +69,18 @@ const isPublic = (address: Address) =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || lies(address, GLOBAL_IPV6));
 
 const judgeItself = (address: Address, opened: readonly Network[]): Verdict => {
-  if (inAny(address, METADATA_NETWORKS)) return deny('a cloud metadata address, which is never called');
+  if (inAny(address, METADATA_NETWORKS))
+    return deny('a cloud metadata address, which is never called');
   const range = address.range();
-  // 0.0.0.0 and :: reach this machine whatever the network says, so opening a range must not open them.
+  // 0.0.0.0 and :: reach this machine whatever the network says, so opening a range must not open
+  // them.
   if (range === 'unspecified') return deny('an unspecified address');
   if (inAny(address, opened)) return { allowed: true, opened: true };
   if (isPublic(address)) return { allowed: true, opened: false };
-  return deny(RANGE_WORDS[range] ?? `not a public address (${range === 'unicast' ? 'outside 2000::/3' : range})`);
+  return deny(
+    RANGE_WORDS[range] ??
+      `not a public address (${range === 'unicast' ? 'outside 2000::/3' : range})`,
+  );
 };
 
 interface Rules {
@@ -80,7 +89,8 @@ interface Rules {
 }
 
 const judgeParsed = (address: Address, { opened, nat64Prefixes }: Rules): Verdict => {
-  const embedded = address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6, nat64Prefixes) : null;
+  const embedded =
+    address.kind() === 'ipv6' ? findEmbeddedIpv4(address as IPv6, nat64Prefixes) : null;
   if (!embedded || inAny(address, METADATA_NETWORKS)) return judgeItself(address, opened);
 
   const { ipv4s, form, judgeOuterToo } = embedded;
@@ -88,14 +98,23 @@ const judgeParsed = (address: Address, { opened, nat64Prefixes }: Rules): Verdic
   const verdicts: Verdict[] = [];
   for (const ipv4 of ipv4s) {
     const inside = judgeItself(ipv4, opened);
-    if (!inside.allowed) return deny(inside.kind, `${form} for ${ipv4.toString()}, ${inside.reason}`);
+    if (!inside.allowed)
+      return deny(inside.kind, `${form} for ${ipv4.toString()}, ${inside.reason}`);
     verdicts.push(inside);
   }
   if (judgeOuterToo) verdicts.push(judgeItself(address, opened));
-  return verdicts.find(({ allowed }) => !allowed) ?? { allowed: true, opened: verdicts.every((each) => each.allowed && each.opened) };
+  return (
+    verdicts.find(({ allowed }) => !allowed) ?? {
+      allowed: true,
+      opened: verdicts.every((each) => each.allowed && each.opened),
+    }
+  );
 };
 
-/** A zone says by which interface, never whose address it is; Node allows names there that ipaddr.js does not read (`%br-lan`). */
+/**
+ * A zone says by which interface, never whose address it is; Node allows names there that ipaddr.js
+ * does not read (`%br-lan`).
+ */
 const withoutZone = (address: string) => address.split('%', 1)[0]!;
 
 const LOOPBACK_IPV4 = ipaddr.parseCIDR('127.0.0.0/8');
@@ -106,10 +125,14 @@ const parseNetworks = (cidrs: readonly string[]): Network[] => {
     try {
       return ipaddr.parseCIDR(cidr.trim());
     } catch (error) {
-      throw new TypeError(`"${cidr}" is no network in CIDR notation such as 10.0.0.0/8`, { cause: error });
+      throw new TypeError(`"${cidr}" is no network in CIDR notation such as 10.0.0.0/8`, {
+        cause: error,
+      });
     }
   });
-  const opensLoopback = networks.some(([network, bits]) => bits <= 8 && lies(LOOPBACK_IPV4[0], [network, bits]));
+  const opensLoopback = networks.some(
+    ([network, bits]) => bits <= 8 && lies(LOOPBACK_IPV4[0], [network, bits]),
+  );
   return opensLoopback ? [...networks, LOOPBACK_IPV6] : networks;
 };
 
@@ -124,17 +147,29 @@ const parseNat64Prefix = (cidr: string): Nat64Prefix => {
 /**
  * Decides which IP addresses may be called: public ones, and those in `allowedNetworks`.
  *
- * An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo) is judged by
- * them, so `::/0` opens no IPv4 address; those that are places of their own (ISATAP, Teredo) by the IPv6 address
- * too, so Teredo is closed unless opened. Metadata addresses and the unspecified address stay closed whatever
+ * An IPv6 address that carries IPv4 addresses (mapped, compatible, NAT64, 6to4, ISATAP, Teredo) is
+ * judged by them, so `::/0` opens no IPv4 address; those that are places of their own (ISATAP,
+ * Teredo) by the IPv6 address too, so Teredo is closed unless opened. Metadata addresses and the
+ * unspecified address stay closed whatever
  * `allowedNetworks` says. 127.0.0.0/8 includes ::1.
- * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES): what lies in them is judged by its IPv4 address
+ * @param nat64Prefixes of this network's own translators (NAT64_PREFIXES): what lies in them is
+ * judged by its IPv4 address
  * @see decision 0028
- * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052 does not know
+ * @throws TypeError when a network is not in CIDR notation, or a prefix has a length that RFC 6052
+ * does not know
  */
-export const createAddressPolicy = (allowedNetworks: readonly string[], nat64Prefixes: readonly string[] = []): AddressPolicy => {
-  const rules: Rules = { opened: parseNetworks(allowedNetworks), nat64Prefixes: nat64Prefixes.map(parseNat64Prefix) };
+export const createAddressPolicy = (
+  allowedNetworks: readonly string[],
+  nat64Prefixes: readonly string[] = [],
+): AddressPolicy => {
+  const rules: Rules = {
+    opened: parseNetworks(allowedNetworks),
+    nat64Prefixes: nat64Prefixes.map(parseNat64Prefix),
+  };
   return {
-    judge: (address) => (isIP(address) === 0 ? deny('not an IP address') : judgeParsed(ipaddr.parse(withoutZone(address)), rules)),
+    judge: (address) =>
+      isIP(address) === 0
+        ? deny('not an IP address')
+        : judgeParsed(ipaddr.parse(withoutZone(address)), rules),
   };
 };

@@ -3,8 +3,8 @@ import { FairPool } from '../limits/fairPool.ts';
 
 const PIECE_BYTES = 16 * 1024;
 /**
- * Answers that are being read may hold 64 MiB together, and one workspace alone half of it: 512 deliveries'
- * answers, or six of the largest of tools. They are read in milliseconds as a rule.
+ * Answers that are being read may hold 64 MiB together, and one workspace alone half of it: 512
+ * deliveries' answers, or six of the largest of tools. They are read in milliseconds as a rule.
  */
 export const MAX_ANSWER_PIECES = 4096;
 
@@ -13,7 +13,10 @@ interface Waiting {
   readonly begin: (leave: () => void) => void;
 }
 
-/** The memory that answers of outbound calls share while they are read. What finds none is not read further until it does. */
+/**
+ * The memory that answers of outbound calls share while they are read. What finds none is not read
+ * further until it does.
+ */
 export class AnswerRoom {
   readonly #bounds: Bounds | undefined;
   readonly #pieces: FairPool;
@@ -35,7 +38,9 @@ export class AnswerRoom {
     return this.#waiting.has(workspaceId) ? null : this.#take(workspaceId, bytes);
   }
 
-  /** @param begin called when there is room, with what gives it back. @returns what leaves the line */
+  /**
+   * @param begin called when there is room, with what gives it back. @returns what leaves the line
+   */
   wait(workspaceId: string, bytes: number, begin: (leave: () => void) => void): () => void {
     this.#bounds?.reached('workspace_answers');
     const waiting: Waiting = { bytes, begin };

@@ -1,6 +1,9 @@
 const FIRST_CAPACITY = 1024;
 
-/** Bytes gathered up to a limit, in one growing buffer: a body in a million small chunks costs no more than its bytes. */
+/**
+ * Bytes gathered up to a limit, in one growing buffer: a body in a million small chunks costs no
+ * more than its bytes.
+ */
 export class BoundedBody {
   #buffer = Buffer.alloc(0);
   #length = 0;
@@ -25,7 +28,9 @@ export class BoundedBody {
 
   #reserve(needed: number) {
     if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(needed, Math.min(this.#maxBytes, Math.max(FIRST_CAPACITY, 2 * this.#buffer.length))));
+    const grown = Buffer.allocUnsafe(
+      Math.max(needed, Math.min(this.#maxBytes, Math.max(FIRST_CAPACITY, 2 * this.#buffer.length))),
+    );
     this.#buffer.copy(grown, 0, 0, this.#length);
     this.#buffer = grown;
   }

@@ -23,7 +23,9 @@ interface Link {
 }
 
 type Connect = (...args: Tail<Parameters<GuardedConnector>>) => Opening;
-type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest]
+  ? Rest
+  : never;
 
 /** One connection of a pool. undici's own gives no way to give up a connect that takes too long. */
 class Connection extends Client implements PooledConnection {
@@ -56,11 +58,15 @@ class Connection extends Client implements PooledConnection {
     if (handler.settled) return true;
     handler.onConnectionAssigned(this);
     const free = super.dispatch(this.#takeOld() ? { ...options, reset: true } : options, handler);
-    // One that undici refused outright never occupied this connection, which undici does not tell its pool.
+    // One that undici refused outright never occupied this connection, which undici does not tell
+    // its pool.
     return free || handler.settled;
   }
 
-  /** An old connection takes one request more and is closed; the next one is opened to an address checked anew. */
+  /**
+   * An old connection takes one request more and is closed; the next one is opened to an address
+   * checked anew.
+   */
   #takeOld(): boolean {
     const { openedAt } = this.#link;
     if (openedAt === undefined || performance.now() - openedAt < this.#maxAgeMs) return false;
@@ -75,7 +81,9 @@ export const MAX_HEADER_BYTES = 16 * KIBIBYTE;
 export interface PoolLimits {
   /** Connections of one workspace to one origin, at most; further requests wait. */
   connectionsPerOrigin: number;
-  /** After this time a connection in steady use is replaced, so that a name that moved is followed. */
+  /**
+   * After this time a connection in steady use is replaced, so that a name that moved is followed.
+   */
   maxConnectionAgeMs: number;
 }
 
@@ -86,8 +94,9 @@ const KEEP_IDLE_MAX_MS = 30_000;
 const MAX_WORKSPACES = 256;
 
 /**
- * Keep-alive pools, made on first use and closed with their last connection. Each workspace has its own, one an
- * origin: its requests that hang take no connection from another workspace that calls the same origin.
+ * Keep-alive pools, made on first use and closed with their last connection. Each workspace has its
+ * own, one an origin: its requests that hang take no connection from another workspace that calls
+ * the same origin.
  */
 export class ConnectionPools {
   readonly #connector: GuardedConnector;
@@ -102,7 +111,9 @@ export class ConnectionPools {
   }
 
   of(workspaceId: string): Dispatcher {
-    const agent = this.#agents.get(workspaceId) ?? createPools((...args) => this.#connector(workspaceId, ...args), this.#limits);
+    const agent =
+      this.#agents.get(workspaceId) ??
+      createPools((...args) => this.#connector(workspaceId, ...args), this.#limits);
     this.#agents.delete(workspaceId);
     this.#agents.set(workspaceId, agent);
     // A closed one refuses every request.
@@ -125,8 +136,14 @@ export class ConnectionPools {
   }
 }
 
-/** They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's timers are off. */
-const createPools = (connect: Connect, { connectionsPerOrigin, maxConnectionAgeMs }: PoolLimits): Agent =>
+/**
+ * They speak HTTP/1.1 and know nothing of proxies. Requests carry their own deadline, so undici's
+ * timers are off.
+ */
+const createPools = (
+  connect: Connect,
+  { connectionsPerOrigin, maxConnectionAgeMs }: PoolLimits,
+): Agent =>
   new Agent({
     allowH2: false,
     connections: connectionsPerOrigin,
@@ -139,6 +156,11 @@ const createPools = (connect: Connect, { connectionsPerOrigin, maxConnectionAgeM
       new Pool(origin, {
         ...(options as Pool.Options),
         factory: (clientOrigin, clientOptions) =>
-          new Connection(clientOrigin, clientOptions as Client.Options, connect, maxConnectionAgeMs),
+          new Connection(
+            clientOrigin,
+            clientOptions as Client.Options,
+            connect,
+            maxConnectionAgeMs,
+          ),
       }),
   });

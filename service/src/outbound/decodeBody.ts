@@ -12,13 +12,16 @@ type Decoder = NodeJS.ReadWriteStream & AsyncIterable<Buffer>;
 
 const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = zlib.constants;
 
-// With a flush at the end, encoded bytes that end early give what can be decoded of them instead of an error.
+// With a flush at the end, encoded bytes that end early give what can be decoded of them instead of
+// an error.
 const DECODERS: Record<string, (mayEndEarly: boolean) => Decoder> = {
   gzip: (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
   'x-gzip': (mayEndEarly) => zlib.createGunzip(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
   deflate: (mayEndEarly) => zlib.createInflate(mayEndEarly ? { finishFlush: Z_SYNC_FLUSH } : {}),
-  br: (mayEndEarly) => zlib.createBrotliDecompress(mayEndEarly ? { finishFlush: BROTLI_OPERATION_FLUSH } : {}),
-  zstd: (mayEndEarly) => zlib.createZstdDecompress(mayEndEarly ? { finishFlush: ZSTD_e_flush } : {}),
+  br: (mayEndEarly) =>
+    zlib.createBrotliDecompress(mayEndEarly ? { finishFlush: BROTLI_OPERATION_FLUSH } : {}),
+  zstd: (mayEndEarly) =>
+    zlib.createZstdDecompress(mayEndEarly ? { finishFlush: ZSTD_e_flush } : {}),
 };
 
 export const isDecodable = (encoding: string | undefined): encoding is string =>

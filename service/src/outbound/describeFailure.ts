@@ -8,7 +8,8 @@ const SEE_LOG = "The receiver's log, or that of a proxy before it, may say why."
 const SEE_NETWORK = 'Check the address, and the firewalls on the way.';
 const SEE_ADDRESS = 'Check that the address and its port are those of a web server.';
 const SEE_ANSWER = 'The receiver, or a proxy before it, writes its answers wrongly.';
-const ADD_AUTHORITY = 'Let it send its whole chain; NODE_EXTRA_CA_CERTS can make an authority trusted.';
+const ADD_AUTHORITY =
+  'Let it send its whole chain; NODE_EXTRA_CA_CERTS can make an authority trusted.';
 const RENEW = 'Give the receiver a new one.';
 
 const HEADERS_TOO_LARGE: Words = [
@@ -16,24 +17,52 @@ const HEADERS_TOO_LARGE: Words = [
   `% answered with headers larger than ${MAX_HEADER_BYTES / 1024} KiB.`,
   'Let it send fewer or smaller ones.',
 ];
-const WRONG_LENGTH: Words = ['network', '% sent a body of another length than it announced.', SEE_ANSWER];
+const WRONG_LENGTH: Words = [
+  'network',
+  '% sent a body of another length than it announced.',
+  SEE_ANSWER,
+];
 const NOT_HTTP: Words = ['network', '% did not answer in HTTP/1.1.', SEE_ADDRESS];
-const PLAIN_HTTP: Words = ['tls', '% does not speak TLS on this port (it may be plain http).', 'Check the port of the address.'];
+const PLAIN_HTTP: Words = [
+  'tls',
+  '% does not speak TLS on this port (it may be plain http).',
+  'Check the port of the address.',
+];
 const OLD_TLS: Words = ['tls', '% speaks only TLS older than 1.2.', 'Let it speak TLS 1.2 or 1.3.'];
-const WANTS_CERTIFICATE: Words = ['tls', '% wants a client certificate, which this service does not have.', 'Let the receiver rely on the signature instead.'];
+const WANTS_CERTIFICATE: Words = [
+  'tls',
+  '% wants a client certificate, which this service does not have.',
+  'Let the receiver rely on the signature instead.',
+];
 
 /** What error codes of Node, OpenSSL and undici mean to an operator; `%` stands for the host. */
 const WORDS: Record<string, Words> = {
-  ECONNREFUSED: ['network', '% refused the connection: nothing listens there.', 'Check that the receiver is running, and the port of its address.'],
+  ECONNREFUSED: [
+    'network',
+    '% refused the connection: nothing listens there.',
+    'Check that the receiver is running, and the port of its address.',
+  ],
   ECONNRESET: ['network', '% reset the connection before it had answered.', SEE_LOG],
   EPIPE: ['network', '% closed the connection while the request was being sent.', SEE_LOG],
   UND_ERR_SOCKET: ['network', '% closed the connection before it had answered.', SEE_LOG],
   ETIMEDOUT: ['network', '% could not be reached: the network gave up connecting.', SEE_NETWORK],
-  UND_ERR_CONNECT_TIMEOUT: ['network', '% could not be reached: the network gave up connecting.', SEE_NETWORK],
+  UND_ERR_CONNECT_TIMEOUT: [
+    'network',
+    '% could not be reached: the network gave up connecting.',
+    SEE_NETWORK,
+  ],
   EHOSTUNREACH: ['network', '% could not be reached: no route to its address.', SEE_NETWORK],
   ENETUNREACH: ['network', '% could not be reached: no route to its network.', SEE_NETWORK],
-  EADDRNOTAVAIL: ['network', '% could not be reached: this machine has no free port or no address for it.', 'Check the network of this service.'],
-  EMFILE: ['network', '% could not be called: this process has too many open files.', 'Raise its limit of open files.'],
+  EADDRNOTAVAIL: [
+    'network',
+    '% could not be reached: this machine has no free port or no address for it.',
+    'Check the network of this service.',
+  ],
+  EMFILE: [
+    'network',
+    '% could not be called: this process has too many open files.',
+    'Raise its limit of open files.',
+  ],
 
   UND_ERR_HEADERS_OVERFLOW: HEADERS_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: WRONG_LENGTH,
@@ -49,9 +78,16 @@ const WORDS: Record<string, Words> = {
   UND_ERR_DESTROYED: ['network', '% was not called: the service is stopping.'],
 
   CERT_HAS_EXPIRED: ['tls', 'The certificate of % has expired.', RENEW],
-  CERT_NOT_YET_VALID: ['tls', 'The certificate of % is not valid yet.', 'Check the clocks of both machines.'],
+  CERT_NOT_YET_VALID: [
+    'tls',
+    'The certificate of % is not valid yet.',
+    'Check the clocks of both machines.',
+  ],
   CERT_REVOKED: ['tls', 'The certificate of % has been revoked.', RENEW],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['tls', 'The certificate of % is self-signed; NODE_EXTRA_CA_CERTS can make it trusted.'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: [
+    'tls',
+    'The certificate of % is self-signed; NODE_EXTRA_CA_CERTS can make it trusted.',
+  ],
   SELF_SIGNED_CERT_IN_CHAIN: [
     'tls',
     'The certificate of % comes from a private authority; NODE_EXTRA_CA_CERTS can make it trusted.',
@@ -61,14 +97,26 @@ const WORDS: Record<string, Words> = {
     'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate.',
     ADD_AUTHORITY,
   ],
-  UNABLE_TO_GET_ISSUER_CERT: ['tls', 'The certificate of % comes from an unknown authority.', ADD_AUTHORITY],
+  UNABLE_TO_GET_ISSUER_CERT: [
+    'tls',
+    'The certificate of % comes from an unknown authority.',
+    ADD_AUTHORITY,
+  ],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
     'tls',
     'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate.',
     ADD_AUTHORITY,
   ],
-  CERT_SIGNATURE_FAILURE: ['tls', 'The certificate of % was not signed by the authority that it names.', RENEW],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['tls', 'The certificate of % is for another name.', 'Subscribe the name it is for, or give the receiver one for this name.'],
+  CERT_SIGNATURE_FAILURE: [
+    'tls',
+    'The certificate of % was not signed by the authority that it names.',
+    RENEW,
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'tls',
+    'The certificate of % is for another name.',
+    'Subscribe the name it is for, or give the receiver one for this name.',
+  ],
   ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: [
     'tls',
     '% does not speak HTTP/1.1 (it may offer HTTP/2 only).',
@@ -77,19 +125,32 @@ const WORDS: Record<string, Words> = {
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: OLD_TLS,
   ERR_SSL_UNSUPPORTED_PROTOCOL: OLD_TLS,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: WANTS_CERTIFICATE,
-  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': ['tls', '% found no kind of TLS in common with this service.', 'Let it offer TLS 1.2 or 1.3 with a common cipher, and ask for no client certificate.'],
+  'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE': [
+    'tls',
+    '% found no kind of TLS in common with this service.',
+    'Let it offer TLS 1.2 or 1.3 with a common cipher, and ask for no client certificate.',
+  ],
   ERR_SSL_WRONG_VERSION_NUMBER: PLAIN_HTTP,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: PLAIN_HTTP,
 };
 
 /** undici gives these no code of their own. */
 const WORDS_BY_MESSAGE: Record<string, Words> = {
-  'bad response': ['network', '% sent 100 Continue, which it was not asked for.', 'Let it answer with a final status.'],
-  'bad upgrade': ['network', '% wants to switch to another protocol.', 'The address must take a POST; it may be that of a WebSocket.'],
+  'bad response': [
+    'network',
+    '% sent 100 Continue, which it was not asked for.',
+    'Let it answer with a final status.',
+  ],
+  'bad upgrade': [
+    'network',
+    '% wants to switch to another protocol.',
+    'The address must take a POST; it may be that of a WebSocket.',
+  ],
 };
 
 // OpenSSL names the same thing differently from version to version.
-const isPlainHttp = (code: string) => code.startsWith('ERR_SSL_') && /HTTP_REQUEST|WRONG_VERSION/.test(code);
+const isPlainHttp = (code: string) =>
+  code.startsWith('ERR_SSL_') && /HTTP_REQUEST|WRONG_VERSION/.test(code);
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 
@@ -104,13 +165,20 @@ const DURING_HANDSHAKE = 'before secure TLS connection';
 const wordsFor = (error: Error): Words => {
   const code = codeOf(error);
   if (code === 'ECONNRESET' && error.message.includes(DURING_HANDSHAKE)) {
-    return ['tls', '% closed the connection during the TLS handshake.', 'Check that this port speaks TLS for this name.'];
+    return [
+      'tls',
+      '% closed the connection during the TLS handshake.',
+      'Check that this port speaks TLS for this name.',
+    ];
   }
-  if (code === 'UND_ERR_SOCKET' && WORDS_BY_MESSAGE[error.message]) return WORDS_BY_MESSAGE[error.message]!;
+  if (code === 'UND_ERR_SOCKET' && WORDS_BY_MESSAGE[error.message])
+    return WORDS_BY_MESSAGE[error.message]!;
   if (WORDS[code]) return WORDS[code];
-  if (error.name === 'HTTPParserError') return /Content-Length/i.test(error.message) ? WRONG_LENGTH : NOT_HTTP;
+  if (error.name === 'HTTPParserError')
+    return /Content-Length/i.test(error.message) ? WRONG_LENGTH : NOT_HTTP;
   if (isPlainHttp(code)) return PLAIN_HTTP;
-  if (/^(ERR_SSL_|ERR_TLS_|CERT_|EPROTO)/.test(code)) return ['tls', `TLS with % failed (${code}).`, SEE_LOG];
+  if (/^(ERR_SSL_|ERR_TLS_|CERT_|EPROTO)/.test(code))
+    return ['tls', `TLS with % failed (${code}).`, SEE_LOG];
   // Not its message: Node writes addresses of this network there.
   return ['network', `The call to % failed (${code || error.name}).`];
 };

@@ -23,7 +23,10 @@ export interface ExchangeRequest {
   enterRoom: EnterRoom;
 }
 
-/** Takes room for so many bytes more, now (true) or later, when it calls back. What it has taken is given back by its owner. */
+/**
+ * Takes room for so many bytes more, now (true) or later, when it calls back. What it has taken is
+ * given back by its owner.
+ */
 export type EnterRoom = (bytes: number, onRoom: () => void) => boolean;
 
 /** The answer as it came: the body still in its content encoding. */
@@ -45,7 +48,9 @@ const durationInWords = (ms: number) => (ms < 1000 ? `${ms} ms` : `${ms / 1000} 
 const FIRST_ROOM_BYTES = 16 * 1024;
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
-const singleValued = (headers: Record<string, string | string[] | undefined>): Record<string, string> => {
+const singleValued = (
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> => {
   for (const name in headers) {
     const value = headers[name];
     if (typeof value !== 'string') headers[name] = value?.join(', ') ?? '';
@@ -54,9 +59,9 @@ const singleValued = (headers: Record<string, string | string[] | undefined>): R
 };
 
 /**
- * Receives one answer within one deadline.
- * Until the headers have arrived everything that goes wrong is an error. After that, with `onTooLarge: 'cut'`,
- * whatever ends the body early (its size, the deadline, a reset) gives the answer as far as it came.
+ * Receives one answer within one deadline. Until the headers have arrived everything that goes
+ * wrong is an error. After that, with `onTooLarge: 'cut'`, whatever ends the body early (its size,
+ * the deadline, a reset) gives the answer as far as it came.
  */
 class Exchange implements PooledHandler {
   settled = false;
@@ -75,7 +80,11 @@ class Exchange implements PooledHandler {
   /** Bytes that there is room for. */
   #room = 0;
 
-  constructor(request: ExchangeRequest, resolve: (response: RawResponse) => void, reject: (error: unknown) => void) {
+  constructor(
+    request: ExchangeRequest,
+    resolve: (response: RawResponse) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -117,13 +126,15 @@ class Exchange implements PooledHandler {
       this.#append(chunk);
       controller.resume();
     };
-    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(goOn))) return this.#append(chunk);
+    if (needed === 0 || this.#request.enterRoom(needed, () => setImmediate(goOn)))
+      return this.#append(chunk);
     controller.pause(); // no more is read until there is room
   }
 
   /**
-   * What has to be taken before so many bytes more are kept: a little first, then all that the answer can still
-   * need, so that one that goes on is read to its end. What is encoded needs room for what it says too.
+   * What has to be taken before so many bytes more are kept: a little first, then all that the
+   * answer can still need, so that one that goes on is read to its end. What is encoded needs room
+   * for what it says too.
    */
   #roomFor(bytes: number): number {
     const length = this.#body.bytes.length + bytes;
@@ -131,7 +142,9 @@ class Exchange implements PooledHandler {
     const isEncoded = this.#headers['content-encoding'] !== undefined;
     if (!isEncoded && length <= FIRST_ROOM_BYTES) return (this.#room = FIRST_ROOM_BYTES);
     const { maxBytes } = this.#request;
-    const all = Math.min(maxBytes, Number(this.#headers['content-length'] ?? maxBytes)) + (isEncoded ? maxBytes : 0);
+    const all =
+      Math.min(maxBytes, Number(this.#headers['content-length'] ?? maxBytes)) +
+      (isEncoded ? maxBytes : 0);
     const taken = this.#room;
     this.#room = Infinity;
     return Math.max(0, all - taken);
@@ -140,7 +153,11 @@ class Exchange implements PooledHandler {
   #append(chunk: Buffer) {
     if (this.#body.append(chunk)) return;
     this.#endEarly(
-      () => new OutboundError('too_large', `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`),
+      () =>
+        new OutboundError(
+          'too_large',
+          `${this.#host} answered with more than ${this.#request.maxBytes} bytes.`,
+        ),
     );
   }
 
@@ -159,7 +176,12 @@ class Exchange implements PooledHandler {
   }
 
   readonly #onDeadline = () => {
-    this.#endEarly(() => new OutboundError('timeout', this.#timeoutMessage(), { advice: this.#controller ? ANSWER_SOONER : SEE_NETWORK }));
+    this.#endEarly(
+      () =>
+        new OutboundError('timeout', this.#timeoutMessage(), {
+          advice: this.#controller ? ANSWER_SOONER : SEE_NETWORK,
+        }),
+    );
   };
 
   readonly #onAbort = () => {
@@ -175,7 +197,10 @@ class Exchange implements PooledHandler {
     return `No connection to ${this.#host} came about within ${time}.`;
   }
 
-  /** Ends before the answer has: with what there is, or with the error. The connection is of no more use. */
+  /**
+   * Ends before the answer has: with what there is, or with the error. The connection is of no more
+   * use.
+   */
   #endEarly(toError: () => OutboundError) {
     if (this.settled) return;
     const error = toError();
@@ -213,12 +238,21 @@ class Exchange implements PooledHandler {
   }
 }
 
-/** Sends one request through `dispatcher` and gives its answer. @throws OutboundError, or the signal's reason */
+/**
+ * Sends one request through `dispatcher` and gives its answer. @throws OutboundError, or the
+ * signal's reason
+ */
 export const exchange = (dispatcher: Dispatcher, request: ExchangeRequest): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     const { target, method, headers, body } = request;
     dispatcher.dispatch(
-      { origin: target.origin, path: target.path, method: method as Dispatcher.HttpMethod, headers, body },
+      {
+        origin: target.origin,
+        path: target.path,
+        method: method as Dispatcher.HttpMethod,
+        headers,
+        body,
+      },
       new Exchange(request, resolve, reject),
     );
   });

@@ -11,7 +11,9 @@ export interface Opening {
   destroy(reason: Error): void;
 }
 
-/** Opens a connection, but only to addresses that were checked. @param workspaceId on whose behalf */
+/**
+ * Opens a connection, but only to addresses that were checked. @param workspaceId on whose behalf
+ */
 export type GuardedConnector = (
   workspaceId: string,
   options: buildConnector.Options,
@@ -25,8 +27,8 @@ type Dial = (options: buildConnector.Options, callback: buildConnector.Callback)
 const checked = new AsyncLocalStorage<readonly ResolvedAddress[]>();
 
 /**
- * The socket dials exactly the addresses that were checked: checking and dialling share one answer of the name server,
- * so a name cannot change its address in between.
+ * The socket dials exactly the addresses that were checked: checking and dialling share one answer
+ * of the name server, so a name cannot change its address in between.
  */
 const checkedAddresses: LookupFunction = (hostname, options, callback) => {
   const addresses = checked.getStore();
@@ -38,21 +40,27 @@ const checkedAddresses: LookupFunction = (hostname, options, callback) => {
   });
 };
 
-/** A root-anchored name keeps its dot for the name server, but certificates and SNI know it without. */
-const serverName = (hostname: string) => (isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined);
+/**
+ * A root-anchored name keeps its dot for the name server, but certificates and SNI know it without.
+ */
+const serverName = (hostname: string) =>
+  isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : undefined;
 
 /**
  * Builds the connector that every pool uses.
  * @param extraCa PEM of a certificate authority to trust beside the default ones
  */
 export const createGuardedConnector = (guard: HostGuard, extraCa?: string): GuardedConnector => {
-  const secureContext = createSecureContext(extraCa ? { ca: [...getCACertificates('default'), extraCa] } : {});
+  const secureContext = createSecureContext(
+    extraCa ? { ca: [...getCACertificates('default'), extraCa] } : {},
+  );
   // No time-out of its own: the request's deadline gives up a connection that takes too long.
   const dial = buildConnector({
     allowH2: false,
     timeout: 0,
     secureContext,
-    // Stated, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not switch verification off.
+    // Stated, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not switch verification
+    // off.
     rejectUnauthorized: true,
     autoSelectFamily: true,
     // Node's 250 ms gives up on the only family that works where the way is long.
@@ -68,10 +76,15 @@ export const createGuardedConnector = (guard: HostGuard, extraCa?: string): Guar
     let socket: Socket | undefined;
     const open = (addresses: readonly ResolvedAddress[]) => {
       signal.throwIfAborted();
-      socket = checked.run(addresses, () => dial({ ...options, servername: serverName(hostname) }, callback));
+      socket = checked.run(addresses, () =>
+        dial({ ...options, servername: serverName(hostname) }, callback),
+      );
     };
     // net never asks for the addresses of an IP literal, so here a literal is checked too.
-    guard.resolve({ hostname, protocol }, { workspaceId, signal }).then(open).catch((error: Error) => callback(error, null));
+    guard
+      .resolve({ hostname, protocol }, { workspaceId, signal })
+      .then(open)
+      .catch((error: Error) => callback(error, null));
     return { destroy: (reason) => (socket ? socket.destroy(reason) : givingUp.abort(reason)) };
   };
 };

@@ -18,7 +18,8 @@ type Host = Pick<Target, 'hostname' | 'protocol'>;
 export interface HostGuard {
   /**
    * All addresses of a name or literal, each checked.
-   * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's reason
+   * @throws OutboundError `unresolvable`, `busy`, `blocked_address` or `not_https`; the signal's
+   * reason
    */
   resolve(host: Host, asker: Asker): Promise<ResolvedAddress[]>;
 }
@@ -35,12 +36,17 @@ const DNS_WORDS: Record<string, string> = {
 const unresolvable = (hostname: string, cause?: unknown) => {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
   const reason = DNS_WORDS[code] ?? (code || 'it has no address');
-  return new OutboundError('unresolvable', `The name ${hostname} could not be resolved: ${reason}.`, { advice: 'Check the name, and the name server of this machine.', cause });
+  return new OutboundError(
+    'unresolvable',
+    `The name ${hostname} could not be resolved: ${reason}.`,
+    { advice: 'Check the name, and the name server of this machine.', cause },
+  );
 };
 
 /**
  * The one rule about addresses, for names and literals alike.
- * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that ALLOWED_NETWORKS does not open
+ * @throws OutboundError `blocked_address`, or `not_https` for http:// to an address that
+ * ALLOWED_NETWORKS does not open
  */
 const requireCallable = (verdict: Verdict, { hostname, protocol }: Host, address: string) => {
   const isLiteral = hostname === address;
@@ -67,13 +73,22 @@ export interface GuardOptions {
   log?: Pick<Logger, 'info'>;
 }
 
-/** Resolves a host and checks every address it has: one that may not be called refuses the whole name. */
-export const createHostGuard = (policy: AddressPolicy, { resolver = systemResolver, bounds, log }: GuardOptions = {}): HostGuard => {
+/**
+ * Resolves a host and checks every address it has: one that may not be called refuses the whole
+ * name.
+ */
+export const createHostGuard = (
+  policy: AddressPolicy,
+  { resolver = systemResolver, bounds, log }: GuardOptions = {},
+): HostGuard => {
   const lookups = new Lookups(resolver, { bounds });
   const check = (host: Host, address: string) => {
     const verdict = policy.judge(address);
     if (!verdict.allowed && host.hostname !== address) {
-      log?.info({ host: host.hostname, address, reason: verdict.reason }, 'a name has an address that may not be called');
+      log?.info(
+        { host: host.hostname, address, reason: verdict.reason },
+        'a name has an address that may not be called',
+      );
     }
     requireCallable(verdict, host, address);
   };

@@ -19,16 +19,24 @@ export interface Asker {
 export const SLOW_LOOKUP_MS = 1_000;
 /** Slow names, quick names and workspaces that are remembered, of each. */
 const MAX_REMEMBERED = 1_000;
-/** Names that wait, of one workspace: more than the 100 tools and 25 subscriptions that it may have. */
+/**
+ * Names that wait, of one workspace: more than the 100 tools and 25 subscriptions that it may have.
+ */
 export const MAX_WAITING_OF_WORKSPACE = 128;
-/** Places in the queue for all workspaces, which share them: a second is looked up at once, even when each takes a second. */
+/**
+ * Places in the queue for all workspaces, which share them: a second is looked up at once, even
+ * when each takes a second.
+ */
 export const MAX_WAITING = 1_024;
 const THREADS_BY_DEFAULT = 4;
 
 export interface LookupLimits {
   /** Look-ups at once, at most. */
   atOnce: number;
-  /** Of these, such as are of slow names; as many are left free by workspaces that ask for slow names. */
+  /**
+   * Of these, such as are of slow names; as many are left free by workspaces that ask for slow
+   * names.
+   */
   slowAtOnce: number;
 }
 
@@ -69,12 +77,12 @@ class Recent {
 /**
  * Looks names up a few at a time, and shares these few places out among workspaces.
  *
- * The system's look-up holds a thread until it gives up, ten seconds and more where the name server is dead,
- * and there are few threads. So a workspace may hold half of them, and a newcomer finds one free; names whose
- * last look-up was slow have a quarter; and workspaces that ask for slow names leave a quarter to the others,
- * as long as they ask for names that are not known to be quick. What waits is served by workspace in turn, leaves
- * the queue with the last who wanted it, and has a limit. Who asks for a name that is asked for already shares
- * the answer.
+ * The system's look-up holds a thread until it gives up, ten seconds and more where the name server
+ * is dead, and there are few threads. So a workspace may hold half of them, and a newcomer finds
+ * one free; names whose last look-up was slow have a quarter; and workspaces that ask for slow
+ * names leave a quarter to the others, as long as they ask for names that are not known to be
+ * quick. What waits is served by workspace in turn, leaves the queue with the last who wanted it,
+ * and has a limit. Who asks for a name that is asked for already shares the answer.
  * @see decisions 0028 and 0039
  */
 export class Lookups {
@@ -92,7 +100,13 @@ export class Lookups {
   readonly #quickNames = new Recent();
   readonly #slowWorkspaces = new Recent();
 
-  constructor(resolver: Resolver, { bounds = unwatchedBounds, limits: { atOnce, slowAtOnce } = limitsOfThreads() }: { bounds?: Bounds | undefined; limits?: LookupLimits } = {}) {
+  constructor(
+    resolver: Resolver,
+    {
+      bounds = unwatchedBounds,
+      limits: { atOnce, slowAtOnce } = limitsOfThreads(),
+    }: { bounds?: Bounds | undefined; limits?: LookupLimits } = {},
+  ) {
     this.#resolver = resolver;
     this.#bounds = bounds;
     this.#slow = new FairPool(slowAtOnce);
@@ -105,7 +119,10 @@ export class Lookups {
     return this.#waiting.held;
   }
 
-  /** @throws OutboundError `busy` when too much waits, the signal's reason, or what the resolver throws */
+  /**
+   * @throws OutboundError `busy` when too much waits, the signal's reason, or what the resolver
+   * throws
+   */
   ask(hostname: string, asker: Asker): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       asker.signal?.throwIfAborted();
@@ -113,7 +130,11 @@ export class Lookups {
       this.#names.set(hostname, lookup);
       const caller = this.#join(lookup, { ...asker, resolve, reject });
       if (lookup.hasBegun) asker.onBegin?.();
-      else if (!this.#tryToBegin(lookup, asker.workspaceId) && !this.#wait(lookup, asker.workspaceId)) this.#refuse(lookup, caller);
+      else if (
+        !this.#tryToBegin(lookup, asker.workspaceId) &&
+        !this.#wait(lookup, asker.workspaceId)
+      )
+        this.#refuse(lookup, caller);
     });
   }
 
@@ -121,7 +142,12 @@ export class Lookups {
     this.#bounds.reached('lookups');
     lookup.callers.delete(caller);
     if (lookup.callers.size === 0) this.#names.delete(lookup.hostname);
-    caller.reject(new OutboundError('busy', `The name ${lookup.hostname} was not looked up: too many other names are waiting.`));
+    caller.reject(
+      new OutboundError(
+        'busy',
+        `The name ${lookup.hostname} was not looked up: too many other names are waiting.`,
+      ),
+    );
   }
 
   /** @returns false when the workspace may not wait for one more */
@@ -142,18 +168,24 @@ export class Lookups {
       caller.reject(signal!.reason);
     };
     signal?.addEventListener('abort', giveUp, { once: true });
-    const stopListening = <T extends unknown[]>(settle: (...args: T) => void) => (...args: T) => {
-      signal?.removeEventListener('abort', giveUp);
-      settle(...args);
-    };
+    const stopListening =
+      <T extends unknown[]>(settle: (...args: T) => void) =>
+      (...args: T) => {
+        signal?.removeEventListener('abort', giveUp);
+        settle(...args);
+      };
     const { resolve, reject } = caller;
-    lookup.callers.add(Object.assign(caller, { resolve: stopListening(resolve), reject: stopListening(reject) }));
+    lookup.callers.add(
+      Object.assign(caller, { resolve: stopListening(resolve), reject: stopListening(reject) }),
+    );
     return caller;
   }
 
   #giveUpWaiting(lookup: Lookup, { workspaceId, signal }: Caller): void {
-    if (signal!.reason instanceof OutboundError) this.#bounds.reached('lookups'); // its time was over, as it waited
-    if ([...lookup.callers].every((each) => each.workspaceId !== workspaceId)) this.#leaveQueue(lookup, workspaceId);
+    // its time was over, as it waited
+    if (signal!.reason instanceof OutboundError) this.#bounds.reached('lookups');
+    if ([...lookup.callers].every((each) => each.workspaceId !== workspaceId))
+      this.#leaveQueue(lookup, workspaceId);
     if (lookup.callers.size === 0) this.#names.delete(lookup.hostname);
   }
 
@@ -180,7 +212,11 @@ export class Lookups {
     const leave = this.#enter(lookup.hostname, workspaceId);
     if (leave === null) return false;
     lookup.hasBegun = true;
-    for (const each of new Set([workspaceId, ...[...lookup.callers].map((caller) => caller.workspaceId)])) this.#leaveQueue(lookup, each);
+    for (const each of new Set([
+      workspaceId,
+      ...[...lookup.callers].map((caller) => caller.workspaceId),
+    ]))
+      this.#leaveQueue(lookup, each);
     const queue = this.#queues.get(workspaceId);
     if (queue) {
       this.#queues.delete(workspaceId); // it had its turn
@@ -194,8 +230,13 @@ export class Lookups {
   /** @returns what gives the places back; null when one of the pools has none for this */
   #enter(hostname: string, workspaceId: string): (() => void) | null {
     const isSlow = this.#slowNames.has(hostname);
-    const isDoubtful = isSlow || (this.#slowWorkspaces.has(workspaceId) && !this.#quickNames.has(hostname));
-    const pools = [...(isSlow ? [this.#slow] : []), ...(isDoubtful ? [this.#doubtful] : []), this.#all];
+    const isDoubtful =
+      isSlow || (this.#slowWorkspaces.has(workspaceId) && !this.#quickNames.has(hostname));
+    const pools = [
+      ...(isSlow ? [this.#slow] : []),
+      ...(isDoubtful ? [this.#doubtful] : []),
+      this.#all,
+    ];
     if (pools.some((pool) => pool.freeFor(workspaceId) === 0)) return null;
     const leaves = pools.map((pool) => pool.enter(workspaceId)!);
     return () => leaves.forEach((leave) => leave());

@@ -15,16 +15,24 @@ import { assertPlainlyWritten, parseTarget, type Target } from './targetUrl.ts';
 export { OutboundError, type OutboundErrorKind } from './outboundError.ts';
 
 export interface OutboundRequest {
-  /** On whose behalf: look-ups of names are shared out among workspaces, and each has connections of its own. */
+  /**
+   * On whose behalf: look-ups of names are shared out among workspaces, and each has connections of
+   * its own.
+   */
   workspaceId: string;
   url: string;
   method: string;
   /** As sent; `Host` cannot be set. */
   headers: Record<string, string>;
-  /** What another origin is sent after a redirect; by default the content negotiation of `headers`. */
+  /**
+   * What another origin is sent after a redirect; by default the content negotiation of `headers`.
+   */
   headersElsewhere?: Record<string, string>;
   body?: string | Buffer;
-  /** For everything from the first attempt to connect to the last byte; waiting for a free connection is not counted. */
+  /**
+   * For everything from the first attempt to connect to the last byte; waiting for a free
+   * connection is not counted.
+   */
   timeoutMs: number;
   /** Of the answer's body, after decoding. */
   maxBytes: number;
@@ -48,7 +56,10 @@ export interface OutboundResponse {
   durationMs: number;
 }
 
-/** Calls customers' addresses, and nothing else: https, public, checked at each connection and each redirect. */
+/**
+ * Calls customers' addresses, and nothing else: https, public, checked at each connection and each
+ * redirect.
+ */
 export interface OutboundClient {
   /**
    * Checks an address without calling it, as when a subscription or tool is saved.
@@ -70,7 +81,9 @@ export interface OutboundClient {
 }
 
 export interface OutboundPolicy {
-  /** Networks in CIDR notation that may be called although they are not public (ALLOWED_NETWORKS). */
+  /**
+   * Networks in CIDR notation that may be called although they are not public (ALLOWED_NETWORKS).
+   */
   allowedNetworks: readonly string[];
   /** Lets http:// through to addresses in `allowedNetworks` (INSECURE_TARGETS). */
   insecureTargets: boolean;
@@ -91,45 +104,69 @@ export interface OutboundPolicy {
 }
 
 const CHECK_TIMEOUT_MS = 5_000;
-/** As many as there are deliveries and tool calls under way at once: at one n8n that many workspaces use, nobody waits for another one's connection. */
+/**
+ * As many as there are deliveries and tool calls under way at once: at one n8n that many workspaces
+ * use, nobody waits for another one's connection.
+ */
 const DEFAULT_CONNECTIONS_PER_ORIGIN = 2 * (512 + 128);
 const DEFAULT_MAX_CONNECTION_AGE_MS = 30_000;
 
 const refuseHostHeader = (headers: Record<string, string>) => {
   for (const name in headers) {
     if (name.length === 4 && name.toLowerCase() === 'host') {
-      throw new OutboundError('invalid_request', 'The header Host follows from the address and cannot be set.');
+      throw new OutboundError(
+        'invalid_request',
+        'The header Host follows from the address and cannot be set.',
+      );
     }
   }
 };
 
 /** Resolves a host, but not for longer than a person who saves a form would wait. */
-const resolveSoon = async (guard: HostGuard, target: Target, workspaceId: string): Promise<void> => {
+const resolveSoon = async (
+  guard: HostGuard,
+  target: Target,
+  workspaceId: string,
+): Promise<void> => {
   const { hostname } = target;
   const givingUp = new AbortController();
   let hasBegun = false;
   const timer = setTimeout(() => {
     givingUp.abort(
       hasBegun
-        ? new OutboundError('unresolvable', `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`)
-        : new OutboundError('busy', `The name ${hostname} was not looked up within ${CHECK_TIMEOUT_MS} ms: other names that are slow to look up came first.`),
+        ? new OutboundError(
+            'unresolvable',
+            `The name ${hostname} was not resolved within ${CHECK_TIMEOUT_MS} ms.`,
+          )
+        : new OutboundError(
+            'busy',
+            `The name ${hostname} was not looked up within ${CHECK_TIMEOUT_MS} ms: other names that are slow to look up came first.`,
+          ),
     );
   }, CHECK_TIMEOUT_MS);
   const asker = { workspaceId, signal: givingUp.signal, onBegin: () => void (hasBegun = true) };
   await guard.resolve(target, asker).finally(() => clearTimeout(timer));
 };
 
-const decode = async (raw: RawResponse, { maxBytes, onTooLarge, target }: ExchangeRequest): Promise<RawResponse> => {
+const decode = async (
+  raw: RawResponse,
+  { maxBytes, onTooLarge, target }: ExchangeRequest,
+): Promise<RawResponse> => {
   const { 'content-encoding': encoding, ...headers } = raw.headers;
   if (!isDecodable(encoding)) return raw;
-  const decoded = await decodeBody(raw.body, encoding, { maxBytes, mayEndEarly: onTooLarge === 'cut' }).catch(
-    (cause: unknown) => {
-      if (onTooLarge === 'cut') return null;
-      throw new OutboundError('network', `${target.url.host} sent a body that is not ${encoding}, as it says.`, {
+  const decoded = await decodeBody(raw.body, encoding, {
+    maxBytes,
+    mayEndEarly: onTooLarge === 'cut',
+  }).catch((cause: unknown) => {
+    if (onTooLarge === 'cut') return null;
+    throw new OutboundError(
+      'network',
+      `${target.url.host} sent a body that is not ${encoding}, as it says.`,
+      {
         cause,
-      });
-    },
-  );
+      },
+    );
+  });
   if (!decoded) return { ...raw, cut: true };
   if (decoded.cut && onTooLarge === 'fail') {
     throw new OutboundError(
@@ -162,7 +199,10 @@ const afterRedirectFrom =
 
 /** @throws TypeError when `allowedNetworks` holds something that is no network */
 export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => {
-  const guard = createHostGuard(createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes), policy);
+  const guard = createHostGuard(
+    createAddressPolicy(policy.allowedNetworks, policy.nat64Prefixes),
+    policy,
+  );
   const pools = new ConnectionPools(createGuardedConnector(guard, policy.ca), {
     connectionsPerOrigin: policy.connectionsPerOrigin ?? DEFAULT_CONNECTIONS_PER_ORIGIN,
     maxConnectionAgeMs: policy.maxConnectionAgeMs ?? DEFAULT_MAX_CONNECTION_AGE_MS,
@@ -175,13 +215,18 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     const leaves: (() => void)[] = [];
     const enter: EnterRoom = (bytes, onRoom) => {
       const leave = room.enter(workspaceId, bytes);
-      leaves.push(leave ?? room.wait(workspaceId, bytes, (later) => (leaves.push(later), onRoom())));
+      leaves.push(
+        leave ?? room.wait(workspaceId, bytes, (later) => (leaves.push(later), onRoom())),
+      );
       return leave !== null;
     };
     return { enter, leave: () => leaves.forEach((leave) => leave()) };
   };
 
-  const request = async (options: OutboundRequest, use: (response: OutboundResponse) => Promise<unknown> = async (response) => response): Promise<unknown> => {
+  const request = async (
+    options: OutboundRequest,
+    use: (response: OutboundResponse) => Promise<unknown> = async (response) => response,
+  ): Promise<unknown> => {
     const taken = openRoom(options.workspaceId);
     try {
       return await use(await requestWithin(options, taken.enter));
@@ -190,25 +235,48 @@ export const createOutboundClient = (policy: OutboundPolicy): OutboundClient => 
     }
   };
 
-  const requestWithin = async (options: OutboundRequest, enterRoom: EnterRoom): Promise<OutboundResponse> => {
+  const requestWithin = async (
+    options: OutboundRequest,
+    enterRoom: EnterRoom,
+  ): Promise<OutboundResponse> => {
     const { workspaceId, timeoutMs, maxBytes, onTooLarge, maxRedirects = 0, signal } = options;
     signal?.throwIfAborted();
     refuseHostHeader(options.headers);
     const isFollowed = maxRedirects > 0 ? isRedirectWithLocation : never;
 
-    const call = async (hop: Hop, redirectsLeft: number, spentMs: number): Promise<OutboundResponse> => {
+    const call = async (
+      hop: Hop,
+      redirectsLeft: number,
+      spentMs: number,
+    ): Promise<OutboundResponse> => {
       const target = parseTarget(hop.url, policy);
       const { method, headers, body } = hop;
       const remainingMs = Math.max(1, timeoutMs - spentMs);
-      const sent = { target, method, headers, body, timeoutMs, remainingMs, maxBytes, onTooLarge, isFollowed, signal, enterRoom };
+      const sent = {
+        target,
+        method,
+        headers,
+        body,
+        timeoutMs,
+        remainingMs,
+        maxBytes,
+        onTooLarge,
+        isFollowed,
+        signal,
+        enterRoom,
+      };
       const raw = await exchange(pools.of(workspaceId), sent);
       const durationMs = spentMs + raw.durationMs;
       if (!isFollowed(raw.status, raw.headers)) {
-        const response = raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
+        const response =
+          raw.headers['content-encoding'] === undefined ? raw : await decode(raw, sent);
         return { ...response, durationMs: Math.round(durationMs) };
       }
       if (redirectsLeft === 0) {
-        throw new OutboundError('redirect', `${target.url.host} redirected once more after ${maxRedirects} redirects.`);
+        throw new OutboundError(
+          'redirect',
+          `${target.url.host} redirected once more after ${maxRedirects} redirects.`,
+        );
       }
       const next = nextHop(hop, raw.status, raw.headers['location']!);
       return call(next, redirectsLeft - 1, durationMs).catch(afterRedirectFrom(target));

@@ -26,7 +26,8 @@ const keepHeaders = (headers: Record<string, string>, isKept: (name: string) => 
 
 const readLocation = (location: string, from: URL): URL => {
   const to = URL.parse(location, from.href);
-  if (!to) throw new OutboundError('redirect', `${from.host} redirected to something that is no address.`);
+  if (!to)
+    throw new OutboundError('redirect', `${from.host} redirected to something that is no address.`);
   if (from.protocol === 'https:' && to.protocol !== 'https:') {
     throw new OutboundError(
       'redirect',
@@ -44,7 +45,8 @@ const asGet = ({ method, headers, headersElsewhere }: Hop, url: string): Hop => 
   headers: keepHeaders(headers, (name) => !name.startsWith('content-')),
 });
 
-const isSafe = ({ method, body }: Hop) => (method === 'GET' || method === 'HEAD') && body === undefined;
+const isSafe = ({ method, body }: Hop) =>
+  (method === 'GET' || method === 'HEAD') && body === undefined;
 
 /**
  * The request that follows a redirect.
@@ -64,6 +66,7 @@ export const nextHop = (hop: Hop, status: number, location: string): Hop => {
       `${from.host} redirected a ${hop.method} to another origin (${to.host}); its body and headers are not sent there.`,
     );
   }
-  const headers = next.headersElsewhere ?? keepHeaders(next.headers, (name) => CONTENT_NEGOTIATION.has(name));
+  const headers =
+    next.headersElsewhere ?? keepHeaders(next.headers, (name) => CONTENT_NEGOTIATION.has(name));
   return { ...next, headers };
 };

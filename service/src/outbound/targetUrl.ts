@@ -21,21 +21,29 @@ const parseUrl = (text: string): URL => {
   return url;
 };
 
-const isHttp = (protocol: string): protocol is Target['protocol'] => protocol === 'https:' || protocol === 'http:';
+const isHttp = (protocol: string): protocol is Target['protocol'] =>
+  protocol === 'https:' || protocol === 'http:';
 
 /** Removes the brackets that a URL puts around IPv6 literals. */
-const withoutBrackets = (hostname: string) => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+const withoutBrackets = (hostname: string) =>
+  hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 
 /**
  * Reads a target's URL and applies the rules that need no network.
  * `URL` brings every spelling of an IPv4 literal (`127.1`, `0x7f.1`, `2130706433`, full-width digits) to one form.
  * @throws OutboundError `invalid_url` (no URL, or with a user name or password) or `not_https`
  */
-export const parseTarget = (text: string, { insecureTargets }: { insecureTargets: boolean }): Target => {
+export const parseTarget = (
+  text: string,
+  { insecureTargets }: { insecureTargets: boolean },
+): Target => {
   const url = parseUrl(text);
   const { protocol } = url;
   if (!isHttp(protocol) || (protocol === 'http:' && !insecureTargets)) {
-    throw new OutboundError('not_https', `The address must begin with https://, not ${protocol}//.`);
+    throw new OutboundError(
+      'not_https',
+      `The address must begin with https://, not ${protocol}//.`,
+    );
   }
   if (url.username || url.password) {
     throw new OutboundError('invalid_url', 'The address must not carry a user name or password.');
@@ -56,7 +64,19 @@ export const parseTarget = (text: string, { insecureTargets }: { insecureTargets
  * @throws OutboundError `invalid_url`
  */
 export const assertPlainlyWritten = (text: string, { url }: Target): void => {
-  if (/[\s\\\p{Cc}]/u.test(text)) throw new OutboundError('invalid_url', 'The address must not hold spaces, line breaks or backslashes.');
-  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text)) throw new OutboundError('invalid_url', 'The address must be written with //, like https://example.com/path.');
-  if (url.hash !== '' || text.endsWith('#')) throw new OutboundError('invalid_url', 'The address must not carry a # part; it is never sent.');
+  if (/[\s\\\p{Cc}]/u.test(text))
+    throw new OutboundError(
+      'invalid_url',
+      'The address must not hold spaces, line breaks or backslashes.',
+    );
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(text))
+    throw new OutboundError(
+      'invalid_url',
+      'The address must be written with //, like https://example.com/path.',
+    );
+  if (url.hash !== '' || text.endsWith('#'))
+    throw new OutboundError(
+      'invalid_url',
+      'The address must not carry a # part; it is never sent.',
+    );
 };

@@ -8,7 +8,10 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 type Asked = Payment & { readonly work: PaymentWork };
 export type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
-/** A customer who comes back is waited for with so many tries; then the webhook, or the end of its time, tells. */
+/**
+ * A customer who comes back is waited for with so many tries; then the webhook, or the end of its
+ * time, tells.
+ */
 const CHECKS_IN_A_ROW = 5;
 
 /** @param payment as it stands now, with the very work that was answered */
@@ -17,11 +20,23 @@ export function afterAnswer(payment: Asked, answer: Answer, now: Date): Payment 
     case 'created':
       return withPage(payment, answer, now);
     case 'expired':
-      return withoutWork(payment.status === 'open' ? { ...payment, status: 'expired', checkedAt: timestamp(now) } : payment, now);
+      return withoutWork(
+        payment.status === 'open'
+          ? { ...payment, status: 'expired', checkedAt: timestamp(now) }
+          : payment,
+        now,
+      );
     case 'open':
       return stillOpen({ ...payment, checkedAt: timestamp(now) }, now);
     case 'confirming':
-      return stillOpen({ ...payment, checkedAt: timestamp(now), confirmingSince: payment.confirmingSince ?? timestamp(now) }, now);
+      return stillOpen(
+        {
+          ...payment,
+          checkedAt: timestamp(now),
+          confirmingSince: payment.confirmingSince ?? timestamp(now),
+        },
+        now,
+      );
     case 'refused':
       return afterRefusal(payment, answer.error, now);
     case 'unreachable':
@@ -30,26 +45,44 @@ export function afterAnswer(payment: Asked, answer: Answer, now: Date): Payment 
 }
 
 /** The page is there. A link that was cancelled meanwhile has it closed. */
-export function withPage(payment: Payment, { reference, url }: { reference: string; url: string }, now: Date): Payment {
-  const page = { ...payment, providerReference: reference, providerUrl: url, updatedAt: timestamp(now) };
+export function withPage(
+  payment: Payment,
+  { reference, url }: { reference: string; url: string },
+  now: Date,
+): Payment {
+  const page = {
+    ...payment,
+    providerReference: reference,
+    providerUrl: url,
+    updatedAt: timestamp(now),
+  };
   if (payment.status === 'creating') return { ...page, status: 'open', error: null, work: null };
-  return { ...page, work: payment.status === 'paid' ? null : { task: 'expire', attempts: 0, runAt: timestamp(now) } };
+  return {
+    ...page,
+    work: payment.status === 'paid' ? null : { task: 'expire', attempts: 0, runAt: timestamp(now) },
+  };
 }
 
-export const createFailed = (payment: Payment, error: string, now: Date): Payment => withoutWork({ ...payment, status: 'failed', error }, now);
+export const createFailed = (payment: Payment, error: string, now: Date): Payment =>
+  withoutWork({ ...payment, status: 'failed', error }, now);
 
 /** The account was removed: nobody can be asked any more. */
 export function withoutAccount(payment: Asked, label: string, now: Date): Payment {
   const gone = `${label} is not set up here any more`;
   if (payment.work.task === 'create') return createFailed(payment, `${gone}.`, now);
-  if (payment.status === 'cancelled') return withoutWork({ ...payment, error: `${gone}: the page there may still be open.` }, now);
+  if (payment.status === 'cancelled')
+    return withoutWork({ ...payment, error: `${gone}: the page there may still be open.` }, now);
   if (!isOver(payment, now)) return { ...payment, work: null };
-  return withoutWork({ ...payment, status: 'expired', error: `${gone}: whether this was paid is to be seen there.` }, now);
+  return withoutWork(
+    { ...payment, status: 'expired', error: `${gone}: whether this was paid is to be seen there.` },
+    now,
+  );
 }
 
 function afterRefusal(payment: Asked, error: string, now: Date): Payment {
   if (payment.work.task === 'create') return createFailed(payment, error, now);
-  if (payment.work.task === 'expire') return watch({ ...payment, error: `The page at the provider was not closed: ${error}` }, now);
+  if (payment.work.task === 'expire')
+    return watch({ ...payment, error: `The page at the provider was not closed: ${error}` }, now);
   return isAwaited(payment, now) ? watch({ ...payment, error }, now) : { ...payment, work: null };
 }
 
@@ -59,7 +92,9 @@ function afterSilence(payment: Asked, error: string, now: Date): Payment {
   if (task === 'create') return again({ ...payment, error }, retryWaitMs(attempts), now);
   if (task === 'expire' && !isOver(payment, now)) return again(payment, retryWaitMs(attempts), now);
   if (isAwaited(payment, now)) return watch({ ...payment, error }, now);
-  return attempts < CHECKS_IN_A_ROW ? again(payment, retryWaitMs(attempts), now) : { ...payment, work: null };
+  return attempts < CHECKS_IN_A_ROW
+    ? again(payment, retryWaitMs(attempts), now)
+    : { ...payment, work: null };
 }
 
 /** What stood in the way of asking is over; that a page was not closed stays said. */
@@ -68,15 +103,34 @@ function stillOpen(payment: Asked, now: Date): Payment {
   return isAwaited(asked, now) ? watch(asked, now) : { ...asked, work: null };
 }
 
-/** True where nothing else would look at it again: its time is over, or it was cancelled while its page may still take money. */
-const isAwaited = (payment: Payment, now: Date): boolean => payment.status !== 'open' || isOver(payment, now);
+/**
+ * True where nothing else would look at it again: its time is over, or it was cancelled while its
+ * page may still take money.
+ */
+const isAwaited = (payment: Payment, now: Date): boolean =>
+  payment.status !== 'open' || isOver(payment, now);
 
 /** Looks again, later and later; after a month the money does not come any more. */
 function watch(payment: Asked, now: Date): Payment {
-  if (isGivenUp(payment, now)) return withoutWork(payment.status === 'open' ? { ...payment, status: 'expired' } : payment, now);
-  return again({ ...payment, work: { ...payment.work, task: 'check' } }, lateWaitMs(payment.work.attempts), now);
+  if (isGivenUp(payment, now))
+    return withoutWork(
+      payment.status === 'open' ? { ...payment, status: 'expired' } : payment,
+      now,
+    );
+  return again(
+    { ...payment, work: { ...payment.work, task: 'check' } },
+    lateWaitMs(payment.work.attempts),
+    now,
+  );
 }
 
-const again = (payment: Asked, waitMs: number, now: Date): Payment => ({ ...payment, work: { ...payment.work, runAt: timestamp(new Date(now.getTime() + waitMs)) } });
+const again = (payment: Asked, waitMs: number, now: Date): Payment => ({
+  ...payment,
+  work: { ...payment.work, runAt: timestamp(new Date(now.getTime() + waitMs)) },
+});
 
-const withoutWork = (payment: Payment, now: Date): Payment => ({ ...payment, work: null, updatedAt: timestamp(now) });
+const withoutWork = (payment: Payment, now: Date): Payment => ({
+  ...payment,
+  work: null,
+  updatedAt: timestamp(now),
+});

@@ -4,4 +4,7 @@ import { openSetup } from '../domain/sealedSetup.ts';
 import type { OpenPaymentAccount } from './paymentAdapter.ts';
 
 /** @throws Error for secrets that were sealed with another key */
-export const openPaymentAccount = (deps: Pick<Deps, 'secrets'>, account: PaymentAccount): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });
+export const openPaymentAccount = (
+  deps: Pick<Deps, 'secrets'>,
+  account: PaymentAccount,
+): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });

@@ -1,5 +1,12 @@
 import type { ConnectionTest } from '../domain/channel.ts';
-import type { Payment, PaymentAccount, PaymentNews, PaymentProvider, PaymentRules, PaymentStanding } from '../domain/payment.ts';
+import type {
+  Payment,
+  PaymentAccount,
+  PaymentNews,
+  PaymentProvider,
+  PaymentRules,
+  PaymentStanding,
+} from '../domain/payment.ts';
 import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
@@ -23,16 +30,40 @@ export interface ManualProvider extends Named {
 /** A provider with pages and a webhook of its own. */
 export interface RemoteProvider extends Named {
   readonly isRemote: true;
-  /** What a team does in the provider's own settings, beside the webhook address, a sentence or two each. */
+  /**
+   * What a team does in the provider's own settings, beside the webhook address, a sentence or two
+   * each.
+   */
   readonly setupSteps?: readonly string[];
-  /** Makes the page where the customer pays; the same payment twice is one page. Never rejects but by the signal. */
-  create(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CreateResult>;
+  /**
+   * Makes the page where the customer pays; the same payment twice is one page. Never rejects but
+   * by the signal.
+   */
+  create(
+    payment: Payment,
+    account: OpenPaymentAccount,
+    context: PaymentContext,
+  ): Promise<CreateResult>;
   /** Asks how a payment stands. */
-  check(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CheckResult>;
+  check(
+    payment: Payment,
+    account: OpenPaymentAccount,
+    context: PaymentContext,
+  ): Promise<CheckResult>;
   /** Closes the page, so that it can no longer be paid. */
-  expire(payment: Payment, account: OpenPaymentAccount, context: PaymentContext): Promise<CheckResult>;
+  expire(
+    payment: Payment,
+    account: OpenPaymentAccount,
+    context: PaymentContext,
+  ): Promise<CheckResult>;
   /** Reads a webhook; changes nothing. Null when the signature is not the account's. */
-  readWebhook(request: { readonly rawBody: Buffer; readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }, account: OpenPaymentAccount): Promise<readonly PaymentNews[] | null>;
+  readWebhook(
+    request: {
+      readonly rawBody: Buffer;
+      readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+    },
+    account: OpenPaymentAccount,
+  ): Promise<readonly PaymentNews[] | null>;
   /** Asks the provider whether it takes the account's keys. */
   test(account: OpenPaymentAccount, context: PaymentContext): Promise<Omit<ConnectionTest, 'at'>>;
 }
@@ -57,7 +88,14 @@ export interface PaymentsConfig {
   readonly timeoutMs: number;
 }
 
-/** `refused`: asking again cannot help; `unreachable`: it may. Errors are in words, for the team. */
+/**
+ *  `refused`: asking again cannot help; `unreachable`: it may. Errors are in words, for the team.
+ */
 type Trouble = { readonly type: 'refused' | 'unreachable'; readonly error: string };
-export type CreateResult = { readonly type: 'created'; readonly reference: string; readonly url: string } | Trouble;
-export type CheckResult = { readonly type: Exclude<PaymentStanding, 'paid'> } | { readonly type: 'paid' } | Trouble;
+export type CreateResult =
+  | { readonly type: 'created'; readonly reference: string; readonly url: string }
+  | Trouble;
+export type CheckResult =
+  | { readonly type: Exclude<PaymentStanding, 'paid'> }
+  | { readonly type: 'paid' }
+  | Trouble;

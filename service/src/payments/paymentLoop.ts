@@ -48,11 +48,15 @@ export class PaymentLoop {
       atShare: { bounds: options.deps.bounds, bound: 'workspace_payments' },
       leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
       freeSlots: (group) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(group) ?? 0),
-      run: async (jobs, done) => void (await Promise.all(jobs.map((job) => this.#run(job).finally(() => done(job))))),
+      run: async (jobs, done) =>
+        void (await Promise.all(jobs.map((job) => this.#run(job).finally(() => done(job))))),
     });
   }
 
-  /** Takes no more work and gives what is under way a moment to end; the rest is taken up after a start, as after a crash. */
+  /**
+   * Takes no more work and gives what is under way a moment to end; the rest is taken up after a
+   * start, as after a crash.
+   */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
     await this.#loop.stop();
@@ -65,7 +69,11 @@ export class PaymentLoop {
     try {
       await this.#work(job);
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, payment: id }, 'a payment could not be worked on or recorded');
+      if (!this.#stopping.signal.aborted)
+        this.#options.log.error(
+          { err: error, payment: id },
+          'a payment could not be worked on or recorded',
+        );
     } finally {
       this.#count(group, -1);
     }
@@ -76,8 +84,18 @@ export class PaymentLoop {
     const begun = await this.#loop.record(() => beginPaymentWork(deps, job));
     if (!begun) return;
     const answer = await this.#ask(begun);
-    const about = { payment: job.id, provider: begun.payment.provider, task: begun.payment.work.task, attempt: begun.payment.work.attempts, answer: answer.type };
-    if ('error' in answer) log.info({ ...about, reason: answer.error }, 'a payment provider did not do what it was asked');
+    const about = {
+      payment: job.id,
+      provider: begun.payment.provider,
+      task: begun.payment.work.task,
+      attempt: begun.payment.work.attempts,
+      answer: answer.type,
+    };
+    if ('error' in answer)
+      log.info(
+        { ...about, reason: answer.error },
+        'a payment provider did not do what it was asked',
+      );
     else log.debug(about, 'a payment provider answered');
     await this.#loop.record(() => recordAnswer(deps, begun, answer));
   }
@@ -90,12 +108,20 @@ export class PaymentLoop {
     const tooLate = AbortSignal.timeout(config.timeoutMs + ASK_MARGIN_MS);
     const signal = AbortSignal.any([this.#stopping.signal, tooLate]);
     try {
-      return await adapter[payment.work.task](payment, openPaymentAccount(deps, account), { config, pageUrl: paymentPageUrl(deps, payment), signal });
+      return await adapter[payment.work.task](payment, openPaymentAccount(deps, account), {
+        config,
+        pageUrl: paymentPageUrl(deps, payment),
+        signal,
+      });
     } catch (error) {
       this.#stopping.signal.throwIfAborted();
-      if (tooLate.aborted) return { type: 'unreachable', error: `${adapter.label} did not answer in time.` };
+      if (tooLate.aborted)
+        return { type: 'unreachable', error: `${adapter.label} did not answer in time.` };
       log.error({ err: error, payment: payment.id }, 'a payment adapter failed');
-      return { type: 'unreachable', error: `${adapter.label} could not be asked: the service has a fault, which its log names.` };
+      return {
+        type: 'unreachable',
+        error: `${adapter.label} could not be asked: the service has a fault, which its log names.`,
+      };
     }
   }
 

@@ -14,11 +14,15 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
 
 /**
- * Writes what a provider has answered, in one transaction. Where the payment has moved on since it was
- * asked, a fact still counts (it was paid; here is its page), and what else is to be done stays as it is.
- * A link that can be paid from now on moves the funnel to `payment_pending`.
+ * Writes what a provider has answered, in one transaction. Where the payment has moved on since it
+ * was asked, a fact still counts (it was paid; here is its page), and what else is to be done stays
+ * as it is. A link that can be paid from now on moves the funnel to `payment_pending`.
  */
-export const recordAnswer = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { payment: asked }: BegunWork, answer: CreateResult | CheckResult) =>
+export const recordAnswer = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  { payment: asked }: BegunWork,
+  answer: CreateResult | CheckResult,
+) =>
   store.transaction(async (tx): Promise<void> => {
     const now = clock.now();
     const payment = await lockPaymentWithConversation(tx, asked.id);
@@ -27,16 +31,35 @@ export const recordAnswer = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, { 
     if (answer.type === 'paid') {
       const by: Actor = { type: 'api', name: paymentAdapterOf(payment.provider).label };
       await putPaid(tx, workspace, payment, { reference: null, by, markedPaidBy: null }, now);
-    } else if (isStillAsked(payment, asked)) await putAnswered(tx, workspace, payment, afterAnswer(payment, answer, now), now);
-    else if (answer.type === 'created' && payment.providerUrl === null) await putAnswered(tx, workspace, payment, withPage(payment, answer, now), now);
+    } else if (isStillAsked(payment, asked))
+      await putAnswered(tx, workspace, payment, afterAnswer(payment, answer, now), now);
+    else if (answer.type === 'created' && payment.providerUrl === null)
+      await putAnswered(tx, workspace, payment, withPage(payment, answer, now), now);
     else if (answer.type === 'expired') await putExpired(tx, payment, now);
   });
 
-async function putAnswered(tx: Tx, workspace: Workspace, before: Payment, payment: Payment, now: Date): Promise<void> {
+async function putAnswered(
+  tx: Tx,
+  workspace: Workspace,
+  before: Payment,
+  payment: Payment,
+  now: Date,
+): Promise<void> {
   await putPayment(tx, payment);
   if (before.status !== 'creating' || payment.status !== 'open') return;
-  await putStageForward(tx, await loadConversation(tx, workspace, payment.conversationId), 'payment_pending', payment.createdBy, now);
+  await putStageForward(
+    tx,
+    await loadConversation(tx, workspace, payment.conversationId),
+    'payment_pending',
+    payment.createdBy,
+    now,
+  );
 }
 
-const isStillAsked = (payment: Payment, { work }: BegunWork['payment']): payment is BegunWork['payment'] =>
-  payment.work !== null && payment.work.task === work.task && payment.work.attempts === work.attempts;
+const isStillAsked = (
+  payment: Payment,
+  { work }: BegunWork['payment'],
+): payment is BegunWork['payment'] =>
+  payment.work !== null &&
+  payment.work.task === work.task &&
+  payment.work.attempts === work.attempts;

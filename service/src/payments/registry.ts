@@ -3,7 +3,10 @@ import { manual } from './manual.ts';
 import type { PaymentAdapter } from './paymentAdapter.ts';
 import { stripe } from './stripe.ts';
 
-/** Every payment provider, the preferred one first: a link that names none goes to the first that is set up. */
+/**
+ * Every payment provider, the preferred one first: a link that names none goes to the first that is
+ * set up.
+ */
 export const PAYMENT_ADAPTERS: readonly PaymentAdapter[] = [stripe, manual];
 
 /** @throws Error for one that is not registered */

@@ -21,7 +21,11 @@ export const stripe: RemoteProvider = {
   label: 'Stripe',
   isRemote: true,
   // Checkout Sessions live from 30 minutes to 24 hours.
-  rules: { isRemote: true, expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 }, refuse },
+  rules: {
+    isRemote: true,
+    expiresIn: { min: 30 * 60, max: 24 * 60 * 60, default: 24 * 60 * 60 },
+    refuse,
+  },
   fields: [
     {
       name: 'secret_key',
@@ -49,13 +53,18 @@ export const stripe: RemoteProvider = {
   create: (payment, account, context) =>
     askStripe(account, context, async (stripe) => {
       const { id, url } = await createSession(stripe, payment, context.pageUrl);
-      return url === null ? { type: 'refused', error: 'Stripe gave no address for the page. Make a new link.' } : { type: 'created', reference: id, url };
+      return url === null
+        ? { type: 'refused', error: 'Stripe gave no address for the page. Make a new link.' }
+        : { type: 'created', reference: id, url };
     }),
 
   check: (payment, account, context) =>
-    askStripe(account, context, async (stripe) => ({ type: standingOf(await stripe.checkout.sessions.retrieve(sessionOf(payment))) })),
+    askStripe(account, context, async (stripe) => ({
+      type: standingOf(await stripe.checkout.sessions.retrieve(sessionOf(payment))),
+    })),
 
-  expire: (payment, account, context) => askStripe(account, context, (stripe) => expireSession(stripe, sessionOf(payment))),
+  expire: (payment, account, context) =>
+    askStripe(account, context, (stripe) => expireSession(stripe, sessionOf(payment))),
 
   readWebhook: async ({ rawBody, headers }, { values }) => {
     const signature = headers['stripe-signature'];
@@ -64,8 +73,12 @@ export const stripe: RemoteProvider = {
   },
 
   async test(account, context) {
-    const answer = await askStripe(account, context, (stripe) => stripe.checkout.sessions.list({ limit: 1 }));
-    return 'error' in answer ? { ok: false, message: answer.error } : { ok: true, message: takenWords(account.values) };
+    const answer = await askStripe(account, context, (stripe) =>
+      stripe.checkout.sessions.list({ limit: 1 }),
+    );
+    return 'error' in answer
+      ? { ok: false, message: answer.error }
+      : { ok: true, message: takenWords(account.values) };
   },
 };
 
@@ -77,6 +90,8 @@ function sessionOf({ id, providerReference }: Payment): string {
 
 function takenWords({ secret_key = '', webhook_secret }: SetupValues): string {
   const mode = secret_key.includes('_test_') ? 'test mode: no real money moves' : 'live mode';
-  const hint = webhook_secret ? '' : ' Without the signing secret of the webhook, a payment is seen only when the customer comes back or the time of the link is over.';
+  const hint = webhook_secret
+    ? ''
+    : ' Without the signing secret of the webhook, a payment is seen only when the customer comes back or the time of the link is over.';
   return `Stripe takes the key, in ${mode}.${hint}`;
 }

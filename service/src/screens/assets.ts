@@ -40,14 +40,27 @@ function load(name: AssetName): Asset {
   if (known) return known;
   const { path, type } = FILES[name];
   const content = withVersionedImports(readFileSync(path));
-  const asset = { type, content, version: createHash('sha256').update(content).digest('hex').slice(0, 12) };
+  const asset = {
+    type,
+    content,
+    version: createHash('sha256').update(content).digest('hex').slice(0, 12),
+  };
   loaded.set(name, asset);
   return asset;
 }
 
-/** A module of ours asks for the others by the addresses that they have now: browsers keep each for a year. */
+/**
+ * A module of ours asks for the others by the addresses that they have now: browsers keep each for
+ * a year.
+ */
 const withVersionedImports = (content: Buffer): Buffer =>
-  Buffer.from(content.toString('utf8').replace(/(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm, (_, name: string) => assetUrl(name as AssetName)));
+  Buffer.from(
+    content
+      .toString('utf8')
+      .replace(/(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm, (_, name: string) =>
+        assetUrl(name as AssetName),
+      ),
+  );
 
 for (const name of Object.keys(FILES)) load(name as AssetName);
 
@@ -61,7 +74,10 @@ export function assetsRouter(): Router {
   router.get('/assets/:name', (request, response, next) => {
     const file = loaded.get(request.params.name);
     if (!file) return next();
-    response.set('Cache-Control', 'public, max-age=31536000, immutable').type(file.type).send(file.content);
+    response
+      .set('Cache-Control', 'public, max-age=31536000, immutable')
+      .type(file.type)
+      .send(file.content);
   });
   return router;
 }

@@ -7,9 +7,19 @@ import { html, renderDocument } from './html.ts';
 
 /** Answers with a page that says what was wrong. */
 export function refusePage(response: Response, status: number, message: string): void {
-  response.status(status).type('html').send(
-    renderDocument(plainPage('That did not work', html`<h1>That did not work</h1><p role="alert">${message}</p><p><a href="/">Back to the start</a></p>`)),
-  );
+  response
+    .status(status)
+    .type('html')
+    .send(
+      renderDocument(
+        plainPage(
+          'That did not work',
+          html`<h1>That did not work</h1>
+            <p role="alert">${message}</p>
+            <p><a href="/">Back to the start</a></p>`,
+        ),
+      ),
+    );
 }
 
 /** What an error says beside its page: when to try again, and that the log need not tell of it. */
@@ -20,7 +30,12 @@ export function noteError(response: Response, { details }: AppError): void {
 }
 
 /** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */
-export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request, response, next) => {
+export const handleScreenErrors: ErrorRequestHandler = (
+  error: unknown,
+  request,
+  response,
+  next,
+) => {
   if (response.headersSent) return next(error);
   if (error instanceof AppError) {
     noteError(response, error);
@@ -28,10 +43,19 @@ export const handleScreenErrors: ErrorRequestHandler = (error: unknown, request,
   }
   if (error instanceof StoreUnavailable) {
     response.set('Retry-After', '2');
-    return refusePage(response, 503, `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`);
+    return refusePage(
+      response,
+      503,
+      `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`,
+    );
   }
   const { status } = error as { status?: number };
-  if (status !== undefined && status >= 400 && status < 500) return refusePage(response, status, 'The form cannot be read. Load the page again.');
+  if (status !== undefined && status >= 400 && status < 500)
+    return refusePage(response, status, 'The form cannot be read. Load the page again.');
   request.log.error({ err: error }, 'a screen failed');
-  refusePage(response, 500, `Something went wrong in the service. Try again; if it stays, report ${request.id}.`);
+  refusePage(
+    response,
+    500,
+    `Something went wrong in the service. Try again; if it stays, report ${request.id}.`,
+  );
 };

@@ -7,8 +7,14 @@ import { html, type View } from './html.ts';
 const formBody =
   (maxBytes: number): RequestHandler =>
   async (request, response, next) => {
-    if (/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')) {
-      request.body = { ...parse((await readBody(request, response, { maxBytes })).toString(), '&', '=', { maxKeys: MAX_FIELDS }) };
+    if (
+      /^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+    ) {
+      request.body = {
+        ...parse((await readBody(request, response, { maxBytes })).toString(), '&', '=', {
+          maxKeys: MAX_FIELDS,
+        }),
+      };
     }
     next();
   };
@@ -38,7 +44,9 @@ export const formValues = (body: unknown): FormValues =>
 
 /** A browser sends each line break of a text as two characters; here it is one. */
 export const withPlainBreaks = (values: FormValues): FormValues =>
-  Object.fromEntries(Object.entries(values).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]));
+  Object.fromEntries(
+    Object.entries(values).map(([name, text]) => [name, text.replaceAll('\r\n', '\n')]),
+  );
 
 /** Every value of a field that may come several times. */
 export function valuesOf(body: unknown, name: string): readonly string[] {
@@ -46,14 +54,20 @@ export function valuesOf(body: unknown, name: string): readonly string[] {
   return [value ?? []].flat().filter((each): each is string => typeof each === 'string');
 }
 
-export type ParsedForm<T> = { readonly ok: true; readonly data: T } | { readonly ok: false; readonly problems: Problems };
+export type ParsedForm<T> =
+  | { readonly ok: true; readonly data: T }
+  | { readonly ok: false; readonly problems: Problems };
 
 /** Checks a form by a schema; the first problem of each field is said in words. */
-export function parseForm<Schema extends z.ZodType>(schema: Schema, values: unknown): ParsedForm<z.output<Schema>> {
+export function parseForm<Schema extends z.ZodType>(
+  schema: Schema,
+  values: unknown,
+): ParsedForm<z.output<Schema>> {
   const parsed = schema.safeParse(values);
   if (parsed.success) return { ok: true, data: parsed.data };
   const problems: Record<string, string> = {};
-  for (const { path, message } of parsed.error.issues) problems[String(path[0] ?? '')] ??= `${message[0]!.toUpperCase()}${message.slice(1)}.`;
+  for (const { path, message } of parsed.error.issues)
+    problems[String(path[0] ?? '')] ??= `${message[0]!.toUpperCase()}${message.slice(1)}.`;
   return { ok: false, problems };
 }
 
@@ -69,35 +83,69 @@ export interface FieldOptions {
 }
 
 /** A labelled input, with its value, its help and what is wrong with it. */
-export const field = ({ name, label, values = {}, problems = {}, help, attributes = {} }: FieldOptions): View => {
+export const field = ({
+  name,
+  label,
+  values = {},
+  problems = {},
+  help,
+  attributes = {},
+}: FieldOptions): View => {
   const { describedBy, notes } = notesOf(name, help, problems[name]);
   return html`
     <label for=${`f-${name}`}>${label}</label>
-    <input id=${`f-${name}`} name=${name} value=${values[name] ?? ''} aria-invalid=${problems[name] === undefined ? null : 'true'} aria-describedby=${describedBy} ...${attributes} />
+    <input
+      id=${`f-${name}`}
+      name=${name}
+      value=${values[name] ?? ''}
+      aria-invalid=${problems[name] === undefined ? null : 'true'}
+      aria-describedby=${describedBy}
+      ...${attributes}
+    />
     ${notes}
   `;
 };
 
 /** The same for a text of several lines. */
-export const textArea = ({ name, label, values = {}, problems = {}, help, attributes = {} }: FieldOptions): View => {
+export const textArea = ({
+  name,
+  label,
+  values = {},
+  problems = {},
+  help,
+  attributes = {},
+}: FieldOptions): View => {
   const { describedBy, notes } = notesOf(name, help, problems[name]);
   return html`
     <label for=${`f-${name}`}>${label}</label>
-    <textarea id=${`f-${name}`} name=${name} aria-invalid=${problems[name] === undefined ? null : 'true'} aria-describedby=${describedBy} ...${attributes}>${values[name] ?? ''}</textarea>
+    <textarea
+      id=${`f-${name}`}
+      name=${name}
+      aria-invalid=${problems[name] === undefined ? null : 'true'}
+      aria-describedby=${describedBy}
+      ...${attributes}
+    >
+${values[name] ?? ''}</textarea
+    >
     ${notes}
   `;
 };
 
 function notesOf(name: string, help: View, problem: string | undefined) {
-  const ids = [help ? `h-${name}` : null, problem === undefined ? null : `p-${name}`].filter((id) => id !== null);
+  const ids = [help ? `h-${name}` : null, problem === undefined ? null : `p-${name}`].filter(
+    (id) => id !== null,
+  );
   return {
     describedBy: ids.length === 0 ? null : ids.join(' '),
     notes: html`
       ${help ? html`<small id=${`h-${name}`}>${help}</small>` : null}
-      ${problem === undefined ? null : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
+      ${problem === undefined
+        ? null
+        : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
     `,
   };
 }
 
 /** What is wrong with the form as a whole. */
-export const formProblem = (problem: string | undefined): View => (problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`);
+export const formProblem = (problem: string | undefined): View =>
+  problem === undefined ? null : html`<p class="problem" role="alert">${problem}</p>`;

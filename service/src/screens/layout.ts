@@ -55,12 +55,16 @@ export const SECTIONS = [
 ] as const;
 export type Section = (typeof SECTIONS)[number]['id'] | 'account';
 
-/** What was done, said once on the next page: a code in its address, so that no text of a stranger is shown. */
+/**
+ * What was done, said once on the next page: a code in its address, so that no text of a stranger
+ * is shown.
+ */
 export const NOTICES: Readonly<Record<string, string>> = {
   saved: 'Saved.',
   closed: 'The conversation is closed.',
   'closed-meanwhile': 'The conversation was closed meanwhile, so nothing was changed.',
-  'decided-meanwhile': 'This was decided or had ended already: the card below says how. Your decision was not used.',
+  'decided-meanwhile':
+    'This was decided or had ended already: the card below says how. Your decision was not used.',
   'reason-missing': 'Say why you reject it, in at most 1,000 characters.',
   removed: 'Removed.',
   revoked: 'The key is revoked: it works no more.',
@@ -69,27 +73,35 @@ export const NOTICES: Readonly<Record<string, string>> = {
   'test-event': 'A test event is on its way; see below what comes of it.',
   'sent-again': 'The delivery is on its way again; see it under all deliveries.',
   'tool-created': 'The tool is created. Run a test call; then it can go live.',
-  'tool-draft': 'Saved. It is called differently now, so it is a draft: run a test call before it goes live.',
+  'tool-draft':
+    'Saved. It is called differently now, so it is a draft: run a test call before it goes live.',
   'tool-live': 'The tool is live: the agent can call it.',
   'tool-paused': 'The tool is paused: the agent calls it no more.',
   'tool-removed': 'The tool is removed.',
   'agent-on': 'The agent is on: it answers what customers write from now on.',
   'agent-off': 'The agent is off: only workflows and people answer.',
-  'channel-connected': 'The account is connected here. Test the connection, then set the channel up to deliver to this service.',
+  'channel-connected':
+    'The account is connected here. Test the connection, then set the channel up to deliver to this service.',
   'channel-tested': 'The connection works.',
   'channel-test-failed': 'The test failed; see below why.',
   'channel-disconnected': 'The account is disconnected.',
   'payment-made': 'The payment link is made. Copy it, or send it to the customer.',
   'payment-sent': 'The payment link is sent to the customer.',
-  'payment-preparing': 'The payment link is being prepared and was not sent yet. Once it is open, send it from its card.',
-  'payment-refused': 'The provider refused to make the payment link: its card says why. Nothing was sent.',
-  'payment-not-sent-window': 'The payment link is kept, but not sent: the channel takes messages only for a time after the customer’s last one. Send it when they have written again.',
-  'payment-not-sent-channel': 'The payment link is kept, but not sent: the channel is not connected any more. Connect it again under Channels, then send it.',
+  'payment-preparing':
+    'The payment link is being prepared and was not sent yet. Once it is open, send it from its card.',
+  'payment-refused':
+    'The provider refused to make the payment link: its card says why. Nothing was sent.',
+  'payment-not-sent-window':
+    'The payment link is kept, but not sent: the channel takes messages only for a time after the customer’s last one. Send it when they have written again.',
+  'payment-not-sent-channel':
+    'The payment link is kept, but not sent: the channel is not connected any more. Connect it again under Channels, then send it.',
   'payment-not-sent-closed': 'The payment link was not sent: the conversation is closed.',
   'payment-cancelled': 'The payment link is cancelled.',
   'payment-marked': 'Marked as paid.',
-  'payment-meanwhile': 'This payment link was paid or had ended already: it says how. Nothing was changed.',
-  'payment-reference-unusable': 'Not marked as paid: the reference must have at most 200 characters.',
+  'payment-meanwhile':
+    'This payment link was paid or had ended already: it says how. Nothing was changed.',
+  'payment-reference-unusable':
+    'Not marked as paid: the reference must have at most 200 characters.',
   'provider-removed': 'The payment provider is removed.',
   'provider-test-passed': 'The keys work: the test has passed.',
   'provider-test-failed': 'The test has failed: what is wrong stands below.',
@@ -100,7 +112,16 @@ export const NOTICES: Readonly<Record<string, string>> = {
 };
 
 /** A page of the team. @param notice a code of `NOTICES` */
-export const teamPage = (signedIn: SignedIn, { title, section, notice, wide = false }: { title: string; section: Section; notice?: unknown; wide?: boolean }, content: View): View => html`
+export const teamPage = (
+  signedIn: SignedIn,
+  {
+    title,
+    section,
+    notice,
+    wide = false,
+  }: { title: string; section: Section; notice?: unknown; wide?: boolean },
+  content: View,
+): View => html`
   <html lang="en">
     ${head(title)}
     <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.csrfToken })}>
@@ -109,21 +130,30 @@ export const teamPage = (signedIn: SignedIn, { title, section, notice, wide = fa
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
           <a class="brand" href="/conversations">${signedIn.workspace.name}</a>
           <ul>
-            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a></li>`)}
+            ${SECTIONS.map(
+              ({ id, href, label }) =>
+                html`<li>
+                  <a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a>
+                </li>`,
+            )}
           </ul>
-          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${signedIn.member.name}</a>
+          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}
+            >${signedIn.member.name}</a
+          >
         </nav>
       </header>
       <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">
-        ${noticeOf(notice)}
-        ${content}
+        ${noticeOf(notice)} ${content}
       </main>
     </body>
   </html>
 `;
 
 const noticeOf = (code: unknown) =>
-  typeof code === 'string' && Object.hasOwn(NOTICES, code) ? html`<p class="notice" role="status">${NOTICES[code]}</p>` : null;
+  typeof code === 'string' && Object.hasOwn(NOTICES, code)
+    ? html`<p class="notice" role="status">${NOTICES[code]}</p>`
+    : null;
 
 /** The hidden field that shows that a form was made here. */
-export const csrfField = ({ csrfToken }: SignedIn): View => html`<input type="hidden" name="csrf" value=${csrfToken} />`;
+export const csrfField = ({ csrfToken }: SignedIn): View =>
+  html`<input type="hidden" name="csrf" value=${csrfToken} />`;

@@ -8,14 +8,20 @@ import { signedInOf } from './session.ts';
 const workspaceId = new AsyncLocalStorage<string>();
 
 /** What follows is done for the member's workspace; only behind requireMember. */
-export const doForMember: RequestHandler = (_request, response, next) => workspaceId.run(signedInOf(response).workspace.id, next);
+export const doForMember: RequestHandler = (_request, response, next) =>
+  workspaceId.run(signedInOf(response).workspace.id, next);
 
-/** Where connections to the database are shared, what is done for a member waits for the workspace's turn, as API calls do. */
+/**
+ * Where connections to the database are shared, what is done for a member waits for the workspace's
+ * turn, as API calls do.
+ */
 export function withMemberShare(deps: Deps, shares: ConnectionShares | null): Deps {
   if (shares === null) return deps;
   const transaction: Deps['store']['transaction'] = (fn) => {
     const id = workspaceId.getStore();
-    return id === undefined ? deps.store.transaction(fn) : shares.run(id, () => deps.store.transaction(fn));
+    return id === undefined
+      ? deps.store.transaction(fn)
+      : shares.run(id, () => deps.store.transaction(fn));
   };
   return { ...deps, store: { transaction } };
 }

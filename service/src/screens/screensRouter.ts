@@ -50,7 +50,17 @@ export interface ScreenParts {
 }
 
 /** Pages that only members see; every one of them does its work through the domain's operations. */
-const MEMBER_PATHS = ['/conversations', '/tools', '/agent', '/channels', '/payments', '/keys', '/team', '/account', '/live'];
+const MEMBER_PATHS = [
+  '/conversations',
+  '/tools',
+  '/agent',
+  '/channels',
+  '/payments',
+  '/keys',
+  '/team',
+  '/account',
+  '/live',
+];
 
 /** As many as API calls: a team of two hundred whose pages are loaded anew each second. */
 const MAX_PAGES_A_MINUTE = 12_000;
@@ -58,13 +68,27 @@ const MAX_PAGES_A_MINUTE = 12_000;
 /** Pages that anybody may ask for. */
 const STRANGER_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
 
-/** What members add, and who joins them; the rest of what they do makes room, or takes none to speak of. */
+/**
+ * What members add, and who joins them; the rest of what they do makes room, or takes none to speak
+ * of.
+ */
 const ADDING_PATHS =
   /^\/(conversations\/[^/]+\/(reply|payment-link)|channels|tools|tools\/[^/]+|tools\/[^/]+\/test|keys|keys\/subscriptions|keys\/subscriptions\/[^/]+\/(test|recover)|team\/invites|join)\/?$/i;
 
 /** The screens, in the order a request meets them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const { config, limiters, budget, turns, live, setup, model, followToolCall, followPayment, stopping } = parts;
+  const {
+    config,
+    limiters,
+    budget,
+    turns,
+    live,
+    setup,
+    model,
+    followToolCall,
+    followPayment,
+    stopping,
+  } = parts;
   const deps = withMemberShare(parts.deps, parts.connectionShares);
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
@@ -72,7 +96,11 @@ export function screensRouter(parts: ScreenParts): Router {
   router.use(STRANGER_PATHS, budget.requests);
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
-  router.use(['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.use(
+    ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS],
+    securityHeaders(),
+    refuseCrossSite,
+  );
   router.post(ADDING_PATHS, (_request, _response, next) => (deps.assertRoom('data', null), next()));
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
   const attempts = limitAttempts(limiters, deps.bounds);
@@ -81,15 +109,39 @@ export function screensRouter(parts: ScreenParts): Router {
 
   router.use(MEMBER_PATHS, requireMember(deps));
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
-  router.post(ADDING_PATHS, (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()));
-  const perWorkspace = { name: 'pages', most: MAX_PAGES_A_MINUTE, seconds: 60, bound: 'workspace_pages', what: 'pages for this workspace' } as const;
+  router.post(
+    ADDING_PATHS,
+    (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()),
+  );
+  const perWorkspace = {
+    name: 'pages',
+    most: MAX_PAGES_A_MINUTE,
+    seconds: 60,
+    bound: 'workspace_pages',
+    what: 'pages for this workspace',
+  } as const;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
-  router.use(MEMBER_PATHS, limitRate(counting, [perWorkspace], (_request, response) => workspaceOf(response)));
-  router.use(MEMBER_PATHS, turns.inTurn(workspaceOf), readMemberForm, requireCsrfToken, doForMember);
+  router.use(
+    MEMBER_PATHS,
+    limitRate(counting, [perWorkspace], (_request, response) => workspaceOf(response)),
+  );
+  router.use(
+    MEMBER_PATHS,
+    turns.inTurn(workspaceOf),
+    readMemberForm,
+    requireCsrfToken,
+    doForMember,
+  );
   router.use(liveStreamRouter(deps, live, stopping));
   router.use(conversationsRouter(deps, followPayment));
-  router.use(toolScreensRouter(deps, followToolCall), agentScreenRouter(deps, model, publicUrl, stopping));
-  router.use(channelScreensRouter(deps, config.channels), paymentScreensRouter(deps, config.payments));
+  router.use(
+    toolScreensRouter(deps, followToolCall),
+    agentScreenRouter(deps, model, publicUrl, stopping),
+  );
+  router.use(
+    channelScreensRouter(deps, config.channels),
+    paymentScreensRouter(deps, config.payments),
+  );
   router.use(teamRouter(deps, attempts, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

@@ -1,6 +1,9 @@
 import type { RequestHandler } from 'express';
 
-/** Scripts, styles and pictures come from here alone, nothing inline; nobody may frame a page of the team. */
+/**
+ * Scripts, styles and pictures come from here alone, nothing inline; nobody may frame a page of the
+ * team.
+ */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -16,10 +19,16 @@ const POLICY = {
  * @see issue "The screens": strict CSP without inline script
  */
 export const securityHeaders = (frameAncestors: readonly string[] = []): RequestHandler => {
-  const ancestors = frameAncestors.length === 0 ? "'none'" : ["'self'", ...frameAncestors].join(' ');
-  const policy = Object.entries({ ...POLICY, 'frame-ancestors': ancestors }).map(([name, value]) => `${name} ${value}`);
+  const ancestors =
+    frameAncestors.length === 0 ? "'none'" : ["'self'", ...frameAncestors].join(' ');
+  const policy = Object.entries({ ...POLICY, 'frame-ancestors': ancestors }).map(
+    ([name, value]) => `${name} ${value}`,
+  );
   return (_request, response, next) => {
-    response.set('Content-Security-Policy', policy.join('; ')).set('Referrer-Policy', 'same-origin').set('Cache-Control', 'no-store');
+    response
+      .set('Content-Security-Policy', policy.join('; '))
+      .set('Referrer-Policy', 'same-origin')
+      .set('Cache-Control', 'no-store');
     if (frameAncestors.length === 0) response.set('X-Frame-Options', 'DENY');
     else response.removeHeader('X-Frame-Options');
     next();

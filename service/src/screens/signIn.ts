@@ -8,15 +8,34 @@ import { signIn } from '../domain/operations/signIn.ts';
 import { AppError } from '../domain/errorCatalogue.ts';
 import type { AttemptLimits } from './attempts.ts';
 import { noteError } from './errorPage.ts';
-import { field, formProblem, formValues, parseForm, readFormBody, type FormValues } from './forms.ts';
+import {
+  field,
+  formProblem,
+  formValues,
+  parseForm,
+  readFormBody,
+  type FormValues,
+} from './forms.ts';
 import { html, renderDocument, type View } from './html.ts';
 import { NOTICES, plainPage } from './layout.ts';
-import { clearSessionCookie, requireCsrfToken, requireMember, sessionToken, setSessionCookie, signedInOf } from './session.ts';
+import {
+  clearSessionCookie,
+  requireCsrfToken,
+  requireMember,
+  sessionToken,
+  setSessionCookie,
+  signedInOf,
+} from './session.ts';
 
-const schema = z.object({ email: z.string().trim().min(1, 'is missing').max(254), password: z.string().min(1, 'is missing').max(200), next: z.string().default('') });
+const schema = z.object({
+  email: z.string().trim().min(1, 'is missing').max(254),
+  password: z.string().min(1, 'is missing').max(200),
+  next: z.string().default(''),
+});
 
 /** Only a path of ours: a link must not lead elsewhere after the sign-in. */
-const safeTarget = (next: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations');
+const safeTarget = (next: string): string =>
+  /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations';
 
 /** Signing in and out. @param isHttps whether the public address is https:// */
 export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
@@ -25,14 +44,20 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
   router.get('/sign-in', async (request, response) => {
     const token = sessionToken(request);
     const next = typeof request.query.next === 'string' ? request.query.next : '';
-    if (token !== null && (await findSession(deps, token))) return void response.redirect(303, safeTarget(next));
-    const notice = typeof request.query.notice === 'string' ? NOTICES[request.query.notice] : undefined;
+    if (token !== null && (await findSession(deps, token)))
+      return void response.redirect(303, safeTarget(next));
+    const notice =
+      typeof request.query.notice === 'string' ? NOTICES[request.query.notice] : undefined;
     response.type('html').send(renderDocument(signInPage({ values: { next }, notice })));
   });
 
   router.post('/sign-in', readFormBody, async (request, response) => {
     const values = formValues(request.body);
-    const refuse = (status: number, problem: string) => response.status(status).type('html').send(renderDocument(signInPage({ values, problem })));
+    const refuse = (status: number, problem: string) =>
+      response
+        .status(status)
+        .type('html')
+        .send(renderDocument(signInPage({ values, problem })));
     const form = parseForm(schema, values);
     if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
     try {
@@ -63,7 +88,15 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
   return router;
 }
 
-const signInPage = ({ values, problem, notice }: { values: FormValues; problem?: string; notice?: string | undefined }): View =>
+const signInPage = ({
+  values,
+  problem,
+  notice,
+}: {
+  values: FormValues;
+  problem?: string;
+  notice?: string | undefined;
+}): View =>
   plainPage(
     'Sign in',
     html`
@@ -72,8 +105,28 @@ const signInPage = ({ values, problem, notice }: { values: FormValues; problem?:
       ${formProblem(problem)}
       <form method="post" action="/sign-in">
         <input type="hidden" name="next" value=${values.next ?? ''} />
-        ${field({ name: 'email', label: 'E-mail', values, attributes: { type: 'email', required: true, autocomplete: 'username', maxlength: 254, autofocus: true } })}
-        ${field({ name: 'password', label: 'Password', attributes: { type: 'password', required: true, autocomplete: 'current-password', maxlength: 200 } })}
+        ${field({
+          name: 'email',
+          label: 'E-mail',
+          values,
+          attributes: {
+            type: 'email',
+            required: true,
+            autocomplete: 'username',
+            maxlength: 254,
+            autofocus: true,
+          },
+        })}
+        ${field({
+          name: 'password',
+          label: 'Password',
+          attributes: {
+            type: 'password',
+            required: true,
+            autocomplete: 'current-password',
+            maxlength: 200,
+          },
+        })}
         <button>Sign in</button>
       </form>
     `,

@@ -11,13 +11,17 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 /** "5 minutes ago", "in 2 hours", "now". @param time ISO 8601 */
 export function ago(time: string, now: Date): string {
   const ms = Date.parse(time) - now.getTime();
-  for (const [unit, length] of UNITS) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
+  for (const [unit, length] of UNITS)
+    if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
   return 'now';
 }
 
 /** "2026-11-21 10:00:00 UTC". @param time ISO 8601, in UTC */
-export const exactTime = (time: string): string => time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC');
+export const exactTime = (time: string): string =>
+  time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC');
 
 /** A time in words, with the exact one behind it. */
 export const timeView = (time: string | null, now: Date): View =>
-  time === null ? '–' : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;
+  time === null
+    ? '–'
+    : html`<time datetime=${time} data-ago title=${exactTime(time)}>${ago(time, now)}</time>`;

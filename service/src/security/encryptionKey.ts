@@ -16,12 +16,21 @@ export const makeEncryptionKey = (): Buffer => randomBytes(KEY_BYTES);
 /** Reads 32 bytes written as base64 or hex. @throws Error that says what a key looks like */
 export function parseEncryptionKey(text: string, name: string): Buffer {
   const trimmed = text.trim();
-  const key = HEX.test(trimmed) ? Buffer.from(trimmed, 'hex') : BASE64.test(trimmed) ? Buffer.from(trimmed, 'base64') : null;
+  const key = HEX.test(trimmed)
+    ? Buffer.from(trimmed, 'hex')
+    : BASE64.test(trimmed)
+      ? Buffer.from(trimmed, 'base64')
+      : null;
   if (key?.length === KEY_BYTES) return key;
-  throw new Error(`${name} must be 32 random bytes in base64 or hex, such as \`openssl rand -base64 32\` prints.`);
+  throw new Error(
+    `${name} must be 32 random bytes in base64 or hex, such as \`openssl rand -base64 32\` prints.`,
+  );
 }
 
-/** @returns null when there is no such file. @throws Error that says what to do when it cannot be read or is no key */
+/**
+ * @returns null when there is no such file. @throws Error that says what to do when it cannot be
+ * read or is no key
+ */
 export async function readKeyFile(path: string): Promise<Buffer | null> {
   let text: string;
   try {
@@ -29,23 +38,40 @@ export async function readKeyFile(path: string): Promise<Buffer | null> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
-    throw new Error(`${path} cannot be read (${code ?? message}): let the user that runs the service read it, or give the key as ENCRYPTION_KEY.`, { cause: error });
+    throw new Error(
+      `${path} cannot be read (${code ?? message}): let the user that runs the service read it, or give the key as ENCRYPTION_KEY.`,
+      { cause: error },
+    );
   }
   try {
     return parseEncryptionKey(text, path);
   } catch (error) {
-    throw new Error(`${path} is damaged: it must hold 32 bytes in base64 or hex. Put a copy of it back, or give the key as ENCRYPTION_KEY.`, { cause: error });
+    throw new Error(
+      `${path} is damaged: it must hold 32 bytes in base64 or hex. Put a copy of it back, or give the key as ENCRYPTION_KEY.`,
+      { cause: error },
+    );
   }
 }
 
-/** Keeps a key in the data folder, for its owner alone: whole, or not at all. Replaces the one that is there. */
-export async function keepKey(folder: string, key: Buffer, files: Files = nodeFiles): Promise<void> {
+/**
+ * Keeps a key in the data folder, for its owner alone: whole, or not at all. Replaces the one that
+ * is there.
+ */
+export async function keepKey(
+  folder: string,
+  key: Buffer,
+  files: Files = nodeFiles,
+): Promise<void> {
   await writeNewKey(folder, key, files);
   await adoptNewKey(folder, files);
 }
 
 /** Puts a key beside the present one. */
-export async function writeNewKey(folder: string, key: Buffer, files: Files = nodeFiles): Promise<void> {
+export async function writeNewKey(
+  folder: string,
+  key: Buffer,
+  files: Files = nodeFiles,
+): Promise<void> {
   const file = await files.open(join(folder, NEW_KEY_FILE), 'w');
   try {
     await file.write(Buffer.from(`${key.toString('base64')}\n`), 0);

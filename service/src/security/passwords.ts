@@ -52,7 +52,10 @@ export class PasswordThreads implements Passwords {
   constructor(options: { bounds: Bounds; log: Pick<Logger, 'error'>; script?: URL | undefined }) {
     const { bounds, log, script = SCRIPT } = options;
     this.#bounds = bounds;
-    this.#threads = Array.from({ length: MAX_HASHES }, () => new ReplacedThread(script, log, broken));
+    this.#threads = Array.from(
+      { length: MAX_HASHES },
+      () => new ReplacedThread(script, log, broken),
+    );
   }
 
   hash(password: string): Promise<string> {
@@ -81,7 +84,10 @@ export class PasswordThreads implements Passwords {
     return promise;
   }
 
-  /** Refuses one with more tries than these in its stead. @throws rate_limited (429) when there is none */
+  /**
+   * Refuses one with more tries than these in its stead. @throws rate_limited (429) when there is
+   * none
+   */
   #makeRoom(tries: number): void {
     this.#bounds.reached('password_hashes');
     if (this.#waiting.at(-1)!.tries <= tries) throw tooMany();

@@ -3,7 +3,9 @@ import type { SecretBox } from './secretBox.ts';
 /** Of 25 subscriptions for each of some workspaces; beyond it they are simply deciphered again. */
 const MOST_REMEMBERED = 1000;
 
-/** A box that deciphers each secret once, for what opens the same ones thousands of times a second. */
+/**
+ * A box that deciphers each secret once, for what opens the same ones thousands of times a second.
+ */
 export function rememberOpened(box: SecretBox): SecretBox {
   const opened = new Map<string, string>();
   return {

@@ -30,7 +30,10 @@ export class ReplacedThread<Order> {
     return this.#atHand !== null;
   }
 
-  /** @param order is copied: a small Buffer is part of a pool that all share, and cannot be handed over */
+  /**
+   * @param order is copied: a small Buffer is part of a pool that all share, and cannot be handed
+   * over
+   */
   async run(order: Order): Promise<unknown> {
     this.#atHand = Promise.withResolvers();
     try {

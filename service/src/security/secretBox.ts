@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+} from 'node:crypto';
 
 /** Seals secrets before they reach the store, so that no file of it holds one in the clear. */
 export interface SecretBox {
@@ -26,12 +32,22 @@ export function createSecretBox(keyBytes: Buffer): SecretBox {
     },
     open(sealed) {
       const [version, text] = sealed.split('.');
-      if (version !== VERSION || !text) throw new Error('This is not a sealed secret of a known version.');
+      if (version !== VERSION || !text)
+        throw new Error('This is not a sealed secret of a known version.');
       const bytes = Buffer.from(text, 'base64url');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
       decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      return (
+        decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') +
+        decipher.final('utf8')
+      );
     },
-    fingerprint: createHash('sha256').update('conversation-service encryption key\n').update(keyBytes).digest('hex').slice(0, 16),
+    fingerprint: createHash('sha256')
+      .update('conversation-service encryption key\n')
+      .update(keyBytes)
+      .digest('hex')
+      .slice(0, 16),
   };
 }

@@ -14,21 +14,32 @@ export function signatureHeaders(
   body: string,
   secrets: readonly string[],
   now: Date,
-): Record<'x-service-signature' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
+): Record<
+  'x-service-signature' | 'webhook-id' | 'webhook-timestamp' | 'webhook-signature',
+  string
+> {
   const t = Math.floor(now.getTime() / 1000);
   return {
     'x-service-signature': serviceSignature(body, secrets, t),
     'webhook-id': id,
     'webhook-timestamp': String(t),
     'webhook-signature': secrets
-      .map((secret) => `v1,${createHmac('sha256', secretKey(secret)).update(`${id}.${t}.${body}`).digest('base64')}`)
+      .map(
+        (secret) =>
+          `v1,${createHmac('sha256', secretKey(secret)).update(`${id}.${t}.${body}`).digest('base64')}`,
+      )
       .join(' '),
   };
 }
 
 /** @param t Unix time in seconds */
 export const serviceSignature = (body: string, secrets: readonly string[], t: number): string =>
-  [`t=${t}`, ...secrets.map((secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`)].join(',');
+  [
+    `t=${t}`,
+    ...secrets.map(
+      (secret) => `v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`,
+    ),
+  ].join(',');
 
 /** The 32 decoded bytes; createHmac takes a key object much faster than a Buffer. */
 const secretKey = (secret: string) => createSecretKey(secret.replace(/^whsec_/, ''), 'base64');

@@ -20,11 +20,19 @@ export const newSetupToken = (): string => randomBytes(24).toString('base64url')
 /** A `generated` value of a set-up form, such as a webhook's verify token. */
 export const newSetupValue = (): string => randomBytes(24).toString('base64url');
 
-/** Follows from a session's token, so that it need not be kept; the session's id, which is kept, tells neither. */
-export const csrfTokenOf = (sessionToken: string): string => createHash('sha256').update(`csrf ${sessionToken}`).digest('base64url');
+/**
+ * Follows from a session's token, so that it need not be kept; the session's id, which is kept,
+ * tells neither.
+ */
+export const csrfTokenOf = (sessionToken: string): string =>
+  createHash('sha256').update(`csrf ${sessionToken}`).digest('base64url');
 
 /** Names one form that a page shows, so that it counts once. */
 export const newFormToken = (): string => randomBytes(18).toString('base64url');
 
-/** What is kept of a random token. Keys and tokens are long and random, so that a plain hash suffices. */
-export const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+/**
+ * What is kept of a random token. Keys and tokens are long and random, so that a plain hash
+ * suffices.
+ */
+export const hashToken = (token: string): string =>
+  createHash('sha256').update(token).digest('hex');

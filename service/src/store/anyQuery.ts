@@ -9,13 +9,21 @@ export interface AnyQuery {
   readonly limit: number;
 }
 
-/** @throws Error: passing it over would find documents of everybody when a filter is undefined by mistake */
+/**
+ * @throws Error: passing it over would find documents of everybody when a filter is undefined by
+ * mistake
+ */
 export function refuseUndefined(collection: string, where: AnyQuery['where']): void {
   for (const field in where) {
-    if (where[field] === undefined) throw new Error(`find in ${collection}: where.${field} is undefined; use null or leave it out`);
+    if (where[field] === undefined)
+      throw new Error(
+        `find in ${collection}: where.${field} is undefined; use null or leave it out`,
+      );
   }
 }
 
 /** A programming error: the schema declares no index that answers such a query. */
 export const noIndexFits = (collection: string, where: AnyQuery['where'], orderBy: string): Error =>
-  new Error(`find in ${collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`);
+  new Error(
+    `find in ${collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`,
+  );

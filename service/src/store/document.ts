@@ -13,15 +13,17 @@ export const toJson = (collection: string, document: Document): string => {
   try {
     freezeJson(document, '');
   } catch (error) {
-    throw new TypeError(`${collection} ${document.id} cannot be stored: ${(error as Error).message}`);
+    throw new TypeError(
+      `${collection} ${document.id} cannot be stored: ${(error as Error).message}`,
+    );
   }
   return JSON.stringify(document);
 };
 
 /**
- * Freezes values that come from JSON.parse, one after the other. Ids and times that stand in several of
- * them become one string again, as they were when the documents were made: JSON.parse makes each anew,
- * and a store would take a sixth more memory after a start than before.
+ * Freezes values that come from JSON.parse, one after the other. Ids and times that stand in
+ * several of them become one string again, as they were when the documents were made: JSON.parse
+ * makes each anew, and a store would take a sixth more memory after a start than before.
  */
 export class ParsedDocuments {
   /** What repeats stands near each other. */
@@ -65,7 +67,9 @@ const freezeJson = (value: unknown, path: string): void => {
       if (value !== null) freezeObject(value, path);
       return;
     default:
-      throw new TypeError(`${path} is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`);
+      throw new TypeError(
+        `${path} is ${typeof value === 'undefined' ? 'undefined' : `a ${typeof value}`}`,
+      );
   }
 };
 
@@ -75,16 +79,20 @@ const freezeObject = (value: object, path: string): void => {
   } else {
     const prototype: unknown = Object.getPrototypeOf(value);
     if (prototype !== Object.prototype && prototype !== null && !isForeignPlain(prototype)) {
-      throw new TypeError(`${path || 'it'} is a ${value.constructor?.name ?? 'object'}, no plain object`);
+      throw new TypeError(
+        `${path || 'it'} is a ${value.constructor?.name ?? 'object'}, no plain object`,
+      );
     }
     for (const key in value) {
       const part = (value as Record<string, unknown>)[key];
       if (part !== undefined) freezeJson(part, path === '' ? key : `${path}.${key}`);
     }
-    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') throw new TypeError(`${path || 'it'} has a toJSON`);
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function')
+      throw new TypeError(`${path || 'it'} has a toJSON`);
   }
   Object.freeze(value);
 };
 
 /** Objects of another realm (a vm context, as in jest) have an Object.prototype of their own. */
-const isForeignPlain = (prototype: unknown) => Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);
+const isForeignPlain = (prototype: unknown) =>
+  Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);

@@ -8,7 +8,11 @@ import type { Schema, Store } from './store.ts';
 export interface StorePlace {
   readonly dataDir: string;
   /** Null: the embedded store in `dataDir`. The address holds a password. */
-  readonly database: { readonly url: string; readonly schema: string; readonly connections: number } | null;
+  readonly database: {
+    readonly url: string;
+    readonly schema: string;
+    readonly connections: number;
+  } | null;
 }
 
 export interface OpenStoreOptions {
@@ -23,14 +27,26 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the store that the environment names: the database, or the folder when there is none.
- * @throws Error in one line that names DATA_DIR or DATABASE_URL when it cannot be used, never with a password
+ * @throws Error in one line that names DATA_DIR or DATABASE_URL when it cannot be used, never with
+ * a password
  */
-export async function openStore<S extends Schema>(schema: S, { dataDir, database }: StorePlace, { log, queues, embedded, postgres }: OpenStoreOptions): Promise<Store<S>> {
+export async function openStore<S extends Schema>(
+  schema: S,
+  { dataDir, database }: StorePlace,
+  { log, queues, embedded, postgres }: OpenStoreOptions,
+): Promise<Store<S>> {
   if (database === null) return openFolder(schema, { folder: dataDir, log, ...embedded });
   // Loaded only where it is used: the embedded store needs none of its packages.
   const { openPostgresStore, serviceMigrations } = await import('./postgres/index.ts');
   const { url, ...place } = database;
-  return openPostgresStore(schema, { ...place, database: url, migrations: serviceMigrations, queues, log, ...postgres });
+  return openPostgresStore(schema, {
+    ...place,
+    database: url,
+    migrations: serviceMigrations,
+    queues,
+    log,
+    ...postgres,
+  });
 }
 
 async function openFolder<S extends Schema>(schema: S, options: LowdbOptions): Promise<Store<S>> {
@@ -38,10 +54,14 @@ async function openFolder<S extends Schema>(schema: S, options: LowdbOptions): P
     return await openLowdbStore(schema, options);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw code === undefined ? error : new Error(`DATA_DIR ${options.folder} cannot be used: ${message}`, { cause: error });
+    throw code === undefined
+      ? error
+      : new Error(`DATA_DIR ${options.folder} cannot be used: ${message}`, { cause: error });
   }
 }
 
 /** The place in words that an operator knows, without a password. */
 export const placeInWords = ({ dataDir, database }: StorePlace): string =>
-  database === null ? `the data folder ${dataDir}` : `the schema ${database.schema} of the database`;
+  database === null
+    ? `the data folder ${dataDir}`
+    : `the schema ${database.schema} of the database`;

@@ -1,6 +1,9 @@
 import type { Collection, Document, Schema, Transaction, TransactionJobs } from './store.ts';
 
-/** Makes the `tx` objects of a schema: a getter for each collection, so that a transaction makes only those it uses. */
+/**
+ * Makes the `tx` objects of a schema: a getter for each collection, so that a transaction makes
+ * only those it uses.
+ */
 export function transactionMaker<S extends Schema, Session>(
   schema: S,
   collectionOf: (session: Session, name: string) => Collection<Document>,

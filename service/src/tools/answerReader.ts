@@ -15,7 +15,9 @@ export interface AnswerReader {
 
 /** An answer of this size is read here and now: at the worst in some 20 ms. */
 export const SMALL_ANSWER_BYTES = 16 * 1024;
-/** What is read for others first is waited for so long; a large answer takes seconds at the worst. */
+/**
+ * What is read for others first is waited for so long; a large answer takes seconds at the worst.
+ */
 const WAIT_MS = 20_000;
 /** Waiting and reading together, for who must know that an attempt has not died. */
 export const MAX_READ_MS = WAIT_MS + 10_000;
@@ -30,9 +32,9 @@ interface Waiting {
 }
 
 /**
- * Reads large answers in a thread of its own, which starts with the first one: 5 MiB of JSON that is made to
- * be slow takes five seconds, for which nobody else's request would be answered. One after the other, each
- * workspace in turn.
+ * Reads large answers in a thread of its own, which starts with the first one: 5 MiB of JSON that
+ * is made to be slow takes five seconds, for which nobody else's request would be answered. One
+ * after the other, each workspace in turn.
  */
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;
@@ -44,7 +46,11 @@ export class AnswerThread implements AnswerReader {
     this.#thread = new ReplacedThread(SCRIPT, log, tooBusy);
   }
 
-  async read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult> {
+  async read(
+    workspaceId: string,
+    order: AnswerOrder,
+    signal: AbortSignal,
+  ): Promise<ToolAttemptResult> {
     if (order.response.body.length <= SMALL_ANSWER_BYTES) return readAttempt(order);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
     const waiting: Waiting = { timer: undefined, order, settle: resolve };
@@ -88,4 +94,5 @@ export class AnswerThread implements AnswerReader {
 /** For tests without threads. */
 export const readAtOnce: AnswerReader = { read: async (_workspaceId, order) => readAttempt(order) };
 
-const tooBusy = (): OutboundError => new OutboundError('network', 'The answer could not be read in time: others came first.');
+const tooBusy = (): OutboundError =>
+  new OutboundError('network', 'The answer could not be read in time: others came first.');

@@ -1,6 +1,10 @@
 import { RequestRenderError } from '../domain/requestTemplate.ts';
 import type { ToolAttemptResult, ToolCallErrorType } from '../domain/toolCall.ts';
-import { OutboundError, type OutboundClient, type OutboundErrorKind } from '../outbound/outboundClient.ts';
+import {
+  OutboundError,
+  type OutboundClient,
+  type OutboundErrorKind,
+} from '../outbound/outboundClient.ts';
 import type { AnswerReader } from './answerReader.ts';
 import { cleaner } from './readAttempt.ts';
 import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
@@ -9,8 +13,8 @@ import { toolRequest, type Envelope, type ToolAddress } from './toolRequest.ts';
 export const CONNECTION_WAIT_MS = 5000;
 
 /**
- * Calls a tool once. Whatever it answers is without the tool's secrets afterwards, and text that can be
- * said and stored anywhere: without half characters and NUL.
+ * Calls a tool once. Whatever it answers is without the tool's secrets afterwards, and text that
+ * can be said and stored anywhere: without half characters and NUL.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
  * @see spec sections 4 and 7
@@ -19,7 +23,12 @@ export async function attemptToolCall(
   { outbound, reader }: { outbound: Pick<OutboundClient, 'request'>; reader: AnswerReader },
   address: ToolAddress,
   envelope: Envelope,
-  { workspaceId, now, timeoutMs, signal }: { workspaceId: string; now: Date; timeoutMs: number; signal: AbortSignal },
+  {
+    workspaceId,
+    now,
+    timeoutMs,
+    signal,
+  }: { workspaceId: string; now: Date; timeoutMs: number; signal: AbortSignal },
 ): Promise<ToolAttemptResult> {
   const clean = cleaner(address);
   const startedAt = performance.now();
@@ -28,16 +37,30 @@ export async function attemptToolCall(
     const request = toolRequest(address, envelope, now);
     return await outbound.request(
       { ...request, workspaceId, timeoutMs, signal: AbortSignal.any([signal, tooLate]) },
-      ({ status, durationMs, headers, body }) => reader.read(workspaceId, { address, response: { status, durationMs, headers, body } }, signal),
+      ({ status, durationMs, headers, body }) =>
+        reader.read(
+          workspaceId,
+          { address, response: { status, durationMs, headers, body } },
+          signal,
+        ),
     );
   } catch (error) {
     signal.throwIfAborted();
-    const failure = tooLate.aborted && !(error instanceof OutboundError) ? new OutboundError('timeout', `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`) : error;
+    const failure =
+      tooLate.aborted && !(error instanceof OutboundError)
+        ? new OutboundError(
+            'timeout',
+            `No connection became free within ${timeoutMs + CONNECTION_WAIT_MS} ms.`,
+          )
+        : error;
     return asFailure(failure, Math.round(performance.now() - startedAt), clean);
   }
 }
 
-const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }> = {
+const BY_KIND: Record<
+  OutboundErrorKind,
+  { type: ToolCallErrorType; retry: 'at_once' | 'later' | 'never' }
+> = {
   timeout: { type: 'timeout', retry: 'at_once' },
   network: { type: 'network', retry: 'later' },
   tls: { type: 'network', retry: 'later' },
@@ -52,11 +75,27 @@ const BY_KIND: Record<OutboundErrorKind, { type: ToolCallErrorType; retry: 'at_o
 };
 
 /** @throws what is no failure of the call */
-function asFailure(error: unknown, durationMs: number, clean: (text: string) => string): ToolAttemptResult {
+function asFailure(
+  error: unknown,
+  durationMs: number,
+  clean: (text: string) => string,
+): ToolAttemptResult {
   if (error instanceof RequestRenderError) {
-    return { type: 'failure', retry: 'never', httpStatus: null, durationMs, error: { type: 'invalid_arguments', message: clean(error.message) } };
+    return {
+      type: 'failure',
+      retry: 'never',
+      httpStatus: null,
+      durationMs,
+      error: { type: 'invalid_arguments', message: clean(error.message) },
+    };
   }
   if (!(error instanceof OutboundError)) throw error;
   const { type, retry } = BY_KIND[error.kind];
-  return { type: 'failure', retry, httpStatus: null, durationMs, error: { type, message: clean(error.message) } };
+  return {
+    type: 'failure',
+    retry,
+    httpStatus: null,
+    durationMs,
+    error: { type, message: clean(error.message) },
+  };
 }

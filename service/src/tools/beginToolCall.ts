@@ -1,7 +1,13 @@
 import type { Deps } from '../domain/deps.ts';
 import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
-import { beginAttempt, finish, isBuiltIn, recoverInterrupted, type ToolCall } from '../domain/toolCall.ts';
+import {
+  beginAttempt,
+  finish,
+  isBuiltIn,
+  recoverInterrupted,
+  type ToolCall,
+} from '../domain/toolCall.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
 import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
 import type { Lease } from '../work/lease.ts';
@@ -18,13 +24,18 @@ export interface BegunCall {
 }
 
 /**
- * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record before
- * anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any more. What
- * is built in is carried out here, in the same transaction.
- * @param lease of the claim: when too little is left of it, the call is left to whoever claims it next
+ * Looks at a claimed call and, if it is to be made, puts the beginning of an attempt on record
+ * before anything is sent. Ends what has expired, was interrupted by a crash, or is not wanted any
+ * more. What is built in is carried out here, in the same transaction.
+ * @param lease of the claim: when too little is left of it, the call is left to whoever claims it
+ * next
  * @returns null when nothing is to be sent
  */
-export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, 'covers'>): Promise<BegunCall | null> {
+export async function beginToolCall(
+  deps: Deps,
+  id: string,
+  lease: Pick<Lease, 'covers'>,
+): Promise<BegunCall | null> {
   const begun = await deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     const stored = await lockToolCall(tx, id);
@@ -45,7 +56,13 @@ export async function beginToolCall(deps: Deps, id: string, lease: Pick<Lease, '
     await tx.toolCalls.put(attempt);
     return { call: attempt, tool };
   });
-  return begun && { call: begun.call, address: addressOf(deps, begun.tool), timeoutMs: timeoutMsOf(begun.tool) };
+  return (
+    begun && {
+      call: begun.call,
+      address: addressOf(deps, begun.tool),
+      timeoutMs: timeoutMsOf(begun.tool),
+    }
+  );
 }
 
 /** Nobody has decided yet: until its time is over, it waits on. */
@@ -59,21 +76,24 @@ async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Pro
 /**
  * Rechecks control right before the first attempt: a call that nobody approved is dropped when the
  * customer has written since, or somebody took over; one that a person approved runs in any case.
- * No call is made by another definition than the one it was asked for, or of a tool that is paused: the
- * tool may have been changed at the moment when the call was put on record, or approved.
+ * No call is made by another definition than the one it was asked for, or of a tool that is paused:
+ * the tool may have been changed at the moment when the call was put on record, or approved.
  */
 async function isStillWanted(tx: Tx, call: ToolCall, tool: Tool): Promise<boolean> {
   if (tool.definitionHash !== call.definitionHash) return false;
   if (call.purpose !== 'agent' || call.attempts > 0) return true;
   if (tool.status !== 'live') return false;
   if (call.decision !== null) return true;
-  const conversation = call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
+  const conversation =
+    call.conversationId === null ? null : await tx.conversations.get(call.conversationId);
   return conversation?.status === 'ai_active' && conversation.controlEpoch === call.controlEpoch;
 }
 
 function addressOf({ secrets }: Deps, tool: Tool): ToolAddress {
   if (tool.requestTemplate !== null) {
-    const opened = Object.entries(tool.sealedTemplateSecrets).map(([name, sealed]) => [name, secrets.open(sealed)] as const);
+    const opened = Object.entries(tool.sealedTemplateSecrets).map(
+      ([name, sealed]) => [name, secrets.open(sealed)] as const,
+    );
     return { kind: 'HTTP', template: tool.requestTemplate, secrets: Object.fromEntries(opened) };
   }
   return { kind: 'Webhook', endpoint: tool.endpoint!, secret: secrets.open(tool.sealedSecret!) };

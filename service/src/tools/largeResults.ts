@@ -2,13 +2,17 @@ import type { Deps } from '../domain/deps.ts';
 import { boundResults, lengthOf } from '../domain/operations/boundResults.ts';
 import { LARGE_RESULTS_MOST, type ToolCall } from '../domain/toolCall.ts';
 
-/** What stays when some have to go: the next look is not due before the difference has been stored again. */
+/**
+ * What stays when some have to go: the next look is not due before the difference has been stored
+ * again.
+ */
 const LEFT_OF_LARGE_RESULTS = LARGE_RESULTS_MOST - 6 * 1024 * 1024;
 
 /**
- * Keeps the large results of a store within their bound. All of them have to be read for that, up to 48 MB,
- * so that it is done only when there may be too many: one workspace's large results held up everybody else.
- * Each of several workers counts what it stores itself, and may be beyond the bound by the 6 MiB between.
+ * Keeps the large results of a store within their bound. All of them have to be read for that, up
+ * to 48 MB, so that it is done only when there may be too many: one workspace's large results held
+ * up everybody else. Each of several workers counts what it stores itself, and may be beyond the
+ * bound by the 6 MiB between.
  */
 export class LargeResults {
   /** Characters that may come before the next look; none is known before the first. */
@@ -16,7 +20,10 @@ export class LargeResults {
   #stored = 0;
 
   /** A call has ended with a large result, which is stored. */
-  async add({ store, bounds }: Pick<Deps, 'store' | 'bounds'>, call: Pick<ToolCall, 'resultJson'>): Promise<void> {
+  async add(
+    { store, bounds }: Pick<Deps, 'store' | 'bounds'>,
+    call: Pick<ToolCall, 'resultJson'>,
+  ): Promise<void> {
     this.#stored += lengthOf(call);
     this.#room -= lengthOf(call);
     if (this.#room >= 0) return;

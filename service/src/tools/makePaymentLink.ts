@@ -11,11 +11,17 @@ import { finish, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
- * Makes the payment link that a call of the agent asks for. The link and the end of the call are one
- * transaction, the caller's: whatever dies when, there are both or neither.
- * @returns the call as it ended: succeeded, failed with the reason in words, or cancelled when it is not wanted any more
+ * Makes the payment link that a call of the agent asks for. The link and the end of the call are
+ * one transaction, the caller's: whatever dies when, there are both or neither.
+ * @returns the call as it ended: succeeded, failed with the reason in words, or cancelled when it
+ * is not wanted any more
  */
-export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<ToolCall> {
+export async function makePaymentLink(
+  tx: Tx,
+  deps: Deps,
+  call: ToolCall,
+  now: Date,
+): Promise<ToolCall> {
   const view = await findView(tx, call);
   if (!view) return finish(call, 'cancelled', now);
   const settings = await findAgentSettings(tx, call.workspaceId);
@@ -24,8 +30,19 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {
     const wanted = { ...read.asked, provider: call.provider };
-    const payment = await putPaymentLink(tx, deps, view, wanted, { type: 'agent', name: settings.name }, now);
-    return succeed(call, paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment)), now);
+    const payment = await putPaymentLink(
+      tx,
+      deps,
+      view,
+      wanted,
+      { type: 'agent', name: settings.name },
+      now,
+    );
+    return succeed(
+      call,
+      paymentLinkResult(payment, call.arguments, paymentPageUrl(deps, payment)),
+      now,
+    );
   } catch (error) {
     // It refuses before it writes anything: what the transaction holds is whole.
     if (error instanceof AppError) return refuse(call, error.message, now);
@@ -33,11 +50,27 @@ export async function makePaymentLink(tx: Tx, deps: Deps, call: ToolCall, now: D
   }
 }
 
-async function findView(tx: Tx, { workspaceId, conversationId }: ToolCall): Promise<ConversationView | null> {
+async function findView(
+  tx: Tx,
+  { workspaceId, conversationId }: ToolCall,
+): Promise<ConversationView | null> {
   const workspace = await tx.workspaces.peek(workspaceId);
-  return workspace && conversationId !== null ? loadConversation(tx, workspace, conversationId) : null;
+  return workspace && conversationId !== null
+    ? loadConversation(tx, workspace, conversationId)
+    : null;
 }
 
-/** While the team lets the agent make links at all, one that a person approved is made in any case; another one only while the agent may, is in control, and the customer has written nothing since. */
-const isStillWanted = (call: ToolCall, { status, controlEpoch }: Conversation, settings: AgentSettings): boolean =>
-  paymentLinkPolicyOf(settings) !== 'off' && (call.decision?.approved === true || (paymentLinkPolicyOf(settings) === 'allow' && status === 'ai_active' && controlEpoch === call.controlEpoch));
+/**
+ * While the team lets the agent make links at all, one that a person approved is made in any case;
+ * another one only while the agent may, is in control, and the customer has written nothing since.
+ */
+const isStillWanted = (
+  call: ToolCall,
+  { status, controlEpoch }: Conversation,
+  settings: AgentSettings,
+): boolean =>
+  paymentLinkPolicyOf(settings) !== 'off' &&
+  (call.decision?.approved === true ||
+    (paymentLinkPolicyOf(settings) === 'allow' &&
+      status === 'ai_active' &&
+      controlEpoch === call.controlEpoch));

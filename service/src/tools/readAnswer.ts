@@ -4,7 +4,10 @@ import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { AnswerOrder } from './readAttempt.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-/** Each value takes up to 200 bytes while it is read: half a million of `{}` take 100 MB. 5 MB of ordinary JSON hold some 300,000. */
+/**
+ * Each value takes up to 200 bytes while it is read: half a million of `{}` take 100 MB. 5 MB of
+ * ordinary JSON hold some 300,000.
+ */
 const MAX_VALUES = 500_000;
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
 const EXCERPT_CHARACTERS = 300;
@@ -18,14 +21,24 @@ type Clean = (text: string) => string;
 
 /**
  * Judges an answer by its status, then reads it.
- * @param clean of what is quoted in an error; before it is cut, since half a secret would not be found
+ * @param clean of what is quoted in an error; before it is cut, since half a secret would not be
+ * found
  * @param toText what is kept of a result
  * @see spec section 7 (Calls to a custom tool)
  */
-export function readAnswer(address: ToolAddress, response: Answer, clean: Clean, toText: (result: Json) => string): ToolAttemptResult {
+export function readAnswer(
+  address: ToolAddress,
+  response: Answer,
+  clean: Clean,
+  toText: (result: Json) => string,
+): ToolAttemptResult {
   const { status, durationMs } = response;
   if (status >= 200 && status < 300) return readSuccess(address, response, clean, toText);
-  const fail = (retry: 'later' | 'never', type: 'http_status' | 'redirect', message: string): ToolAttemptResult => ({
+  const fail = (
+    retry: 'later' | 'never',
+    type: 'http_status' | 'redirect',
+    message: string,
+  ): ToolAttemptResult => ({
     type: 'failure',
     retry,
     httpStatus: status,
@@ -33,20 +46,42 @@ export function readAnswer(address: ToolAddress, response: Answer, clean: Clean,
     error: { type, message },
   });
   if (status >= 300 && status < 400 && address.kind === 'Webhook') {
-    return fail('never', 'redirect', `The endpoint answered ${status}; redirects of a Webhook tool are not followed. Give the final address as endpoint.`);
+    return fail(
+      'never',
+      'redirect',
+      `The endpoint answered ${status}; redirects of a Webhook tool are not followed. Give the final address as endpoint.`,
+    );
   }
-  return fail(status >= 500 ? 'later' : 'never', 'http_status', `The endpoint answered ${status}${excerpt(response, clean)}`);
+  return fail(
+    status >= 500 ? 'later' : 'never',
+    'http_status',
+    `The endpoint answered ${status}${excerpt(response, clean)}`,
+  );
 }
 
-function readSuccess(address: ToolAddress, response: Answer, clean: Clean, toText: (result: Json) => string): ToolAttemptResult {
+function readSuccess(
+  address: ToolAddress,
+  response: Answer,
+  clean: Clean,
+  toText: (result: Json) => string,
+): ToolAttemptResult {
   const { status, durationMs } = response;
   try {
-    const result = address.kind === 'Webhook' ? readJson(response, clean) : readAny(response, address.template.response_fields, clean);
+    const result =
+      address.kind === 'Webhook'
+        ? readJson(response, clean)
+        : readAny(response, address.template.response_fields, clean);
     return { type: 'success', httpStatus: status, durationMs, resultJson: toText(result) };
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const message = `The endpoint answered ${status}, but ${error.message[0]!.toLowerCase()}${error.message.slice(1)} ${NOT_DONE}`;
-    return { type: 'failure', retry: 'never', httpStatus: status, durationMs, error: { type: 'invalid_response', message } };
+    return {
+      type: 'failure',
+      retry: 'never',
+      httpStatus: status,
+      durationMs,
+      error: { type: 'invalid_response', message },
+    };
   }
 }
 
@@ -54,23 +89,39 @@ function readSuccess(address: ToolAddress, response: Answer, clean: Clean, toTex
 function readJson({ headers, body }: Answer, clean: Clean): Json {
   if (body.length === 0) throw new JsonError('with an empty body; it has to answer with JSON.');
   const type = headers['content-type'];
-  if (!isJson(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; it has to answer JSON as application/json.`);
+  if (!isJson(type))
+    throw new JsonError(
+      `with Content-Type ${quoted(type, clean)}; it has to answer JSON as application/json.`,
+    );
   return parseJson(decode(body), JSON_LIMITS);
 }
 
 /** An existing API answers JSON, text or nothing. */
-function readAny({ headers, body }: Answer, fields: readonly string[] | undefined, clean: Clean): Json {
+function readAny(
+  { headers, body }: Answer,
+  fields: readonly string[] | undefined,
+  clean: Clean,
+): Json {
   const type = headers['content-type'];
   if (body.length === 0) return null;
-  if (type === undefined || isJson(type)) return selectFields(parseJson(decode(body), JSON_LIMITS), fields);
-  if (fields !== undefined) throw new JsonError(`with Content-Type ${quoted(type, clean)}; response_fields can be taken from JSON only.`);
-  if (!/^text\//i.test(type)) throw new JsonError(`with Content-Type ${quoted(type, clean)}; only JSON and text can be read.`);
+  if (type === undefined || isJson(type))
+    return selectFields(parseJson(decode(body), JSON_LIMITS), fields);
+  if (fields !== undefined)
+    throw new JsonError(
+      `with Content-Type ${quoted(type, clean)}; response_fields can be taken from JSON only.`,
+    );
+  if (!/^text\//i.test(type))
+    throw new JsonError(
+      `with Content-Type ${quoted(type, clean)}; only JSON and text can be read.`,
+    );
   return decode(body);
 }
 
-const isJson = (type: string | undefined) => type !== undefined && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+const isJson = (type: string | undefined) =>
+  type !== undefined && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
 
-const quoted = (type: string | undefined, clean: Clean) => JSON.stringify(clean(type ?? '').slice(0, 100));
+const quoted = (type: string | undefined, clean: Clean) =>
+  JSON.stringify(clean(type ?? '').slice(0, 100));
 
 function decode(body: Uint8Array): string {
   try {
@@ -83,5 +134,7 @@ function decode(body: Uint8Array): string {
 /** What the endpoint said about it, for whoever mends it. */
 function excerpt({ body }: Answer, clean: Clean): string {
   const text = clean(new TextDecoder().decode(body)).trim();
-  return text === '' ? '.' : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
+  return text === ''
+    ? '.'
+    : `: ${[...text.slice(0, 2 * EXCERPT_CHARACTERS)].slice(0, EXCERPT_CHARACTERS).join('')}`;
 }

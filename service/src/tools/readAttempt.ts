@@ -8,25 +8,38 @@ import type { ToolAddress } from './toolRequest.ts';
 /** An answer to be read, and how it was asked for. Plain data: it goes to a thread. */
 export interface AnswerOrder {
   readonly address: ToolAddress;
-  readonly response: Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & { readonly body: Uint8Array };
+  readonly response: Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
+    readonly body: Uint8Array;
+  };
 }
 
 /** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
 const secretsOf = (address: ToolAddress): readonly string[] =>
-  address.kind === 'Webhook' ? [address.secret, address.secret.replace(/^whsec_/, '')] : Object.values(address.secrets);
+  address.kind === 'Webhook'
+    ? [address.secret, address.secret.replace(/^whsec_/, '')]
+    : Object.values(address.secrets);
 
-/** Takes a tool's secrets out of a text, and what cannot be said or stored anywhere: half characters and NUL. */
+/**
+ * Takes a tool's secrets out of a text, and what cannot be said or stored anywhere: half characters
+ * and NUL.
+ */
 export function cleaner(address: ToolAddress): (text: string) => string {
   const withoutSecrets = scrubber(secretsOf(address));
   return (text) => withoutSecrets(text).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Judges and reads an answer. An endpoint may echo what it was sent: secrets are cut out of what is stored or shown. */
+/**
+ * Judges and reads an answer. An endpoint may echo what it was sent: secrets are cut out of what is
+ * stored or shown.
+ */
 export function readAttempt({ address, response }: AnswerOrder): ToolAttemptResult {
   const clean = cleaner(address);
   const secrets = secretsOf(address);
-  const cleanNumber = (number: number): Json => (secrets.includes(String(number)) ? clean(String(number)) : number);
-  const result = readAnswer(address, response, clean, (json) => JSON.stringify(mapStrings(json, clean, cleanNumber)));
+  const cleanNumber = (number: number): Json =>
+    secrets.includes(String(number)) ? clean(String(number)) : number;
+  const result = readAnswer(address, response, clean, (json) =>
+    JSON.stringify(mapStrings(json, clean, cleanNumber)),
+  );
   if (result.type === 'success') return result;
   return { ...result, error: { ...result.error, message: clean(result.error.message) } };
 }

@@ -7,18 +7,32 @@ import { endToolCall } from './endToolCall.ts';
 import type { LargeResults } from './largeResults.ts';
 
 /**
- * Writes what an attempt came to, in one transaction: the next attempt's time, or the end of the call
- * and what follows from it. Nothing, when the call has moved on since: the process stood still for longer
- * than its lease, and another one has taken over.
+ * Writes what an attempt came to, in one transaction: the next attempt's time, or the end of the
+ * call and what follows from it. Nothing, when the call has moved on since: the process stood still
+ * for longer than its lease, and another one has taken over.
  * @param made the call as it was sent, with the attempt's number
  */
-export async function recordToolResult(deps: Deps, made: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[], largeResults: LargeResults): Promise<void> {
-  const recorded = await deps.store.transaction((tx) => record(tx, deps, made, result, retryDelaysMs));
+export async function recordToolResult(
+  deps: Deps,
+  made: Pick<ToolCall, 'id' | 'attempts'>,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+  largeResults: LargeResults,
+): Promise<void> {
+  const recorded = await deps.store.transaction((tx) =>
+    record(tx, deps, made, result, retryDelaysMs),
+  );
   // By itself: calls of other conversations make room, and none of them is waited for above.
   if (recorded?.hasLargeResult) await largeResults.add(deps, recorded);
 }
 
-async function record(tx: Tx, deps: Deps, { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>, result: ToolAttemptResult, retryDelaysMs: readonly number[]): Promise<ToolCall | null> {
+async function record(
+  tx: Tx,
+  deps: Deps,
+  { id, attempts }: Pick<ToolCall, 'id' | 'attempts'>,
+  result: ToolAttemptResult,
+  retryDelaysMs: readonly number[],
+): Promise<ToolCall | null> {
   const now = deps.clock.now();
   const before = await lockToolCall(tx, id);
   if (!before?.isUnderWay || before.attempts !== attempts) return null;

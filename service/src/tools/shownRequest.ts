@@ -15,18 +15,24 @@ export interface ShownRequest {
 }
 
 /**
- * The request that a call sent, made again from the tool's definition and the call's arguments. It is
- * made without opening any secret: `[secret]` stands for those of the template, and signatures are
- * shortened to their form.
- * @returns why there is nothing to show: `changed` when the tool was changed since, `not_made` when the
- *   arguments make no request
+ * The request that a call sent, made again from the tool's definition and the call's arguments. It
+ * is made without opening any secret: `[secret]` stands for those of the template, and signatures
+ * are shortened to their form.
+ * @returns why there is nothing to show: `changed` when the tool was changed since, `not_made` when
+ * the arguments make no request
  * @see design section 3, Custom tools ("scrubbed from what is stored or shown")
  */
 export function showRequest(tool: Tool, call: ToolCall): ShownRequest | 'changed' | 'not_made' {
   if (tool.definitionHash !== call.definitionHash) return 'changed';
   try {
-    const { method, url, headers, body } = toolRequest(withoutSecrets(tool), envelopeOf(call), new Date(call.createdAt));
-    const shown = Object.entries(headers).map(([name, value]) => [name, shortenSignature(name, value)] as const);
+    const { method, url, headers, body } = toolRequest(
+      withoutSecrets(tool),
+      envelopeOf(call),
+      new Date(call.createdAt),
+    );
+    const shown = Object.entries(headers).map(
+      ([name, value]) => [name, shortenSignature(name, value)] as const,
+    );
     return { method, url, headers: shown, body: body === undefined ? null : String(body) };
   } catch (error) {
     if (error instanceof RequestRenderError) return 'not_made';
@@ -35,11 +41,20 @@ export function showRequest(tool: Tool, call: ToolCall): ShownRequest | 'changed
 }
 
 function withoutSecrets(tool: Tool): ToolAddress {
-  if (tool.requestTemplate === null) return { kind: 'Webhook', endpoint: tool.endpoint!, secret: 'whsec_' };
+  if (tool.requestTemplate === null)
+    return { kind: 'Webhook', endpoint: tool.endpoint!, secret: 'whsec_' };
   const secrets = Object.keys(tool.sealedTemplateSecrets).map((name) => [name, SECRET_PLACE]);
-  return { kind: 'HTTP', template: tool.requestTemplate, secrets: Object.fromEntries(secrets) as Record<string, string> };
+  return {
+    kind: 'HTTP',
+    template: tool.requestTemplate,
+    secrets: Object.fromEntries(secrets) as Record<string, string>,
+  };
 }
 
-const SIGNATURES: Readonly<Record<string, RegExp>> = { 'x-service-signature': /(?<=v1=)[^,]+/g, 'webhook-signature': /(?<=v1,)\S+/g };
+const SIGNATURES: Readonly<Record<string, RegExp>> = {
+  'x-service-signature': /(?<=v1=)[^,]+/g,
+  'webhook-signature': /(?<=v1,)\S+/g,
+};
 
-const shortenSignature = (name: string, value: string) => (Object.hasOwn(SIGNATURES, name) ? value.replace(SIGNATURES[name]!, '…') : value);
+const shortenSignature = (name: string, value: string) =>
+  Object.hasOwn(SIGNATURES, name) ? value.replace(SIGNATURES[name]!, '…') : value;

@@ -10,7 +10,11 @@ const MEBIBYTE = 1024 * 1024;
 /** How a tool is called: what an attempt needs to know of the tool, secrets in the clear. */
 export type ToolAddress =
   | { readonly kind: 'Webhook'; readonly endpoint: string; readonly secret: string }
-  | { readonly kind: 'HTTP'; readonly template: RequestTemplate; readonly secrets: Readonly<Record<string, string>> };
+  | {
+      readonly kind: 'HTTP';
+      readonly template: RequestTemplate;
+      readonly secrets: Readonly<Record<string, string>>;
+    };
 
 /** The call as its receiver knows it, the same for every attempt. */
 export interface Envelope {
@@ -35,23 +39,44 @@ type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
  * @see spec section 4 (Outbound call: webhook tool, HTTP tool), section 8
  */
 export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
-  return address.kind === 'Webhook' ? webhookRequest(address, envelope, now) : httpRequest(address, envelope);
+  return address.kind === 'Webhook'
+    ? webhookRequest(address, envelope, now)
+    : httpRequest(address, envelope);
 }
 
 /** Signed for this moment with the tool's secret; redirects are not followed. */
-function webhookRequest({ endpoint, secret }: ToolAddress & { kind: 'Webhook' }, envelope: Envelope, now: Date): Request {
+function webhookRequest(
+  { endpoint, secret }: ToolAddress & { kind: 'Webhook' },
+  envelope: Envelope,
+  now: Date,
+): Request {
   const body = JSON.stringify(envelope);
-  const headers = { 'content-type': 'application/json', 'user-agent': USER_AGENT, ...signatureHeaders(envelope.tool_call_id, body, [secret], now) };
-  return { url: endpoint, method: 'POST', headers, body, maxBytes: MEBIBYTE, onTooLarge: 'fail', maxRedirects: 0 };
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': USER_AGENT,
+    ...signatureHeaders(envelope.tool_call_id, body, [secret], now),
+  };
+  return {
+    url: endpoint,
+    method: 'POST',
+    headers,
+    body,
+    maxBytes: MEBIBYTE,
+    onTooLarge: 'fail',
+    maxRedirects: 0,
+  };
 }
 
 const OWN_HEADERS = { 'user-agent': USER_AGENT, accept: 'application/json, text/*;q=0.5' };
 
 /**
- * In the API's own shape, without a signature; up to five redirects, each a public https:// address. Another
- * origin gets none of the template's headers: a secret may stand in any of them.
+ * In the API's own shape, without a signature; up to five redirects, each a public https://
+ * address. Another origin gets none of the template's headers: a secret may stand in any of them.
  */
-function httpRequest({ template, secrets }: ToolAddress & { kind: 'HTTP' }, envelope: Envelope): Request {
+function httpRequest(
+  { template, secrets }: ToolAddress & { kind: 'HTTP' },
+  envelope: Envelope,
+): Request {
   const rendered = renderRequest(template, {
     arguments: envelope.arguments,
     conversationId: envelope.conversation_id,
@@ -59,5 +84,12 @@ function httpRequest({ template, secrets }: ToolAddress & { kind: 'HTTP' }, enve
     secrets,
   });
   const headers = { ...OWN_HEADERS, ...rendered.headers };
-  return { ...rendered, headers, headersElsewhere: OWN_HEADERS, maxBytes: 5 * MEBIBYTE, onTooLarge: 'fail', maxRedirects: 5 };
+  return {
+    ...rendered,
+    headers,
+    headersElsewhere: OWN_HEADERS,
+    maxBytes: 5 * MEBIBYTE,
+    onTooLarge: 'fail',
+    maxRedirects: 5,
+  };
 }

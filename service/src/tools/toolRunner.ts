@@ -25,15 +25,18 @@ export interface ToolRunnerOptions {
   readonly retryDelaysMs: readonly number[];
 }
 
-/** Calls of one workspace under way at once: eight tools that hang take all of them, and none of another workspace's. */
+/**
+ * Calls of one workspace under way at once: eight tools that hang take all of them, and none of
+ * another workspace's.
+ */
 const MOST_IN_FLIGHT = 128;
 const MOST_IN_FLIGHT_A_TOOL = 16;
 /** How long calls that are under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 
 /**
- * Makes the tool calls that are due: test calls, the agent's, approved ones. Each attempt is on record
- * before it is sent, so that after a crash nothing is made twice that must not be.
+ * Makes the tool calls that are due: test calls, the agent's, approved ones. Each attempt is on
+ * record before it is sent, so that after a crash nothing is made twice that must not be.
  * @see spec section 7; design section 3, Custom tools
  */
 export class ToolRunner {
@@ -57,11 +60,15 @@ export class ToolRunner {
       atShare: { bounds: options.deps.bounds, bound: 'workspace_tool_calls' },
       leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
       freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
-      run: async (jobs, done, lease) => void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
+      run: async (jobs, done, lease) =>
+        void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });
   }
 
-  /** Takes no more work and gives what is under way a moment to end; the rest is taken up after a start, as after a crash. */
+  /**
+   * Takes no more work and gives what is under way a moment to end; the rest is taken up after a
+   * start, as after a crash.
+   */
   async stop(): Promise<void> {
     const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
     await this.#loop.stop();
@@ -74,7 +81,11 @@ export class ToolRunner {
     try {
       await this.#attempt(id, lease);
     } catch (error) {
-      if (!this.#stopping.signal.aborted) this.#options.log.error({ err: error, tool_call: id }, 'a tool call could not be made or recorded');
+      if (!this.#stopping.signal.aborted)
+        this.#options.log.error(
+          { err: error, tool_call: id },
+          'a tool call could not be made or recorded',
+        );
     } finally {
       this.#count(group, -1);
     }
@@ -85,12 +96,30 @@ export class ToolRunner {
     const begun = await this.#loop.record(() => beginToolCall(deps, id, lease));
     if (!begun) return;
     const { call, address, timeoutMs } = begun;
-    const at = { workspaceId: call.workspaceId, now: deps.clock.now(), timeoutMs, signal: this.#stopping.signal };
-    const result = await attemptToolCall({ outbound, reader: this.#reader }, address, envelopeOf(call), at);
-    const about = { tool_call: id, tool: call.tool, attempt: call.attempts, status: result.httpStatus, duration_ms: result.durationMs };
+    const at = {
+      workspaceId: call.workspaceId,
+      now: deps.clock.now(),
+      timeoutMs,
+      signal: this.#stopping.signal,
+    };
+    const result = await attemptToolCall(
+      { outbound, reader: this.#reader },
+      address,
+      envelopeOf(call),
+      at,
+    );
+    const about = {
+      tool_call: id,
+      tool: call.tool,
+      attempt: call.attempts,
+      status: result.httpStatus,
+      duration_ms: result.durationMs,
+    };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
-    await this.#loop.record(() => recordToolResult(deps, call, result, retryDelaysMs, this.#largeResults));
+    await this.#loop.record(() =>
+      recordToolResult(deps, call, result, retryDelaysMs, this.#largeResults),
+    );
   }
 
   #count(tool: string, by: 1 | -1): void {

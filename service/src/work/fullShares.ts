@@ -4,7 +4,10 @@ import type { FairPool } from '../limits/fairPool.ts';
 /** How often it is asked whether a share that has all its places has more to do. */
 const ASK_EVERY_MS = 1000;
 
-/** The shares that have all the places they may, and which of them have more that waits: told once each. */
+/**
+ * The shares that have all the places they may, and which of them have more that waits: told once
+ * each.
+ */
 export class FullShares {
   readonly #places: FairPool;
   readonly #atShare: { readonly bounds: Bounds; readonly bound: BoundName };
@@ -22,11 +25,15 @@ export class FullShares {
     this.#withRoom = [...this.#shares.keys()].filter((share) => this.#places.freeFor(share) > 0);
   }
 
-  /** @param claimed the shares that were given places; one that could have had some and was given none has no more to do */
+  /**
+   * @param claimed the shares that were given places; one that could have had some and was given
+   * none has no more to do
+   */
   afterClaim(claimed: ReadonlySet<string>): void {
     for (const share of this.#withRoom) if (!claimed.has(share)) this.#shares.delete(share);
     for (const share of claimed) {
-      if (this.#places.freeFor(share) === 0 && !this.#shares.has(share)) this.#shares.set(share, -Infinity);
+      if (this.#places.freeFor(share) === 0 && !this.#shares.has(share))
+        this.#shares.set(share, -Infinity);
     }
   }
 

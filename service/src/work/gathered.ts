@@ -1,6 +1,9 @@
 /** At most so many at once: the event loop is not held for longer than a few milliseconds. */
 const MOST_AT_ONCE = 100;
-/** More at the same time would only wait for each other's locks; what comes meanwhile goes together afterwards. */
+/**
+ * More at the same time would only wait for each other's locks; what comes meanwhile goes together
+ * afterwards.
+ */
 const MOST_GOES = 2;
 
 interface Waiting<Item, Result> {
@@ -9,9 +12,10 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Does one by one what is asked for one by one, but all that one turn of the event loop asks for, or that
- * comes while others are being done, in one go: a burst of results is one transaction, not one for each.
- * When a go fails, each of its items is tried alone, so that one that cannot be done takes no other with it.
+ * Does one by one what is asked for one by one, but all that one turn of the event loop asks for,
+ * or that comes while others are being done, in one go: a burst of results is one transaction, not
+ * one for each. When a go fails, each of its items is tried alone, so that one that cannot be done
+ * takes no other with it.
  */
 export class Gathered<Item, Result> {
   readonly #doAll: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -23,7 +27,10 @@ export class Gathered<Item, Result> {
    * @param doAll gives a result for each item, in their order, or has done nothing
    * @param failsAll whether an error has nothing to do with any single item
    */
-  constructor(doAll: (items: readonly Item[]) => Promise<readonly Result[]>, failsAll: (error: unknown) => boolean) {
+  constructor(
+    doAll: (items: readonly Item[]) => Promise<readonly Result[]>,
+    failsAll: (error: unknown) => boolean,
+  ) {
     this.#doAll = doAll;
     this.#failsAll = failsAll;
   }
@@ -51,7 +58,8 @@ export class Gathered<Item, Result> {
       waiting.forEach(({ settled }, i) => settled.resolve(results[i]!));
     } catch (error) {
       const failsAll = this.#failsAll(error);
-      if (waiting.length === 1 || failsAll) for (const { settled } of waiting) settled.reject(error);
+      if (waiting.length === 1 || failsAll)
+        for (const { settled } of waiting) settled.reject(error);
       else await Promise.all(waiting.map((each) => this.#go([each])));
       // What waits behind them would fail in the same way, one go after the other.
       if (failsAll) for (const { settled } of this.#waiting.splice(0)) settled.reject(error);

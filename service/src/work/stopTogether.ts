@@ -5,7 +5,9 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
-/** Parts of the service that are stopped at the same time, and waited for together, not for ever. */
+/**
+ * Parts of the service that are stopped at the same time, and waited for together, not for ever.
+ */
 export class StopTogether {
   readonly #parts = new Map<string, Stoppable>();
 
@@ -15,7 +17,10 @@ export class StopTogether {
     return part;
   }
 
-  /** @returns when all have stopped, or after `limitMs`, with a line in the log that names those that have not */
+  /**
+   * @returns when all have stopped, or after `limitMs`, with a line in the log that names those
+   * that have not
+   */
   async stop(limitMs: number, log: Pick<Logger, 'warn' | 'error'>): Promise<void> {
     const left = new Set(this.#parts.keys());
     const each = [...this.#parts].map(async ([name, part]) => {
@@ -27,7 +32,10 @@ export class StopTogether {
       left.delete(name);
     });
     if (await isDoneWithin(Promise.all(each), limitMs)) return;
-    log.warn({ parts: [...left] }, 'the stop waits no longer; what is not finished is done after the next start');
+    log.warn(
+      { parts: [...left] },
+      'the stop waits no longer; what is not finished is done after the next start',
+    );
   }
 }
 

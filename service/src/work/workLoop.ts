@@ -2,7 +2,14 @@ import type { Logger } from 'pino';
 import { systemClock, type SteadyClock } from '../domain/clock.ts';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 import { FairPool } from '../limits/fairPool.ts';
-import { shareOf, StoreUnavailable, type ClaimRequest, type Job, type Schema, type Store } from '../store/store.ts';
+import {
+  shareOf,
+  StoreUnavailable,
+  type ClaimRequest,
+  type Job,
+  type Schema,
+  type Store,
+} from '../store/store.ts';
 import { FullShares } from './fullShares.ts';
 import { Lease } from './lease.ts';
 import { persistently } from './persistently.ts';
@@ -14,8 +21,9 @@ export interface WorkLoopOptions {
   readonly clock?: SteadyClock;
   readonly queue: string;
   /**
-   * Jobs of one workspace under way at once, over all its groups, while no other has any. All workspaces
-   * together have up to twice as many: one more finds a place at once, whatever the others do.
+   * Jobs of one workspace under way at once, over all its groups, while no other has any. All
+   * workspaces together have up to twice as many: one more finds a place at once, whatever the
+   * others do.
    */
   readonly mostInFlight: number;
   /** Told when a workspace has its share of the places and more that waits. */
@@ -34,8 +42,8 @@ export const LEASE_MARGIN_MS = 30_000;
 const HEARTBEAT_MS = 2000;
 
 /**
- * Claims what is due in one queue and has it done, as long as it runs. It holds nothing that a crash
- * could lose: what was claimed and not completed is claimed again.
+ * Claims what is due in one queue and has it done, as long as it runs. It holds nothing that a
+ * crash could lose: what was claimed and not completed is claimed again.
  */
 export class WorkLoop {
   readonly #options: WorkLoopOptions;
@@ -55,7 +63,8 @@ export class WorkLoop {
   constructor(options: WorkLoopOptions) {
     this.#options = options;
     this.#places = new FairPool(2 * options.mostInFlight);
-    this.#full = options.atShare === undefined ? null : new FullShares(this.#places, options.atShare);
+    this.#full =
+      options.atShare === undefined ? null : new FullShares(this.#places, options.atShare);
     this.#stopListening = options.store.onWork(() => this.wake(), options.queue);
     this.wake();
   }
@@ -73,12 +82,18 @@ export class WorkLoop {
     while (this.#batches.size > 0) await Promise.allSettled(this.#batches);
   }
 
-  /** Reads what a claimed job is about, or writes what came of it, through an outage of the store. At a stop it gives up after three seconds. */
+  /**
+   * Reads what a claimed job is about, or writes what came of it, through an outage of the store.
+   * At a stop it gives up after three seconds.
+   */
   record<T>(write: () => Promise<T>): Promise<T> {
     return persistently(write, this.#stopping.signal);
   }
 
-  /** Looks for work soon: a slot has become free. Many signals in one go of the event loop make one turn. */
+  /**
+   * Looks for work soon: a slot has become free. Many signals in one go of the event loop make one
+   * turn.
+   */
   wake(): void {
     if (this.#wakeQueued || this.#stopping.signal.aborted) return;
     this.#wakeQueued = true;
@@ -102,7 +117,8 @@ export class WorkLoop {
       } while (this.#turnAgain && !this.#stopping.signal.aborted);
       this.#turnWithin(await this.#msUntilDue());
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) this.#options.log.error({ err: error, queue: this.#options.queue }, 'a work loop stumbled');
+      if (!(error instanceof StoreUnavailable))
+        this.#options.log.error({ err: error, queue: this.#options.queue }, 'a work loop stumbled');
       this.#turnWithin(HEARTBEAT_MS);
     } finally {
       this.#turning = false;
@@ -138,7 +154,13 @@ export class WorkLoop {
     if (this.#stopping.signal.aborted || free === 0) return;
     const lease = new Lease(clock, leaseMs);
     this.#full?.beforeClaim();
-    const jobs = await store.claim({ queue, limit: free, places: this.#places, freeSlots, leaseMs });
+    const jobs = await store.claim({
+      queue,
+      limit: free,
+      places: this.#places,
+      freeSlots,
+      leaseMs,
+    });
     // What a stop came upon is neither begun nor lost: the next process claims it.
     if (this.#stopping.signal.aborted) return;
     const leave = new Map(jobs.map((job) => [job.id, this.#places.enter(shareOf(job.group))]));

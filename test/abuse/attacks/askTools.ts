@@ -1,5 +1,6 @@
-// Visitors of one workspace, each from an address of their own, who ask for its slow tools. Eight of those filled the
-// 128 places for calls under way: another tenant's call took 117 s instead of 24 ms.
+// Visitors of one workspace, each from an address of their own, who ask for its slow tools. Eight
+// of those filled the 128 places for calls under way: another tenant's call took 117 s instead of
+// 24 ms.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { attack, inParallel, openChat, send, stranger, type Target } from './attack.ts';
@@ -21,7 +22,12 @@ await attack<Args>(async ({ url, workspace, visitors, texts }, run) => {
     if (n >= visitors) return false;
     const token = await openChat(url, workspace, stranger(n), run.tally);
     if (token === null) return true;
-    const { status } = await send(url, { path: '/api/chat/messages', from: stranger(n), token, json: { text: texts[n % texts.length], client_message_id: randomUUID() } });
+    const { status } = await send(url, {
+      path: '/api/chat/messages',
+      from: stranger(n),
+      token,
+      json: { text: texts[n % texts.length], client_message_id: randomUUID() },
+    });
     run.tally(`messages ${status}`);
     return true;
   });

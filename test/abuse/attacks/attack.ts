@@ -1,4 +1,5 @@
-// The attacker's side: a process of its own, bounded in time, that ends with the one that started it.
+// The attacker's side: a process of its own, bounded in time, that ends with the one that started
+// it.
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { once } from 'node:events';
 
@@ -26,10 +27,13 @@ export interface Attack {
 const GRACE_MS = 60_000;
 
 /** Runs the attack that this process is for; its arguments come as JSON. */
-export async function attack<Args extends Target>(run: (args: Args, attack: Attack) => Promise<void>): Promise<void> {
+export async function attack<Args extends Target>(
+  run: (args: Args, attack: Attack) => Promise<void>,
+): Promise<void> {
   const args = JSON.parse(process.argv[2]!) as Args;
   const { hostname } = new URL(args.url);
-  if (hostname !== '127.0.0.1' && hostname !== '[::1]') throw new Error(`An attack on ${hostname}: only this machine may be attacked.`);
+  if (hostname !== '127.0.0.1' && hostname !== '[::1]')
+    throw new Error(`An attack on ${hostname}: only this machine may be attacked.`);
   const counts: Record<string, number> = {};
   const over = new AbortController();
   process.on('disconnect', () => process.exit(1));
@@ -46,7 +50,11 @@ export async function attack<Args extends Target>(run: (args: Args, attack: Atta
 }
 
 /** So many loops at once, until the attack is over or `run` says false. */
-export async function inParallel(count: number, { isOver }: Pick<Attack, 'isOver'>, run: (worker: number, turn: number) => Promise<unknown>): Promise<void> {
+export async function inParallel(
+  count: number,
+  { isOver }: Pick<Attack, 'isOver'>,
+  run: (worker: number, turn: number) => Promise<unknown>,
+): Promise<void> {
   const work = async (worker: number) => {
     for (let turn = 0; !isOver(); turn += 1) if ((await run(worker, turn)) === false) return;
   };
@@ -66,13 +74,22 @@ export interface Sending {
 }
 
 /** One request, and its whole answer. A broken connection is status 0. */
-export async function send(url: string, { method = 'POST', path, from, token, json, form }: Sending): Promise<{ status: number; text: string }> {
+export async function send(
+  url: string,
+  { method = 'POST', path, from, token, json, form }: Sending,
+): Promise<{ status: number; text: string }> {
   const body = form === undefined ? JSON.stringify(json) : new URLSearchParams(form).toString();
   const options: RequestOptions = {
     method,
     agent,
     headers: {
-      ...(body === undefined ? {} : { 'content-type': form === undefined ? 'application/json' : 'application/x-www-form-urlencoded', 'content-length': Buffer.byteLength(body) }),
+      ...(body === undefined
+        ? {}
+        : {
+            'content-type':
+              form === undefined ? 'application/json' : 'application/x-www-form-urlencoded',
+            'content-length': Buffer.byteLength(body),
+          }),
       ...(from === undefined ? {} : { 'x-forwarded-for': from }),
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
@@ -93,8 +110,17 @@ export async function send(url: string, { method = 'POST', path, from, token, js
 export const stranger = (n: number): string => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 
 /** A new chat of a workspace. @returns its token; null when it was refused */
-export async function openChat(url: string, workspace: string, from: string, tally: Tally): Promise<string | null> {
-  const { status, text } = await send(url, { path: '/api/chat/sessions', from, json: { workspace } });
+export async function openChat(
+  url: string,
+  workspace: string,
+  from: string,
+  tally: Tally,
+): Promise<string | null> {
+  const { status, text } = await send(url, {
+    path: '/api/chat/sessions',
+    from,
+    json: { workspace },
+  });
   tally(`sessions ${status}`);
   return status === 201 ? (JSON.parse(text) as { token: string }).token : null;
 }

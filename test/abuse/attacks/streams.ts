@@ -21,14 +21,19 @@ await attack<Args>(async ({ url, workspace, addresses, sessions, each }, run) =>
     if (n >= sessions) return false;
     const from = stranger(n % addresses);
     const token = await openChat(url, workspace, from, run.tally);
-    for (let stream = 0; token !== null && stream < each && !run.isOver(); stream += 1) await open(from, token);
+    for (let stream = 0; token !== null && stream < each && !run.isOver(); stream += 1)
+      await open(from, token);
     return true;
   });
   run.begun();
   if (!run.isOver()) await once(run.over, 'abort');
 
   async function open(from: string, token: string): Promise<void> {
-    const outgoing = request(new URL('/api/chat/stream', url), { agent, signal: run.over, headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from } });
+    const outgoing = request(new URL('/api/chat/stream', url), {
+      agent,
+      signal: run.over,
+      headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': from },
+    });
     outgoing.on('error', () => {});
     outgoing.end();
     try {

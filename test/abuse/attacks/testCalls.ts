@@ -1,5 +1,5 @@
-// Test calls of tools, as many as are asked for. The large results of one workspace cut those of another, since all
-// workspaces shared 48 MiB, of which the newest were kept whole.
+// Test calls of tools, as many as are asked for. The large results of one workspace cut those of
+// another, since all workspaces shared 48 MiB, of which the newest were kept whole.
 import { attack, inParallel, send, type Target } from './attack.ts';
 
 interface Args extends Target {
@@ -15,7 +15,11 @@ await attack<Args>(async ({ url, key, tools, calls, connections }, run) => {
   await inParallel(connections, run, async () => {
     const n = next++;
     if (n >= calls) return false;
-    const { status } = await send(url, { path: `/api/tools/${tools[n % tools.length]}/test`, token: key, json: { arguments: {} } });
+    const { status } = await send(url, {
+      path: `/api/tools/${tools[n % tools.length]}/test`,
+      token: key,
+      json: { arguments: {} },
+    });
     run.tally(`calls ${status}`);
     return true;
   });

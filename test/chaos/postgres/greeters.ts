@@ -24,16 +24,27 @@ export async function startGreeters(urls: readonly string[]): Promise<Greeters> 
   /** Until there is an answer of this status: no answer, and a 503, are asked again. */
   const insist = async (status: number, token: string | null, path: string, body: unknown) => {
     for (;;) {
-      const answer = await Promise.race([api(token).post(path, body).catch(() => null), sleep(PATIENCE_MS, null)]);
+      const answer = await Promise.race([
+        api(token)
+          .post(path, body)
+          .catch(() => null),
+        sleep(PATIENCE_MS, null),
+      ]);
       if (answer?.status === status) return answer.body;
-      if (answer !== null && answer.status !== 503) throw new Error(`${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
+      if (answer !== null && answer.status !== 503)
+        throw new Error(
+          `${path} was answered with ${answer.status}: ${JSON.stringify(answer.body)}`,
+        );
       await sleep(AGAIN_MS);
     }
   };
   const greet = async () => {
     while (!stopping) {
       const { token } = await insist(201, null, '/api/chat/sessions', {});
-      const { conversation_id: id } = await insist(202, token, '/api/chat/messages', { text: 'Hello', client_message_id: randomUUID() });
+      const { conversation_id: id } = await insist(202, token, '/api/chat/messages', {
+        text: 'Hello',
+        client_message_id: randomUUID(),
+      });
       conversations.push(id as string);
       await sleep(PAUSE_MS);
     }

@@ -4,7 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { randomFrom } from '../../helpers/flakyProxy.ts';
-import { sharedTestCa, startTlsReceiver, writeTlsFiles, type ReceivedRequest, type TlsFiles, type TlsReceiver } from '../../helpers/tls.ts';
+import {
+  sharedTestCa,
+  startTlsReceiver,
+  writeTlsFiles,
+  type ReceivedRequest,
+  type TlsFiles,
+  type TlsReceiver,
+} from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer } from '../../postgres/server.ts';
 import { DeliveryLedger } from '../deliveryLedger.ts';
@@ -14,14 +21,25 @@ import { startGreeters, type Greeters } from './greeters.ts';
 const ROUNDS = Number(process.env.CHAOS_ROUNDS ?? 40);
 const SEED = Number(process.env.CHAOS_SEED ?? randomInt(1_000_000));
 
-const KINDS = ['kill -9 of a worker', 'kill -9 of an API process', 'kill -9 of both', 'restart of PostgreSQL', 'crash of PostgreSQL', 'all connections cut', 'a worker that stands still'] as const;
+const KINDS = [
+  'kill -9 of a worker',
+  'kill -9 of an API process',
+  'kill -9 of both',
+  'restart of PostgreSQL',
+  'crash of PostgreSQL',
+  'all connections cut',
+  'a worker that stands still',
+] as const;
 type Kind = (typeof KINDS)[number];
 
 const APIS = [0, 1];
 const WORKERS = [2, 3];
 const LONGEST_ROUND_MS = 1500;
 const DELIVERY_TIMEOUT_MS = 1000;
-/** A worker that stands still does so for longer than the lease of a delivery, which is the longest attempt and half a minute. */
+/**
+ * A worker that stands still does so for longer than the lease of a delivery, which is the longest
+ * attempt and half a minute.
+ */
 const STILL_MS = DELIVERY_TIMEOUT_MS + 30_000 + 5_000;
 const SETTLED_MS = 300_000;
 
@@ -57,37 +75,57 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     response.writeHead(200).end('ok');
   };
 
-  beforeAll(async () => {
-    server = await startPostgres({ fsync: false });
-    receiver = await startTlsReceiver(answer);
-    tls = await writeTlsFiles(await sharedTestCa());
-    cluster = await startCluster(['api', 'api', 'worker', 'worker'], {
-      databaseUrl: server.url,
-      caFile: tls.caFile,
-      env: { DELIVERY_RETRY_DELAYS_MS: '100,200,400', DELIVERY_TIMEOUT_MS: String(DELIVERY_TIMEOUT_MS), AGENT_QUIET_MS: '100', LOG_LEVEL: 'warn' },
-    });
-    const { api } = cluster.processes[0]!;
-    expect((await api.patch('/api/agent', { enabled: true })).status).toBe(200);
-    for (const path of [STEADY, FLAKY]) {
-      for (const event of EVENTS) {
-        const { body } = await api.post('/api/hooks', { event, target_url: receiver.url + path, source: 'n8n' });
-        ledger.learn(path, body.secret);
-        hooks.push({ path, id: body.id });
+  beforeAll(
+    async () => {
+      server = await startPostgres({ fsync: false });
+      receiver = await startTlsReceiver(answer);
+      tls = await writeTlsFiles(await sharedTestCa());
+      cluster = await startCluster(['api', 'api', 'worker', 'worker'], {
+        databaseUrl: server.url,
+        caFile: tls.caFile,
+        env: {
+          DELIVERY_RETRY_DELAYS_MS: '100,200,400',
+          DELIVERY_TIMEOUT_MS: String(DELIVERY_TIMEOUT_MS),
+          AGENT_QUIET_MS: '100',
+          LOG_LEVEL: 'warn',
+        },
+      });
+      const { api } = cluster.processes[0]!;
+      expect((await api.patch('/api/agent', { enabled: true })).status).toBe(200);
+      for (const path of [STEADY, FLAKY]) {
+        for (const event of EVENTS) {
+          const { body } = await api.post('/api/hooks', {
+            event,
+            target_url: receiver.url + path,
+            source: 'n8n',
+          });
+          ledger.learn(path, body.secret);
+          hooks.push({ path, id: body.id });
+        }
       }
-    }
-    const urls = APIS.map((index) => cluster.processes[index]!.url);
-    [writers, greeters] = await Promise.all([startWriters(urls, cluster.apiKey), startGreeters(urls)]);
+      const urls = APIS.map((index) => cluster.processes[index]!.url);
+      [writers, greeters] = await Promise.all([
+        startWriters(urls, cluster.apiKey),
+        startGreeters(urls),
+      ]);
 
-    for (let round = 1; round <= ROUNDS; round += 1) {
-      // Once in any case: it takes longest, and goes on through the rounds that follow.
-      await play(round === 1 ? 'a worker that stands still' : KINDS[Math.floor(random() * KINDS.length)]!);
-      if (round % 10 === 0) print(`round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`);
-    }
-    await still?.ended;
-    await Promise.all([writers.stop(), greeters.stop()]);
-    await settle();
-    tell();
-  }, 900_000 + ROUNDS * 30_000);
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        // Once in any case: it takes longest, and goes on through the rounds that follow.
+        await play(
+          round === 1 ? 'a worker that stands still' : KINDS[Math.floor(random() * KINDS.length)]!,
+        );
+        if (round % 10 === 0)
+          print(
+            `round ${round}: ${writers.acknowledged.received.size + writers.acknowledged.sent.size} writes acknowledged`,
+          );
+      }
+      await still?.ended;
+      await Promise.all([writers.stop(), greeters.stop()]);
+      await settle();
+      tell();
+    },
+    900_000 + ROUNDS * 30_000,
+  );
 
   afterAll(async () => {
     await still?.ended;
@@ -101,7 +139,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
 
   async function play(wanted: Kind): Promise<void> {
     await sleep(random() * LONGEST_ROUND_MS);
-    const kind = wanted === 'a worker that stands still' && still !== null ? 'all connections cut' : wanted;
+    const kind =
+      wanted === 'a worker that stands still' && still !== null ? 'all connections cut' : wanted;
     played.set(kind, (played.get(kind) ?? 0) + 1);
     const worker = pick(WORKERS.filter((index) => index !== still?.index));
     const api = pick(APIS);
@@ -124,7 +163,8 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     }
   }
 
-  const pick = (indexes: readonly number[]): number => indexes[Math.floor(random() * indexes.length)]!;
+  const pick = (indexes: readonly number[]): number =>
+    indexes[Math.floor(random() * indexes.length)]!;
 
   async function killAndStart(indexes: readonly number[]): Promise<void> {
     await Promise.all(indexes.map((index) => cluster.kill(index)));
@@ -153,41 +193,65 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   const waitUntilReady = async (): Promise<void> => {
     for (const [index, { url }] of cluster.processes.entries()) {
       if (index === still?.index) continue;
-      await waitFor(`${url} to be ready`, () => fetch(`${url}/readyz`).then(({ ok }) => ok), { timeoutMs: 120_000 });
+      await waitFor(`${url} to be ready`, () => fetch(`${url}/readyz`).then(({ ok }) => ok), {
+        timeoutMs: 120_000,
+      });
     }
   };
 
-  /** Until nothing is pending, and nothing failed that a recover could not bring; then until the work is all done. */
+  /**
+   * Until nothing is pending, and nothing failed that a recover could not bring; then until the
+   * work is all done.
+   */
   async function settle(): Promise<void> {
     const { api } = cluster.processes[0]!;
-    const countOf = async (id: string, status: string): Promise<number> => (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
+    const countOf = async (id: string, status: string): Promise<number> =>
+      (await api.get(`/api/hooks/${id}/deliveries?status=${status}&limit=1`)).body.data.length;
     for (const { id } of hooks) {
       await waitFor(
         `${id} to have nothing left`,
         async () => {
           if ((await countOf(id, 'pending')) > 0) return false;
           if ((await countOf(id, 'failed')) === 0) return true;
-          recovered += (await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })).body.redelivered as number;
+          recovered += (
+            await api.post(`/api/hooks/${id}/recover`, { since: '2020-01-01T00:00:00.000+00:00' })
+          ).body.redelivered as number;
           return false;
         },
         { timeoutMs: SETTLED_MS, everyMs: 200 },
       );
     }
-    await waitFor('no job to be left', async () => (await jobsLeft()).length === 0, { timeoutMs: SETTLED_MS, everyMs: 200 });
-    await waitFor('no lane to be held', async () => (await lanesHeld()).length === 0, { timeoutMs: SETTLED_MS, everyMs: 200 });
+    await waitFor('no job to be left', async () => (await jobsLeft()).length === 0, {
+      timeoutMs: SETTLED_MS,
+      everyMs: 200,
+    });
+    await waitFor('no lane to be held', async () => (await lanesHeld()).length === 0, {
+      timeoutMs: SETTLED_MS,
+      everyMs: 200,
+    });
   }
 
   /** The clean-up has one for ever. */
-  const jobsLeft = () => cluster.query<{ id: string }>(`SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`);
-  const lanesHeld = () => cluster.query<{ name: string }>(`SELECT name, data FROM "${cluster.schema}_work".job WHERE state = 'active'`);
+  const jobsLeft = () =>
+    cluster.query<{ id: string }>(
+      `SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`,
+    );
+  const lanesHeld = () =>
+    cluster.query<{ name: string }>(
+      `SELECT name, data FROM "${cluster.schema}_work".job WHERE state = 'active'`,
+    );
 
-  const print = (...lines: readonly string[]) => process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
+  const print = (...lines: readonly string[]) =>
+    process.stdout.write(lines.map((line) => `  ${line}\n`).join(''));
   function tell(): void {
     const { received, sent } = writers.acknowledged;
     print(
       `${ROUNDS} rounds: ${[...played].map(([kind, count]) => `${count} times ${kind}`).join(', ')}`,
       `${received.size} messages and ${sent.size} replies acknowledged, ${writers.repeated} calls repeated; ${greeters.conversations.length} greetings`,
-      ...[STEADY, FLAKY].map((path) => `${path}: ${ledger.at(path).eventsOf.size} messages in ${ledger.at(path).accepted} accepted deliveries`),
+      ...[STEADY, FLAKY].map(
+        (path) =>
+          `${path}: ${ledger.at(path).eventsOf.size} messages in ${ledger.at(path).accepted} accepted deliveries`,
+      ),
       `${recovered} recovered at the end`,
     );
   }
@@ -200,30 +264,42 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
 
   it('stored each acknowledged write once', async () => {
     const { received, sent } = writers.acknowledged;
-    const all = (await writers.readAll()).filter(({ text }) => /^(A question|An answer) /.test(text)); // the rest is the agent's
+    const all = (await writers.readAll()).filter(({ text }) =>
+      /^(A question|An answer) /.test(text),
+    ); // the rest is the agent's
     const stored = new Map(all.map(({ id, text }) => [id, text]));
     expect(new Set(all.map(({ text }) => text)).size).toBe(all.length);
-    const expected = [...[...received].map(([id, key]) => [id, `A question ${key}`] as const), ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const)];
+    const expected = [
+      ...[...received].map(([id, key]) => [id, `A question ${key}`] as const),
+      ...[...sent].map(([id, key]) => [id, `An answer ${key}`] as const),
+    ];
     expect(expected.filter(([id, text]) => stored.get(id) !== text)).toEqual([]);
     expect(all).toHaveLength(expected.length);
   });
 
-  it.each([STEADY, FLAKY])('%s was given every message that is stored, each under one event id', async (path) => {
-    const { received, sent } = writers.acknowledged;
-    const { eventsOf } = ledger.at(path);
-    expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
-    const stored = await cluster.query<{ id: string }>(`SELECT id FROM "${cluster.schema}".messages`);
-    expect(stored.filter(({ id }) => !eventsOf.has(id))).toEqual([]);
-    expect(eventsOf.size).toBe(stored.length);
-    expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
-  });
+  it.each([STEADY, FLAKY])(
+    '%s was given every message that is stored, each under one event id',
+    async (path) => {
+      const { received, sent } = writers.acknowledged;
+      const { eventsOf } = ledger.at(path);
+      expect([...received.keys(), ...sent.keys()].filter((id) => !eventsOf.has(id))).toEqual([]);
+      const stored = await cluster.query<{ id: string }>(
+        `SELECT id FROM "${cluster.schema}".messages`,
+      );
+      expect(stored.filter(({ id }) => !eventsOf.has(id))).toEqual([]);
+      expect(eventsOf.size).toBe(stored.length);
+      expect([...eventsOf].filter(([, events]) => events.size > 1)).toEqual([]);
+    },
+  );
 
   it('every repeat had the same bytes and id', () => {
     expect(ledger.faults).toEqual([]);
   });
 
   it('has every event on record as delivered to each subscription, once', async () => {
-    const rows = await cluster.query<{ status: string; count: number }>(`SELECT status, count(*)::int AS count FROM "${cluster.schema}".deliveries GROUP BY status`);
+    const rows = await cluster.query<{ status: string; count: number }>(
+      `SELECT status, count(*)::int AS count FROM "${cluster.schema}".deliveries GROUP BY status`,
+    );
     const stored = await cluster.query(`SELECT id FROM "${cluster.schema}".messages`);
     expect(rows).toEqual([{ status: 'delivered', count: 2 * stored.length }]);
   });
@@ -234,7 +310,11 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     for (const id of greeters.conversations) {
       const { body } = await api.get(`/api/conversations/${id}?messages=200`);
       const messages = body.messages as { sender: { type: string } }[];
-      expect([id, body.status, messages.map(({ sender }) => sender.type)]).toEqual([id, 'ai_active', ['customer', 'agent']]);
+      expect([id, body.status, messages.map(({ sender }) => sender.type)]).toEqual([
+        id,
+        'ai_active',
+        ['customer', 'agent'],
+      ]);
     }
   });
 
@@ -244,7 +324,13 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     for (const { logFile } of cluster.processes) {
       const log = await readFile(logFile, 'utf8');
       expect(log).not.toContain(password);
-      expect(log.split('\n').filter((line) => /"msg":"(request failed|a work loop stumbled|an agent turn failed)"/.test(line))).toEqual([]);
+      expect(
+        log
+          .split('\n')
+          .filter((line) =>
+            /"msg":"(request failed|a work loop stumbled|an agent turn failed)"/.test(line),
+          ),
+      ).toEqual([]);
       expect(log).not.toMatch(/"status":500/);
     }
   });

@@ -1,6 +1,17 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,36 +46,87 @@ asRoot('the image, its lines run in plain folders', () => {
   afterAll(() => rm(out, { recursive: true, force: true }));
 
   /** Paths of the image as they are here, and its Node. */
-  const here = ([program, ...rest]: readonly string[]) => [program === 'node' ? node : program!, ...rest.map((word) => (word.startsWith('/') ? join(image.root, word) : word))];
-  const envOf = (port: number, more: Record<string, string> = {}) => ({ ...image.env, DATA_DIR: join(image.root, image.env.DATA_DIR!), PORT: String(port), ...more });
-  const start = (command: readonly string[], env: Record<string, string>): ChildProcess & { output: string } => {
+  const here = ([program, ...rest]: readonly string[]) => [
+    program === 'node' ? node : program!,
+    ...rest.map((word) => (word.startsWith('/') ? join(image.root, word) : word)),
+  ];
+  const envOf = (port: number, more: Record<string, string> = {}) => ({
+    ...image.env,
+    DATA_DIR: join(image.root, image.env.DATA_DIR!),
+    PORT: String(port),
+    ...more,
+  });
+  const start = (
+    command: readonly string[],
+    env: Record<string, string>,
+  ): ChildProcess & { output: string } => {
     const [program, ...args] = here(command);
-    const child = spawn(program!, args, { cwd: join(image.root, image.workdir), env, uid: image.uid, gid: image.gid });
+    const child = spawn(program!, args, {
+      cwd: join(image.root, image.workdir),
+      env,
+      uid: image.uid,
+      gid: image.gid,
+    });
     const started = Object.assign(child, { output: '' });
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (started.output += String(chunk)));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => (started.output += String(chunk)));
     return started;
   };
-  const ended = async (child: ChildProcess) => (child.exitCode === null && child.signalCode === null ? ((await once(child, 'exit'))[0] as number | null) : child.exitCode);
+  const ended = async (child: ChildProcess) =>
+    child.exitCode === null && child.signalCode === null
+      ? ((await once(child, 'exit'))[0] as number | null)
+      : child.exitCode;
 
   it('holds what the service needs to run, and nothing of development', async () => {
-    const { packages } = JSON.parse(await readFile(join(context, 'package-lock.json'), 'utf8')) as { packages: Record<string, { dev?: boolean; devOptional?: boolean }> };
+    const { packages } = JSON.parse(await readFile(join(context, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: boolean; devOptional?: boolean }>;
+    };
     const app = join(image.root, 'app');
-    expect((await readdir(app)).sort()).toEqual(['LICENSE', 'healthcheck.mjs', 'node_modules', 'service']);
-    expect((await readdir(join(app, 'service'))).sort()).toEqual(['dist', 'node_modules', 'package.json']);
-    const installed = (await readdir(join(app, 'node_modules'), { recursive: true, withFileTypes: true }))
+    expect((await readdir(app)).sort()).toEqual([
+      'LICENSE',
+      'healthcheck.mjs',
+      'node_modules',
+      'service',
+    ]);
+    expect((await readdir(join(app, 'service'))).sort()).toEqual([
+      'dist',
+      'node_modules',
+      'package.json',
+    ]);
+    const installed = (
+      await readdir(join(app, 'node_modules'), { recursive: true, withFileTypes: true })
+    )
       .filter((entry) => entry.name === 'package.json')
       .map((entry) => entry.parentPath.slice(app.length + 1))
       .filter((path) => path in packages);
-    expect(installed).toEqual(expect.arrayContaining(['node_modules/express', 'node_modules/pg-boss', 'node_modules/lowdb']));
+    expect(installed).toEqual(
+      expect.arrayContaining([
+        'node_modules/express',
+        'node_modules/pg-boss',
+        'node_modules/lowdb',
+      ]),
+    );
     expect(installed.filter((path) => packages[path]!.dev === true)).toEqual([]);
-    for (const name of ['typescript', 'jest', 'n8n-workflow', 'n8n-core', '@types/express']) expect([name, await lstat(join(app, 'node_modules', name)).catch(() => null)]).toEqual([name, null]);
+    for (const name of ['typescript', 'jest', 'n8n-workflow', 'n8n-core', '@types/express'])
+      expect([name, await lstat(join(app, 'node_modules', name)).catch(() => null)]).toEqual([
+        name,
+        null,
+      ]);
     expect(await readdir(join(app, 'service/dist/screens/assets'))).toContain('app.css');
   });
 
   it('runs as a user who can change nothing of it, is found healthy, serves, and stops in order', async () => {
-    const { stdout: writable } = await run('find', [join(image.root, 'app'), '-not', '-type', 'l', '-writable'], { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 });
+    const { stdout: writable } = await run(
+      'find',
+      [join(image.root, 'app'), '-not', '-type', 'l', '-writable'],
+      { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 },
+    );
     expect(writable).toBe('');
-    const { stdout: unreadable } = await run('find', [join(image.root, 'app'), '-not', '-readable'], { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 });
+    const { stdout: unreadable } = await run(
+      'find',
+      [join(image.root, 'app'), '-not', '-readable'],
+      { uid: image.uid, gid: image.gid, maxBuffer: 1 << 26 },
+    );
     expect(unreadable).toBe('');
     const port = await freePort();
     const env = envOf(port, { BOOTSTRAP_API_KEY: KEY });
@@ -74,32 +136,53 @@ asRoot('the image, its lines run in plain folders', () => {
       return { code: await ended(checking), output: checking.output };
     };
     try {
-      await waitFor('the health check', async () => service.exitCode !== null || (await check()).code === 0, { timeoutMs: 30_000, everyMs: 250 });
-      expect([service.exitCode, service.output]).toEqual([null, expect.stringContaining('conversation-service is running')]);
+      await waitFor(
+        'the health check',
+        async () => service.exitCode !== null || (await check()).code === 0,
+        { timeoutMs: 30_000, everyMs: 250 },
+      );
+      expect([service.exitCode, service.output]).toEqual([
+        null,
+        expect.stringContaining('conversation-service is running'),
+      ]);
       const url = `http://127.0.0.1:${port}`;
       await (await chatCustomer(url)).write('hello');
       expect((await apiClient(url, KEY).get('/api/conversations')).body.data).toHaveLength(1);
       expect((await fetch(`${url}/chat`)).status).toBe(200);
       expect((await fetch(`${url}/api/docs`)).status).toBe(200);
-      expect((await readFile(`/proc/${service.pid}/status`, 'utf8')).match(/^Uid:\s+(.*)$/m)![1]).toBe('1000\t1000\t1000\t1000');
+      expect(
+        (await readFile(`/proc/${service.pid}/status`, 'utf8')).match(/^Uid:\s+(.*)$/m)![1],
+      ).toBe('1000\t1000\t1000\t1000');
       expect((await stat(join(image.root, 'data', 'encryption.key'))).uid).toBe(1000);
     } finally {
       service.kill('SIGTERM');
     }
     expect(await ended(service)).toBe(0);
     const after = await check();
-    expect(after).toEqual({ code: 1, output: expect.stringMatching(/^\/readyz cannot be read: .*ECONNREFUSED/) });
+    expect(after).toEqual({
+      code: 1,
+      output: expect.stringMatching(/^\/readyz cannot be read: .*ECONNREFUSED/),
+    });
   });
 
   it('takes a command in place of its own', async () => {
     const list = start([...image.command.slice(0, 2), 'key', 'list'], envOf(0));
-    expect([await ended(list), list.output]).toEqual([0, expect.stringContaining('"Bootstrap key"')]);
+    expect([await ended(list), list.output]).toEqual([
+      0,
+      expect.stringContaining('"Bootstrap key"'),
+    ]);
   });
 
   it('puts into n8n’s image exactly what npm would publish', async () => {
     const folder = join(stages.n8n!.root, 'opt/n8n-nodes-conversation-service');
-    const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: join(stages.build!.root, 'app'), env: cleanEnv(), maxBuffer: 1 << 26 });
+    const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: join(stages.build!.root, 'app'),
+      env: cleanEnv(),
+      maxBuffer: 1 << 26,
+    });
     const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     expect(files.sort()).toEqual(packed.files.map(({ path }) => path).sort());
     expect(files).toContain('dist/nodes/ConversationService/ConversationServiceTrigger.node.js');
@@ -114,11 +197,21 @@ asRoot('the image, its lines run in plain folders', () => {
     const there = join(home, '.n8n/nodes/node_modules/n8n-nodes-conversation-service');
     await mkdir(there, { recursive: true });
     await writeFile(join(there, 'old.js'), '');
-    const env = { PATH: process.env.PATH, HOME: home, PACKAGE_FOLDER: join(stages.n8n!.root, 'opt/n8n-nodes-conversation-service'), N8N_ENTRYPOINT: entrypoint };
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home,
+      PACKAGE_FOLDER: join(stages.n8n!.root, 'opt/n8n-nodes-conversation-service'),
+      N8N_ENTRYPOINT: entrypoint,
+    };
     for (const args of [[], ['worker', '--concurrency=5']]) {
       await run('sh', [join(stages.n8n!.root, 'opt/n8n-start.sh'), ...args], { env });
       expect((await readFile(arguments_, 'utf8')).trim()).toBe(args.join(' '));
-      expect((await readdir(there)).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
+      expect((await readdir(there)).sort()).toEqual([
+        'LICENSE',
+        'README.md',
+        'dist',
+        'package.json',
+      ]);
     }
   });
 });

@@ -1,4 +1,5 @@
-// What compose.yaml, the Dockerfile and the units start, run for real as far as that goes without a container engine.
+// What compose.yaml, the Dockerfile and the units start, run for real as far as that goes without a
+// container engine.
 import base from '../../jest.config.mjs';
 
 export default {

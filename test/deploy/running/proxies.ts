@@ -1,4 +1,5 @@
-// The proxies of deploy/, started for real with their own files: only ports, certificates and addresses are put in.
+// The proxies of deploy/, started for real with their own files: only ports, certificates and
+// addresses are put in.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,9 +13,14 @@ import { waitFor } from '../../helpers/waitFor.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 
-/** Where a program is; null where it is not installed, and its test is left out. With ALL_DEPLOY=1 none may be missing. */
+/**
+ * Where a program is; null where it is not installed, and its test is left out. With ALL_DEPLOY=1
+ * none may be missing.
+ */
 export function findProgram(name: string): string | null {
-  const found = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'].map((folder) => join(folder, name)).find((path) => existsSync(path));
+  const found = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
   if (found === undefined && process.env.ALL_DEPLOY) throw new Error(`${name} is not installed.`);
   return found ?? null;
 }
@@ -29,9 +35,16 @@ export type StartProxy = (program: string, upstreams: readonly [string, string])
 
 export const startCaddy: StartProxy = async (program, upstreams) => {
   const [port, internal, health] = [await freePort(), await freePort(), await freePort()];
-  const env = { SITE_ADDRESS: `http://127.0.0.1:${port}`, INTERNAL_PORT: String(internal), HEALTH_PORT: String(health), API_UPSTREAMS: upstreams.join(' ') };
+  const env = {
+    SITE_ADDRESS: `http://127.0.0.1:${port}`,
+    INTERNAL_PORT: String(internal),
+    HEALTH_PORT: String(health),
+    API_UPSTREAMS: upstreams.join(' '),
+  };
   const args = ['run', '--config', join(deploy, 'Caddyfile'), '--adapter', 'caddyfile'];
-  return start(program, args, env, `http://127.0.0.1:${port}`, () => fetch(`http://127.0.0.1:${health}/`).then(({ ok }) => ok));
+  return start(program, args, env, `http://127.0.0.1:${port}`, () =>
+    fetch(`http://127.0.0.1:${health}/`).then(({ ok }) => ok),
+  );
 };
 
 export const startNginx: StartProxy = async (program, [first, second]) => {
@@ -49,15 +62,30 @@ export const startNginx: StartProxy = async (program, [first, second]) => {
     '/etc/ssl/conversations.example.com.pem': join(folder, 'cert.pem'),
     '/etc/ssl/private/conversations.example.com.key': join(folder, 'key.pem'),
   });
-  await writeFile(join(folder, 'nginx.conf'), `user root; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn; events {}\nhttp { access_log off; ${temporary(folder)}\n${site}}\n`);
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `user root; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn; events {}\nhttp { access_log off; ${temporary(folder)}\n${site}}\n`,
+  );
   const url = `http://127.0.0.1:${port}`;
-  const proxy = await start(program, ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', join(folder, 'error.log')], {}, url, () => fetch(`${url}/metrics`).then(({ status }) => status === 404));
+  const proxy = await start(
+    program,
+    ['-c', join(folder, 'nginx.conf'), '-p', folder, '-e', join(folder, 'error.log')],
+    {},
+    url,
+    () => fetch(`${url}/metrics`).then(({ status }) => status === 404),
+  );
   return { url, stop: () => proxy.stop().then(() => rm(folder, { recursive: true, force: true })) };
 };
 
-const temporary = (folder: string) => ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ');
+const temporary = (folder: string) =>
+  ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(' ');
 
-/** @throws Error when the file does not have what is to be replaced: it would run with something else */
+/**
+ * @throws Error when the file does not have what is to be replaced: it would run with something
+ * else
+ */
 function put(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((done, [from, to]) => {
     if (!done.includes(from)) throw new Error(`${from} is not in the file`);
@@ -65,11 +93,21 @@ function put(text: string, values: Readonly<Record<string, string>>): string {
   }, text);
 }
 
-async function start(program: string, args: readonly string[], env: Record<string, string>, url: string, isReady: () => Promise<boolean>): Promise<Proxy> {
+async function start(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+  url: string,
+  isReady: () => Promise<boolean>,
+): Promise<Proxy> {
   const home = await mkdtemp(join(tmpdir(), 'conversation-service-'));
-  const child = spawn(program, args, { env: { PATH: process.env.PATH, HOME: home, ...env }, cwd: home });
+  const child = spawn(program, args, {
+    env: { PATH: process.env.PATH, HOME: home, ...env },
+    cwd: home,
+  });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => (output += String(chunk)));
   const stop = async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGTERM');
@@ -89,4 +127,3 @@ async function start(program: string, args: readonly string[], env: Record<strin
   }
   return { url, stop };
 }
-

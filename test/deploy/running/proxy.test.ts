@@ -20,7 +20,10 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
   let two: ServiceProcess;
   let proxy: Proxy;
   beforeAll(async () => {
-    if (program === null) return void process.stderr.write(`${name} is not installed (apt-get install ${name}): its file is not tried.\n`);
+    if (program === null)
+      return void process.stderr.write(
+        `${name} is not installed (apt-get install ${name}): its file is not tried.\n`,
+      );
     const env = { ADDRESS_BUDGET: '0.1', TRUSTED_PROXIES: '127.0.0.1/32' };
     [one, two] = await Promise.all([startServiceProcess({ env }), startServiceProcess({ env })]);
     proxy = await startProxy(program, [new URL(one.url).host, new URL(two.url).host]);
@@ -41,7 +44,8 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
     expect(new Set(await statuses(20))).toEqual(new Set([200, 401]));
   });
 
-  test('tells nobody the metrics', async () => expect((await fetch(`${proxy.url}/metrics`)).status).toBe(404));
+  test('tells nobody the metrics', async () =>
+    expect((await fetch(`${proxy.url}/metrics`)).status).toBe(404));
 
   test('has no request fail when one of them dies', async () => {
     process.kill(two.pid, 'SIGKILL');
@@ -61,7 +65,8 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
   });
 
   test('tells the visitor’s own address, whatever the visitor says', async () => {
-    const arrive = (peer: string, forwardedFor: string) => postFrom(peer, `${proxy.url}/api/chat/sessions`, { forwardedFor });
+    const arrive = (peer: string, forwardedFor: string) =>
+      postFrom(peer, `${proxy.url}/api/chat/sessions`, { forwardedFor });
     const ofOne: number[] = [];
     for (let n = 1; n <= 7; n++) ofOne.push(await arrive('127.0.0.5', `198.51.100.${n}`));
     expect(ofOne).toEqual([201, 201, 201, 201, 201, 201, 429]);
@@ -70,32 +75,68 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
 
   test('lets the service refuse a body above its limit, refuses one far above itself, and goes on serving', async () => {
     const send = (body: BodyInit) =>
-      fetch(`${proxy.url}/api/hooks`, { method: 'POST', duplex: 'half', headers: { authorization: `Bearer ${one.apiKey}`, 'content-type': 'application/json' }, body } as RequestInit).catch(() => null); // it may hang up while much is sent
+      fetch(`${proxy.url}/api/hooks`, {
+        method: 'POST',
+        duplex: 'half',
+        headers: { authorization: `Bearer ${one.apiKey}`, 'content-type': 'application/json' },
+        body,
+      } as RequestInit).catch(() => null); // it may hang up while much is sent
     const ofSize = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes) });
     const above = (await send(ofSize(300 * 1024)))!;
-    expect([above.status, ((await above.json()) as { error: { code: string } }).error.code]).toEqual([413, 'body_too_large']);
+    expect([
+      above.status,
+      ((await above.json()) as { error: { code: string } }).error.code,
+    ]).toEqual([413, 'body_too_large']);
     for (let n = 0; n < 3; n++) {
       expect((await send(ofSize(3_000_000)))?.status ?? 413).toBe(413);
       // One that does not say beforehand how much comes. How it is refused is the proxy's affair.
-      expect((await send(new Blob([ofSize(3_000_000)]).stream()))?.status ?? 413).toBeGreaterThanOrEqual(400);
+      expect(
+        (await send(new Blob([ofSize(3_000_000)]).stream()))?.status ?? 413,
+      ).toBeGreaterThanOrEqual(400);
       expect(await statuses(3)).toEqual([200, 200, 200]);
     }
   });
 
   test('passes on a signed webhook of 3 MiB; one of 5 MiB gets 413', async () => {
     const number = await connectNumber(apiClient(one.url, one.apiKey));
-    const ofMiB = (size: number, name = 'Nobody') => metaMessage({ type: 'text', text: { body: 'hello' }, filler: 'x'.repeat(size * 1024 * 1024) }, { name });
+    const ofMiB = (size: number, name = 'Nobody') =>
+      metaMessage(
+        { type: 'text', text: { body: 'hello' }, filler: 'x'.repeat(size * 1024 * 1024) },
+        { name },
+      );
     expect((await deliver(proxy.url, number, ofMiB(3, 'Ada Three-Mebibytes'))).status).toBe(200);
-    await waitFor('the message', async () => JSON.stringify((await one.api.get('/api/conversations?limit=100')).body).includes('Ada Three-Mebibytes'));
-    expect((await deliver(proxy.url, number, ofMiB(3), { 'x-hub-signature-256': 'sha256=00' })).status).toBe(401);
+    await waitFor('the message', async () =>
+      JSON.stringify((await one.api.get('/api/conversations?limit=100')).body).includes(
+        'Ada Three-Mebibytes',
+      ),
+    );
+    expect(
+      (await deliver(proxy.url, number, ofMiB(3), { 'x-hub-signature-256': 'sha256=00' })).status,
+    ).toBe(401);
     // The service refuses what is a little above its limit, the proxy what is far above.
-    for (const size of [4.2, 5, 20]) expect((await deliver(proxy.url, number, ofMiB(size)).catch(() => null))?.status ?? 413).toBe(413);
-    expect((await deliver(proxy.url, { ...number, path: number.path.replace('/webhook/', '/webhooks/') }, ofMiB(3)).catch(() => null))?.status ?? 413).toBe(413);
+    for (const size of [4.2, 5, 20])
+      expect((await deliver(proxy.url, number, ofMiB(size)).catch(() => null))?.status ?? 413).toBe(
+        413,
+      );
+    expect(
+      (
+        await deliver(
+          proxy.url,
+          { ...number, path: number.path.replace('/webhook/', '/webhooks/') },
+          ofMiB(3),
+        ).catch(() => null)
+      )?.status ?? 413,
+    ).toBe(413);
     expect(await statuses(3)).toEqual([200, 200, 200]);
   });
 
   test('passes on headers as large as the service takes, and refuses larger ones', async () => {
-    const withHeader = async (bytes: number) => (await fetch(`${proxy.url}/api/hooks`, { headers: { authorization: `Bearer ${one.apiKey}`, 'x-large': 'x'.repeat(bytes) } })).status;
+    const withHeader = async (bytes: number) =>
+      (
+        await fetch(`${proxy.url}/api/hooks`, {
+          headers: { authorization: `Bearer ${one.apiKey}`, 'x-large': 'x'.repeat(bytes) },
+        })
+      ).status;
     expect(await withHeader(12 * 1024)).toBe(200);
     expect([400, 413, 431, 494]).toContain(await withHeader(64 * 1024));
   });
@@ -110,10 +151,17 @@ describe.each(PROXIES)('deploy’s %s before two processes', (name, startProxy) 
       return answer.status >= 502 && answer;
     });
     if (name === 'caddy') {
-      expect([down.status, down.headers.get('retry-after'), ((await down.json()) as { error: { code: string } }).error.code]).toEqual([503, '2', 'unavailable']);
+      expect([
+        down.status,
+        down.headers.get('retry-after'),
+        ((await down.json()) as { error: { code: string } }).error.code,
+      ]).toEqual([503, '2', 'unavailable']);
     }
     await one.restart();
-    await waitFor('the service behind the proxy', async () => (await fetch(`${proxy.url}/readyz`)).ok);
+    await waitFor(
+      'the service behind the proxy',
+      async () => (await fetch(`${proxy.url}/readyz`)).ok,
+    );
     expect(await statuses(5)).toEqual([200, 200, 200, 200, 200]);
     const again = await readChatStream(proxy.url, customer.token);
     expect(again.response.status).toBe(200);

@@ -16,19 +16,36 @@ describe('the units of systemd', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     await cp(deploy, folder, { recursive: true });
-    await rename(join(folder, 'conversation-service-api@.service'), join(folder, 'conversation-service-api@3001.service'));
-    await rename(join(folder, 'conversation-service-worker@.service'), join(folder, 'conversation-service-worker@3101.service'));
+    await rename(
+      join(folder, 'conversation-service-api@.service'),
+      join(folder, 'conversation-service-api@3001.service'),
+    );
+    await rename(
+      join(folder, 'conversation-service-worker@.service'),
+      join(folder, 'conversation-service-worker@3101.service'),
+    );
     // Where Node is here.
-    for (const name of await readdir(folder)) await writeFile(join(folder, name), (await readFile(join(folder, name), 'utf8')).replaceAll('/usr/bin/node', process.execPath));
+    for (const name of await readdir(folder))
+      await writeFile(
+        join(folder, name),
+        (await readFile(join(folder, name), 'utf8')).replaceAll('/usr/bin/node', process.execPath),
+      );
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const verify = (name: string) =>
     new Promise<{ code: number; said: string }>((resolve) => {
-      execFile(analyze!, ['verify', '--man=no', join(folder, name)], (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), said: out + err }));
+      execFile(analyze!, ['verify', '--man=no', join(folder, name)], (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), said: out + err }),
+      );
     });
 
-  test.each(['conversation-service.service', 'conversation-service-api@3001.service', 'conversation-service-worker@3101.service', 'conversation-service.target'])('systemd finds nothing wrong with %s', async (name) => {
+  test.each([
+    'conversation-service.service',
+    'conversation-service-api@3001.service',
+    'conversation-service-worker@3101.service',
+    'conversation-service.target',
+  ])('systemd finds nothing wrong with %s', async (name) => {
     expect(await verify(name)).toEqual({ code: 0, said: '' });
   });
 
@@ -41,9 +58,22 @@ describe('the units of systemd', () => {
   it.each([
     ['conversation-service-api@3001.service', 'api', 3001],
     ['conversation-service-worker@3101.service', 'worker', 3101],
-  ])('%s gives the process its role and port, over whatever the file of settings says', async (name, role, port) => {
-    const command = /^ExecStart=\/usr\/bin\/env (.*?) \//m.exec(await readFile(join(folder, name), 'utf8'))![1]!.replaceAll('%i', name.match(/@(\d+)/)![1]!);
-    const given = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')));
-    expect(readConfig({ DATABASE_URL: 'postgres://localhost/x', ENCRYPTION_KEY: 'a'.repeat(64), PUBLIC_URL: 'https://conversations.example.com', PORT: '1', ...given })).toMatchObject({ role, port, host: '127.0.0.1' });
-  });
+  ])(
+    '%s gives the process its role and port, over whatever the file of settings says',
+    async (name, role, port) => {
+      const command = /^ExecStart=\/usr\/bin\/env (.*?) \//m
+        .exec(await readFile(join(folder, name), 'utf8'))![1]!
+        .replaceAll('%i', name.match(/@(\d+)/)![1]!);
+      const given = Object.fromEntries(command.split(' ').map((pair) => pair.split('=')));
+      expect(
+        readConfig({
+          DATABASE_URL: 'postgres://localhost/x',
+          ENCRYPTION_KEY: 'a'.repeat(64),
+          PUBLIC_URL: 'https://conversations.example.com',
+          PORT: '1',
+          ...given,
+        }),
+      ).toMatchObject({ role, port, host: '127.0.0.1' });
+    },
+  );
 });

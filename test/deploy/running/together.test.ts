@@ -24,7 +24,10 @@ const caddy = findProgram('caddy');
 const postgres = findPostgres();
 const whole = caddy !== null && postgres !== null ? describe : describe.skip;
 
-/** The four processes with the settings of compose.yaml, its database and its proxy: all but the containers and n8n. */
+/**
+ * The four processes with the settings of compose.yaml, its database and its proxy: all but the
+ * containers and n8n.
+ */
 whole('what compose.yaml starts, as processes', () => {
   let folder: string;
   let env: Record<string, string>;
@@ -36,15 +39,32 @@ whole('what compose.yaml starts, as processes', () => {
   const ports: Record<string, number> = {};
   const programs: Record<string, Program> = {};
 
-  const psql = (...args: string[]) => run(join(postgres!, 'psql'), ['--no-psqlrc', '-v', 'ON_ERROR_STOP=1', ...args]);
+  const psql = (...args: string[]) =>
+    run(join(postgres!, 'psql'), ['--no-psqlrc', '-v', 'ON_ERROR_STOP=1', ...args]);
   /** The database as compose.yaml names it, where it is here. */
-  const databaseUrl = () => compose.services['api-1']!.environment.DATABASE_URL!.replace('@postgres:5432', `@127.0.0.1:${server.port}`);
+  const databaseUrl = () =>
+    compose.services['api-1']!.environment.DATABASE_URL!.replace(
+      '@postgres:5432',
+      `@127.0.0.1:${server.port}`,
+    );
   const url = (name: string) => `http://127.0.0.1:${ports[name]}`;
   const start = async (name: string) => {
     const { environment } = compose.services[name]!;
     ports[name] ??= await freePort();
-    const here = { HOST: '127.0.0.1', PORT: String(ports[name]), DATABASE_URL: databaseUrl(), TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_NETWORKS: `${environment.ALLOWED_NETWORKS}127.0.0.1/32` };
-    const program = await startProgram({ name, script: join(root, 'service/dist/main.js'), cwd: folder, env: { ...environment, ...here }, logFile: join(folder, `${name}.log`) });
+    const here = {
+      HOST: '127.0.0.1',
+      PORT: String(ports[name]),
+      DATABASE_URL: databaseUrl(),
+      TRUSTED_PROXIES: '127.0.0.1/32',
+      ALLOWED_NETWORKS: `${environment.ALLOWED_NETWORKS}127.0.0.1/32`,
+    };
+    const program = await startProgram({
+      name,
+      script: join(root, 'service/dist/main.js'),
+      cwd: folder,
+      env: { ...environment, ...here },
+      logFile: join(folder, `${name}.log`),
+    });
     programs[name] = program;
     await program.ready(() => fetch(`${url(name)}/readyz`).then(({ ok }) => ok));
   };
@@ -58,11 +78,26 @@ whole('what compose.yaml starts, as processes', () => {
     compose = readCompose(join(root, 'compose.yaml'), env);
     server = await startPostgres({ fsync: false });
     const { username, password, port } = new URL(server.adminUrl);
-    const admin = { PGHOST: '127.0.0.1', PGPORT: port, PGPASSWORD: decodeURIComponent(password), POSTGRES_USER: username };
-    await run('sh', [join(root, 'deploy/postgres-init.sh')], { env: { PATH: `${dirname(findProgram('psql')!)}:${process.env.PATH}`, ...admin, ...compose.services.postgres!.environment, POSTGRES_PASSWORD: '' } });
+    const admin = {
+      PGHOST: '127.0.0.1',
+      PGPORT: port,
+      PGPASSWORD: decodeURIComponent(password),
+      POSTGRES_USER: username,
+    };
+    await run('sh', [join(root, 'deploy/postgres-init.sh')], {
+      env: {
+        PATH: `${dirname(findProgram('psql')!)}:${process.env.PATH}`,
+        ...admin,
+        ...compose.services.postgres!.environment,
+        POSTGRES_PASSWORD: '',
+      },
+    });
     await start('api-1');
     await Promise.all(['api-2', 'worker-1', 'worker-2'].map(start));
-    proxy = await startCaddy(caddy!, [`127.0.0.1:${ports['api-1']}`, `127.0.0.1:${ports['api-2']}`]);
+    proxy = await startCaddy(caddy!, [
+      `127.0.0.1:${ports['api-1']}`,
+      `127.0.0.1:${ports['api-2']}`,
+    ]);
     receiver = createServer((request, response) => {
       received.push(String(request.headers['x-service-event']));
       request.resume().once('end', () => response.end('ok'));
@@ -81,41 +116,89 @@ whole('what compose.yaml starts, as processes', () => {
 
   it('is one service: key, chat, stream and event meet whichever process serves them', async () => {
     const { port } = receiver.address() as AddressInfo;
-    expect((await api().post('/api/hooks', { event: 'message.received', target_url: `http://127.0.0.1:${port}/` })).status).toBe(201);
+    expect(
+      (
+        await api().post('/api/hooks', {
+          event: 'message.received',
+          target_url: `http://127.0.0.1:${port}/`,
+        })
+      ).status,
+    ).toBe(201);
     const customer = await chatCustomer(proxy.url);
-    const streams = await Promise.all(['api-1', 'api-2'].map((name) => readChatStream(url(name), customer.token)));
+    const streams = await Promise.all(
+      ['api-1', 'api-2'].map((name) => readChatStream(url(name), customer.token)),
+    );
     await customer.write('hello');
-    for (const stream of streams) await waitFor('the message on each stream', () => stream.seen.length === 1);
+    for (const stream of streams)
+      await waitFor('the message on each stream', () => stream.seen.length === 1);
     await waitFor('the event', () => received.length === 1);
     for (const stream of streams) stream.close();
-    const found = await Promise.all(['api-1', 'api-2'].map((name) => apiClient(url(name), env.BOOTSTRAP_API_KEY!).get('/api/conversations')));
+    const found = await Promise.all(
+      ['api-1', 'api-2'].map((name) =>
+        apiClient(url(name), env.BOOTSTRAP_API_KEY!).get('/api/conversations'),
+      ),
+    );
     expect(found.map(({ body }) => body.data.length)).toEqual([1, 1]);
   });
 
   it('has workers that tell how they are, and nothing else', async () => {
     for (const name of ['worker-1', 'worker-2']) {
-      const metrics = await fetch(`${url(name)}/metrics`, { headers: { authorization: `Bearer ${env.METRICS_TOKEN}` } });
-      expect([metrics.status, (await metrics.text()).includes('conversation_service_deliveries_total')]).toEqual([200, true]);
-      for (const [path, status] of [['/healthz', 200], ['/metrics', 401], ['/api/hooks', 404], ['/chat', 404], ['/sign-in', 404]] as const) expect([path, (await fetch(url(name) + path)).status]).toEqual([path, status]);
+      const metrics = await fetch(`${url(name)}/metrics`, {
+        headers: { authorization: `Bearer ${env.METRICS_TOKEN}` },
+      });
+      expect([
+        metrics.status,
+        (await metrics.text()).includes('conversation_service_deliveries_total'),
+      ]).toEqual([200, true]);
+      for (const [path, status] of [
+        ['/healthz', 200],
+        ['/metrics', 401],
+        ['/api/hooks', 404],
+        ['/chat', 404],
+        ['/sign-in', 404],
+      ] as const)
+        expect([path, (await fetch(url(name) + path)).status]).toEqual([path, status]);
     }
   });
 
   it('goes on when an API process and a worker are killed', async () => {
     await Promise.all([programs['api-1']!.kill(), programs['worker-1']!.kill()]);
-    // Until the proxy has seen that one is gone, a call that had gone there ends in a 502; a client asks again, under the same id.
-    const insist = <T>(what: string, ask: () => Promise<T>) => waitFor(what, () => ask().catch(() => null));
+    // Until the proxy has seen that one is gone, a call that had gone there ends in a 502; a client
+    // asks again, under the same id.
+    const insist = <T>(what: string, ask: () => Promise<T>) =>
+      waitFor(what, () => ask().catch(() => null));
     const customer = await insist('a chat session', () => chatCustomer(proxy.url));
-    for (const text of ['one', 'two', 'three']) await insist('an answer', () => customer.write(text, `id of ${text}`));
-    await waitFor('the events, at the latest when the dead worker’s are taken over', () => received.length >= 4, { timeoutMs: 60_000 });
+    for (const text of ['one', 'two', 'three'])
+      await insist('an answer', () => customer.write(text, `id of ${text}`));
+    await waitFor(
+      'the events, at the latest when the dead worker’s are taken over',
+      () => received.length >= 4,
+      { timeoutMs: 60_000 },
+    );
   }, 90_000);
 
   it('comes back from pg_dump as docs/operations.md takes it', async () => {
     const hook = (await api().get('/api/hooks')).body.data[0].id as string;
     await Promise.all(['api-2', 'worker-2'].map((name) => programs[name]!.stop()));
     const dump = join(folder, 'service.dump');
-    await run(join(postgres!, 'pg_dump'), ['--format=custom', '--schema=conversation_service', '--schema=conversation_service_work', `--file=${dump}`, databaseUrl()]);
-    await psql('-c', 'DROP SCHEMA conversation_service, conversation_service_work CASCADE', databaseUrl());
-    await run(join(postgres!, 'pg_restore'), ['--no-owner', '--exit-on-error', `--dbname=${databaseUrl()}`, dump]);
+    await run(join(postgres!, 'pg_dump'), [
+      '--format=custom',
+      '--schema=conversation_service',
+      '--schema=conversation_service_work',
+      `--file=${dump}`,
+      databaseUrl(),
+    ]);
+    await psql(
+      '-c',
+      'DROP SCHEMA conversation_service, conversation_service_work CASCADE',
+      databaseUrl(),
+    );
+    await run(join(postgres!, 'pg_restore'), [
+      '--no-owner',
+      '--exit-on-error',
+      `--dbname=${databaseUrl()}`,
+      dump,
+    ]);
     await Promise.all(['api-2', 'worker-2'].map(start));
     await waitFor('the proxy to see it', async () => (await fetch(`${proxy.url}/readyz`)).ok);
     expect((await api().get('/api/hooks')).body.data[0].id).toBe(hook);

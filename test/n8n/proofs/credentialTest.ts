@@ -14,7 +14,12 @@ export function provesCredentialTest(stage: () => Stage): void {
       const { n8n, service, credential } = stage();
       const { id, name, type } = credential;
       return n8n.rest<TestResult>('POST', '/credentials/test', {
-        credentials: { id, name, type, data: { baseUrl: service.url, apiKey: service.apiKey, ...data } },
+        credentials: {
+          id,
+          name,
+          type,
+          data: { baseUrl: service.url, apiKey: service.apiKey, ...data },
+        },
       });
     };
 

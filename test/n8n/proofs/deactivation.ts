@@ -8,7 +8,10 @@ export function provesDeactivation(stage: () => Stage): void {
       const workflow = await stage().run(recordEvents);
       expect(await stage().subscriptionsOf(workflow)).toHaveLength(6);
       await stage().retire(workflow);
-      await stage().until('n8n to forget the webhook', async () => (await stage().n8n.call('POST', webhookPath(workflow))).status === 404);
+      await stage().until(
+        'n8n to forget the webhook',
+        async () => (await stage().n8n.call('POST', webhookPath(workflow))).status === 404,
+      );
 
       const { conversationId } = await stage().customerWrites('Is anybody there?');
       const { body } = await stage().service.api.get(`/api/conversations/${conversationId}`);
@@ -18,9 +21,13 @@ export function provesDeactivation(stage: () => Stage): void {
 
     it('succeeds when its subscriptions are gone already', async () => {
       const workflow = await stage().run(recordEvents);
-      for (const { id } of await stage().subscriptionsOf(workflow)) await stage().service.api.delete(`/api/hooks/${id}`);
+      for (const { id } of await stage().subscriptionsOf(workflow))
+        await stage().service.api.delete(`/api/hooks/${id}`);
       await stage().retire(workflow);
-      const { active } = await stage().n8n.api<{ active: boolean }>('GET', `/workflows/${workflow.id}`);
+      const { active } = await stage().n8n.api<{ active: boolean }>(
+        'GET',
+        `/workflows/${workflow.id}`,
+      );
       expect(active).toBe(false);
     });
   });

@@ -19,7 +19,9 @@ export function provesDuplicates(stage: () => Stage): void {
         conversationId,
         again: () => stage().deliver(workflow(), JSON.stringify(payload), { secret, event: EVENT }),
         executions: async () =>
-          (await stage().executionsOf(workflow(), conversationId)).filter((each) => payloadOf(each)?.event === EVENT),
+          (await stage().executionsOf(workflow(), conversationId)).filter(
+            (each) => payloadOf(each)?.event === EVENT,
+          ),
       };
     };
 
@@ -36,9 +38,15 @@ export function provesDuplicates(stage: () => Stage): void {
     it('starts one execution when ten arrive at the same time', async () => {
       const conversationId = 'conv_at_the_same_time';
       const secret = await stage().secretOf(workflow(), EVENT);
-      const body = JSON.stringify({ id: 'evt_at_the_same_time', event: EVENT, conversation: { id: conversationId } });
+      const body = JSON.stringify({
+        id: 'evt_at_the_same_time',
+        event: EVENT,
+        conversation: { id: conversationId },
+      });
       const answers = await Promise.all(
-        Array.from({ length: 10 }, () => stage().deliver(workflow(), body, { secret, event: EVENT })),
+        Array.from({ length: 10 }, () =>
+          stage().deliver(workflow(), body, { secret, event: EVENT }),
+        ),
       );
       const statuses = answers.map(({ status }) => status);
       expect(statuses).toContain(200);

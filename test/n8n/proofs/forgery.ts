@@ -3,7 +3,8 @@ import { payloadOf, recordEvents, signature, type Signing, type Stage } from '..
 import { withWorkflow } from './withWorkflow.ts';
 
 const EVENT = 'message.received';
-const bodyOf = (id: string, event = EVENT) => JSON.stringify({ id, event, workspace: 'demo', conversation: { id: 'conv_forged' } });
+const bodyOf = (id: string, event = EVENT) =>
+  JSON.stringify({ id, event, workspace: 'demo', conversation: { id: 'conv_forged' } });
 
 /** What the service did not sign starts nothing. */
 export function provesForgery(stage: () => Stage): void {
@@ -15,28 +16,53 @@ export function provesForgery(stage: () => Stage): void {
     const forgeries: [string, () => Promise<Partial<Signing> & { body?: string }>][] = [
       ['with another secret', async () => ({ secret: 'whsec_guessed' })],
       ['with the secret of another event', async () => ({ secret: await secret('message.sent') })],
-      ['signed more than five minutes ago', async () => ({ secret: await secret(), at: seconds() - 310 })],
-      ['signed more than five minutes ahead', async () => ({ secret: await secret(), at: seconds() + 310 })],
-      ['whose header names another event than its body', async () => ({ secret: await secret('message.sent'), event: 'message.sent' })],
-      ['whose delivery id is not the id of its body', async () => ({ secret: await secret(), deliveryId: 'evt_other' })],
-      ['of an event that the workflow did not ask for', async () => ({ secret: await secret(), event: 'payment.paid' })],
+      [
+        'signed more than five minutes ago',
+        async () => ({ secret: await secret(), at: seconds() - 310 }),
+      ],
+      [
+        'signed more than five minutes ahead',
+        async () => ({ secret: await secret(), at: seconds() + 310 }),
+      ],
+      [
+        'whose header names another event than its body',
+        async () => ({ secret: await secret('message.sent'), event: 'message.sent' }),
+      ],
+      [
+        'whose delivery id is not the id of its body',
+        async () => ({ secret: await secret(), deliveryId: 'evt_other' }),
+      ],
+      [
+        'of an event that the workflow did not ask for',
+        async () => ({ secret: await secret(), event: 'payment.paid' }),
+      ],
       ['without a signature', async () => ({ secret: '', headers: { 'x-service-signature': '' } })],
     ];
 
     it.each(forgeries)('%s is answered 401', async (_what, forge) => {
-      const answer = await stage().deliver(workflow(), bodyOf('evt_forged'), { secret: '', event: EVENT, ...(await forge()) });
+      const answer = await stage().deliver(workflow(), bodyOf('evt_forged'), {
+        secret: '',
+        event: EVENT,
+        ...(await forge()),
+      });
       expect(answer.status).toBe(401);
     });
 
     it('whose body was changed after signing is answered 401', async () => {
       const signed = { secret: await secret(), event: EVENT };
       const header = signature(bodyOf('evt_genuine'), signed.secret);
-      const answer = await stage().deliver(workflow(), bodyOf('evt_forged'), { ...signed, headers: { 'x-service-signature': header } });
+      const answer = await stage().deliver(workflow(), bodyOf('evt_forged'), {
+        ...signed,
+        headers: { 'x-service-signature': header },
+      });
       expect(answer.status).toBe(401);
     });
 
     it('started no execution, while a genuine one does', async () => {
-      const answer = await stage().deliver(workflow(), bodyOf('evt_genuine'), { secret: await secret(), event: EVENT });
+      const answer = await stage().deliver(workflow(), bodyOf('evt_genuine'), {
+        secret: await secret(),
+        event: EVENT,
+      });
       expect(answer.status).toBe(200);
       await stage().execution(workflow(), EVENT, 'conv_forged');
       const executions = await stage().executionsOf(workflow(), 'conv_forged');

@@ -2,15 +2,23 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { example, payloadOf, type Customer, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
 
-const CLAIMS = { name: 'Ada Lovelace', email: 'ada.lovelace@example.com', phone: '+49 170 1234567' };
-const TEXT = 'Do you deliver to Sylt? Call me on +49 170 1234567 or write to ada.lovelace@example.com.';
+const CLAIMS = {
+  name: 'Ada Lovelace',
+  email: 'ada.lovelace@example.com',
+  phone: '+49 170 1234567',
+};
+const TEXT =
+  'Do you deliver to Sylt? Call me on +49 170 1234567 or write to ada.lovelace@example.com.';
 
-/** Issue section 4: a customer's message reaches a workflow, and its answer reaches the customer. */
+/**
+ * Issue section 4: a customer's message reaches a workflow, and its answer reaches the customer.
+ */
 export function provesMainJob(stage: () => Stage): void {
   describe('the main job', () => {
     const workflow = withWorkflow(stage, example('answer-and-close.json'));
     let customer: Customer;
-    const execution = (event: string) => stage().execution(workflow(), event, customer.conversationId);
+    const execution = (event: string) =>
+      stage().execution(workflow(), event, customer.conversationId);
 
     beforeAll(async () => {
       customer = await stage().customerWrites(TEXT, CLAIMS);
@@ -62,21 +70,32 @@ export function provesMainJob(stage: () => Stage): void {
 
     it('closes the conversation with the verdict and summary of the workflow', async () => {
       await execution('conversation.closed');
-      const { body } = await stage().service.api.get(`/api/conversations/${customer.conversationId}`);
+      const { body } = await stage().service.api.get(
+        `/api/conversations/${customer.conversationId}`,
+      );
       expect(body).toMatchObject({
         status: 'closed',
-        outcome: { verdict: 'goal_reached', summary: expect.stringContaining('Answered automatically.') },
+        outcome: {
+          verdict: 'goal_reached',
+          summary: expect.stringContaining('Answered automatically.'),
+        },
       });
     });
 
     it('starts one execution each for opened, handed_over, sent and closed, with their details', async () => {
-      expect(payloadOf(await execution('conversation.opened'))).toMatchObject({ conversation: { message_count: 1 } });
+      expect(payloadOf(await execution('conversation.opened'))).toMatchObject({
+        conversation: { message_count: 1 },
+      });
       expect(payloadOf(await execution('conversation.handed_over'))).toMatchObject({
         conversation: { status: 'human_active' },
         handover: { reason: 'api_message', triggered_by: { type: 'api' } },
       });
       expect(payloadOf(await execution('message.sent'))).toMatchObject({
-        message: { direction: 'outbound', sender: { type: 'api' }, text: expect.stringContaining('Thank you') },
+        message: {
+          direction: 'outbound',
+          sender: { type: 'api' },
+          text: expect.stringContaining('Thank you'),
+        },
       });
       expect(payloadOf(await execution('conversation.closed'))).toMatchObject({
         conversation: { status: 'closed' },
@@ -85,7 +104,10 @@ export function provesMainJob(stage: () => Stage): void {
     });
 
     it('starts an execution for qualified when the funnel stage is set', async () => {
-      const { status } = await stage().service.api.patch(`/api/conversations/${customer.conversationId}`, { funnel_stage: 'qualified' });
+      const { status } = await stage().service.api.patch(
+        `/api/conversations/${customer.conversationId}`,
+        { funnel_stage: 'qualified' },
+      );
       expect(status).toBe(200);
       expect(payloadOf(await execution('conversation.qualified'))).toMatchObject({
         funnel: { stage: 'qualified', previous_stage: 'new' },
@@ -109,17 +131,24 @@ export function provesMainJob(stage: () => Stage): void {
       const subscriptions = await stage().subscriptionsOf(workflow());
       expect(subscriptions.map(({ status }) => status)).toEqual(Array(6).fill('active'));
       for (const { id, event } of subscriptions) {
-        const deliveries = await stage().until(`the delivery of ${event} to be recorded`, async () => {
-          const { body } = await stage().service.api.get(`/api/hooks/${id}/deliveries`);
-          return body.data.every(({ status }: { status: string }) => status !== 'pending') && body.data;
-        });
+        const deliveries = await stage().until(
+          `the delivery of ${event} to be recorded`,
+          async () => {
+            const { body } = await stage().service.api.get(`/api/hooks/${id}/deliveries`);
+            return (
+              body.data.every(({ status }: { status: string }) => status !== 'pending') && body.data
+            );
+          },
+        );
         expect(deliveries).toMatchObject([{ event, status: 'delivered' }]);
       }
     });
 
     it('takes a burst: twenty-five customers at once are all answered, each once', async () => {
       const customers = await Promise.all(
-        Array.from({ length: 25 }, (_, index) => stage().customerWrites(`Question ${index}`, { name: `Customer ${index}` })),
+        Array.from({ length: 25 }, (_, index) =>
+          stage().customerWrites(`Question ${index}`, { name: `Customer ${index}` }),
+        ),
       );
       const answered = await stage().until(
         'every answer',

@@ -5,11 +5,27 @@ import { withWorkflow } from './withWorkflow.ts';
 
 const KEPT = ['message.received', 'message.sent'];
 
-/** An edited trigger, once published, has the subscriptions it asks for and no other; what happens meanwhile is not lost. */
+/**
+ * An edited trigger, once published, has the subscriptions it asks for and no other; what happens
+ * meanwhile is not lost.
+ */
 export function provesRepublishing(stage: () => Stage): void {
-  const publish = ({ id, name, nodes, connections, settings }: Workflow, events?: readonly string[]) => {
-    const edited = events === undefined ? nodes : nodes.map((node) => (node.name === TRIGGER ? { ...node, parameters: { ...node.parameters, events } } : node));
-    return stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, { name, nodes: edited, connections, settings });
+  const publish = (
+    { id, name, nodes, connections, settings }: Workflow,
+    events?: readonly string[],
+  ) => {
+    const edited =
+      events === undefined
+        ? nodes
+        : nodes.map((node) =>
+            node.name === TRIGGER ? { ...node, parameters: { ...node.parameters, events } } : node,
+          );
+    return stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, {
+      name,
+      nodes: edited,
+      connections,
+      settings,
+    });
   };
 
   describe('publishing an edited workflow', () => {
@@ -23,10 +39,14 @@ export function provesRepublishing(stage: () => Stage): void {
 
       const { conversationId, write } = await stage().customerWrites('After the edit');
       await write('And once more');
-      await stage().service.api.post(`/api/conversations/${conversationId}/messages`, { text: 'Hello' });
+      await stage().service.api.post(`/api/conversations/${conversationId}/messages`, {
+        text: 'Hello',
+      });
       await stage().execution(workflow(), 'message.sent', conversationId);
       await stage().execution(workflow(), 'message.received', conversationId);
-      const events = (await stage().executionsOf(workflow(), conversationId)).map((each) => payloadOf(each)?.event);
+      const events = (await stage().executionsOf(workflow(), conversationId)).map(
+        (each) => payloadOf(each)?.event,
+      );
       expect(new Set(events)).toEqual(new Set(KEPT));
     });
 
@@ -52,7 +72,8 @@ export function provesRepublishing(stage: () => Stage): void {
         for (let n = 1; n <= MESSAGES; n++) {
           await write(`message ${n}`);
           written.add(`message ${n}`);
-          await new Promise((resolve) => setTimeout(resolve, 50)); // the rate of events, not a wait for anything
+          // the rate of events, not a wait for anything
+          await new Promise((resolve) => setTimeout(resolve, 50));
         }
       })().finally(() => (isWriting = false));
 
@@ -74,12 +95,22 @@ export function provesRepublishing(stage: () => Stage): void {
       await writing;
 
       const textsOf = async () => {
-        const payloads = (await stage().executionsOf(workflow(), conversationId)).map((each) => payloadOf(each)!);
+        const payloads = (await stage().executionsOf(workflow(), conversationId)).map(
+          (each) => payloadOf(each)!,
+        );
         return payloads.map(({ message }) => (message as { text: string }).text);
       };
-      await stage().until('an execution for each message', async () => new Set(await textsOf()).size === written.size, { timeoutMs: 120_000, everyMs: 1000 });
+      await stage().until(
+        'an execution for each message',
+        async () => new Set(await textsOf()).size === written.size,
+        { timeoutMs: 120_000, everyMs: 1000 },
+      );
       await stage().until('nothing to be on its way any more', async () => {
-        const ways = await Promise.all((await stage().subscriptionsOf(workflow())).map(({ id }) => stage().service.api.get(`/api/hooks/${id}/deliveries?status=pending`)));
+        const ways = await Promise.all(
+          (await stage().subscriptionsOf(workflow())).map(({ id }) =>
+            stage().service.api.get(`/api/hooks/${id}/deliveries?status=pending`),
+          ),
+        );
         return ways.every(({ body }) => body.data.length === 0);
       });
       expect((await textsOf()).sort()).toEqual([...written].sort());

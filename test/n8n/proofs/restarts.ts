@@ -32,8 +32,11 @@ export function provesRestarts(stage: () => Stage): void {
       await stage().service.crashAndRestart();
       await stage().execution(workflow(), 'conversation.opened', conversationId);
       await stage().execution(workflow(), 'message.received', conversationId);
-      // An answer that the crash cut off counts as none: that event comes again, and only with the same id.
-      const payloads = (await stage().executionsOf(workflow(), conversationId)).map((each) => payloadOf(each)!);
+      // An answer that the crash cut off counts as none: that event comes again, and only with the
+      // same id.
+      const payloads = (await stage().executionsOf(workflow(), conversationId)).map(
+        (each) => payloadOf(each)!,
+      );
       const events = [...new Map(payloads.map(({ id, event }) => [id, event])).values()];
       expect(events.sort()).toEqual(['conversation.opened', 'message.received']);
       await stillReceives('After the crash of the service');
@@ -44,7 +47,9 @@ export function provesRestarts(stage: () => Stage): void {
       const since = new Date().toISOString();
       await stage().n8n.stop();
       const { conversationId } = await stage().customerWrites('While n8n is down');
-      const hook = (await stage().subscriptionsOf(workflow())).find(({ event }) => event === 'message.received')!;
+      const hook = (await stage().subscriptionsOf(workflow())).find(
+        ({ event }) => event === 'message.received',
+      )!;
       await stage().until('the delivery to have failed for good', async () => {
         const { body } = await stage().service.api.get(`/api/hooks/${hook.id}/deliveries`);
         return (body.data as Delivery[])[0]?.status === 'failed';

@@ -7,15 +7,25 @@ import { withWorkflow } from './withWorkflow.ts';
 const EVENT = 'message.received';
 const WARNING = `The secret of ${EVENT} was rotated`;
 
-/** A workflow goes on through a rotation, says that it must be published again, and has the new secret then. */
+/**
+ * A workflow goes on through a rotation, says that it must be published again, and has the new
+ * secret then.
+ */
 export function provesRotation(stage: () => Stage): void {
   describe('rotating the secret of a trigger', () => {
     const workflow = withWorkflow(stage, recordEvents, { events: [EVENT] });
-    const warnings = async () => (await readFile(stage().n8n.logFile, 'utf8')).split(WARNING).length - 1;
+    const warnings = async () =>
+      (await readFile(stage().n8n.logFile, 'utf8')).split(WARNING).length - 1;
 
-    /** A workflow that rotates the secret of a subscription whenever a conversation is handed over. */
+    /**
+     * A workflow that rotates the secret of a subscription whenever a conversation is handed over.
+     */
     const runRotator = async (subscriptionId: string) => {
-      const { id, nodes, connections, settings } = await stage().n8n.importWorkflow(recordEvents, stage().credential, { events: ['conversation.handed_over'] });
+      const { id, nodes, connections, settings } = await stage().n8n.importWorkflow(
+        recordEvents,
+        stage().credential,
+        { events: ['conversation.handed_over'] },
+      );
       const { id: credentialId, name, type } = stage().credential;
       const rotate = {
         id: 'b1d1c0de-0000-4000-8000-000000000003',
@@ -23,13 +33,20 @@ export function provesRotation(stage: () => Stage): void {
         type: 'n8n-nodes-conversation-service.conversationService',
         typeVersion: 1,
         position: [480, 0] as [number, number],
-        parameters: { resource: 'subscription', operation: 'rotateSecret', subscriptionId: { __rl: true, mode: 'id', value: subscriptionId } },
+        parameters: {
+          resource: 'subscription',
+          operation: 'rotateSecret',
+          subscriptionId: { __rl: true, mode: 'id', value: subscriptionId },
+        },
         credentials: { [type]: { id: credentialId, name } },
       };
       const rotator = await stage().n8n.api<Workflow>('PUT', `/workflows/${id}`, {
         name: 'Rotate a secret',
         nodes: [...nodes, rotate],
-        connections: { ...connections, 'Do nothing': { main: [[{ node: rotate.name, type: 'main', index: 0 }]] } },
+        connections: {
+          ...connections,
+          'Do nothing': { main: [[{ node: rotate.name, type: 'main', index: 0 }]] },
+        },
         settings,
       });
       await stage().n8n.activate(id);
@@ -37,7 +54,7 @@ export function provesRotation(stage: () => Stage): void {
       return rotator;
     };
 
-    it('loses nothing, warns in n8n\'s log, and is over when the workflow is published again', async () => {
+    it("loses nothing, warns in n8n's log, and is over when the workflow is published again", async () => {
       const [first] = await stage().subscriptionsOf(workflow());
       const old = await stage().secretOf(workflow(), EVENT);
       const rotator = await runRotator(first!.id);
@@ -48,12 +65,17 @@ export function provesRotation(stage: () => Stage): void {
       await stage().service.api.post(`/api/conversations/${conversationId}/takeover`);
       const rotation = await stage().execution(rotator, 'conversation.handed_over', conversationId);
       const [answer] = rotation.output['Rotate Secret']!;
-      expect(answer).toMatchObject({ id: first!.id, notice: expect.stringContaining('published again'), previous_secret_expires_at: expect.any(String) });
+      expect(answer).toMatchObject({
+        id: first!.id,
+        notice: expect.stringContaining('published again'),
+        previous_secret_expires_at: expect.any(String),
+      });
       expect(JSON.stringify(rotation)).not.toContain('whsec_');
       await stage().retire(rotator);
 
       await write('During the overlap');
-      const executions = async () => (await stage().executionsOf(workflow(), conversationId)).length;
+      const executions = async () =>
+        (await stage().executionsOf(workflow(), conversationId)).length;
       await stage().until('the second execution', async () => (await executions()) === 2);
       expect(await warnings()).toBe(1);
       expect(await stage().secretOf(workflow(), EVENT)).toBe(old);
@@ -64,8 +86,14 @@ export function provesRotation(stage: () => Stage): void {
       await stage().receiving(workflow(), [EVENT], [first!]);
       await stage().until('the third execution', async () => (await executions()) === 3);
       expect(await stage().secretOf(workflow(), EVENT)).not.toBe(old);
-      const body = JSON.stringify({ id: 'evt_old_secret', event: EVENT, conversation: { id: conversationId } });
-      expect((await stage().deliver(workflow(), body, { secret: old, event: EVENT })).status).toBe(401);
+      const body = JSON.stringify({
+        id: 'evt_old_secret',
+        event: EVENT,
+        conversation: { id: conversationId },
+      });
+      expect((await stage().deliver(workflow(), body, { secret: old, event: EVENT })).status).toBe(
+        401,
+      );
       await write('After it');
       await stage().until('the fourth execution', async () => (await executions()) === 4);
       expect(await warnings()).toBe(1);

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { TEST_NUMBER } from '../../helpers/graphServer.ts';
-import { CUSTOMER, connectNumber, deliver, metaText, newWamid, type ConnectedNumber } from '../../helpers/meta.ts';
+import {
+  CUSTOMER,
+  connectNumber,
+  deliver,
+  metaText,
+  newWamid,
+  type ConnectedNumber,
+} from '../../helpers/meta.ts';
 import { payloadSchemas } from '../../../service/src/http/contract/payloads.ts';
 import { example, payloadOf, recordAllEvents, type Payload, type Stage } from '../stage.ts';
 import { withWorkflow } from './withWorkflow.ts';
@@ -9,7 +16,10 @@ const EVENTS = Object.keys(payloadSchemas) as (keyof typeof payloadSchemas)[];
 const WAMID = newWamid();
 const NAME = 'Sheena Nelson';
 
-/** Every event from real use: a customer on WhatsApp, a lead that qualifies, a link that is paid, a take-over, a close. */
+/**
+ * Every event from real use: a customer on WhatsApp, a lead that qualifies, a link that is paid, a
+ * take-over, a close.
+ */
 export function provesSevenEvents(stage: () => Stage): void {
   describe('the seven events, from a customer on WhatsApp who pays', () => {
     const recorder = withWorkflow(stage, recordAllEvents);
@@ -17,21 +27,39 @@ export function provesSevenEvents(stage: () => Stage): void {
     const api = () => stage().service.api;
     let number: ConnectedNumber;
     let conversationId: string;
-    const payload = async (event: string): Promise<Payload> => payloadOf(await stage().execution(recorder(), event, conversationId))!;
+    const payload = async (event: string): Promise<Payload> =>
+      payloadOf(await stage().execution(recorder(), event, conversationId))!;
     const whatsAppTexts = (least: number) =>
       stage().until(`${least} messages on WhatsApp`, () => {
         const texts = stage().graph.texts();
         return texts.length >= least && texts;
       });
-    const write = (text: string, id = newWamid()) => deliver(stage().service.url, number, metaText(text, { id, name: NAME }));
+    const write = (text: string, id = newWamid()) =>
+      deliver(stage().service.url, number, metaText(text, { id, name: NAME }));
 
     beforeAll(async () => {
-      number = await connectNumber(api(), { account: TEST_NUMBER.id, accessToken: stage().graph.accessToken });
-      expect((await api().post(`/api/channels/${number.id}/test`)).body).toMatchObject({ ok: true });
-      expect((await api().put('/api/payment-accounts/manual', { settings: { instructions: 'Transfer to DE00 1234.' } })).status).toBe(200);
-      expect((await write(`How much is the demo? Call me: +1 650 555 1234`, WAMID)).status).toBe(200);
-      expect((await write(`How much is the demo? Call me: +1 650 555 1234`, WAMID)).status).toBe(200); // Meta repeats itself
-      conversationId = (await api().get('/api/conversations?channel=whatsapp_cloud')).body.data[0].id;
+      number = await connectNumber(api(), {
+        account: TEST_NUMBER.id,
+        accessToken: stage().graph.accessToken,
+      });
+      expect((await api().post(`/api/channels/${number.id}/test`)).body).toMatchObject({
+        ok: true,
+      });
+      expect(
+        (
+          await api().put('/api/payment-accounts/manual', {
+            settings: { instructions: 'Transfer to DE00 1234.' },
+          })
+        ).status,
+      ).toBe(200);
+      expect((await write(`How much is the demo? Call me: +1 650 555 1234`, WAMID)).status).toBe(
+        200,
+      );
+      expect((await write(`How much is the demo? Call me: +1 650 555 1234`, WAMID)).status).toBe(
+        200,
+      ); // Meta repeats itself
+      conversationId = (await api().get('/api/conversations?channel=whatsapp_cloud')).body.data[0]
+        .id;
     });
     afterAll(async () => {
       await api().delete(`/api/channels/${number.id}`);
@@ -39,49 +67,110 @@ export function provesSevenEvents(stage: () => Stage): void {
     });
 
     it('a WhatsApp message opens a conversation: conversation.opened and message.received', async () => {
-      expect(await payload('conversation.opened')).toMatchObject({ conversation: { channel: 'whatsapp_cloud', contact_name: NAME, status: 'ai_active', message_count: 1 } });
+      expect(await payload('conversation.opened')).toMatchObject({
+        conversation: {
+          channel: 'whatsapp_cloud',
+          contact_name: NAME,
+          status: 'ai_active',
+          message_count: 1,
+        },
+      });
       expect(await payload('message.received')).toMatchObject({
-        message: { direction: 'inbound', sender: { type: 'customer', name: NAME }, text: expect.stringContaining('How much is the demo?'), channel_message_id: WAMID },
+        message: {
+          direction: 'inbound',
+          sender: { type: 'customer', name: NAME },
+          text: expect.stringContaining('How much is the demo?'),
+          channel_message_id: WAMID,
+        },
       });
     });
 
     it('a stage change makes the workflow create a link and send it on WhatsApp: conversation.qualified, message.sent, conversation.handed_over', async () => {
-      expect((await api().patch(`/api/conversations/${conversationId}`, { funnel_stage: 'qualified' })).status).toBe(200);
-      expect(await payload('conversation.qualified')).toMatchObject({ funnel: { stage: 'qualified', previous_stage: 'new' } });
+      expect(
+        (await api().patch(`/api/conversations/${conversationId}`, { funnel_stage: 'qualified' }))
+          .status,
+      ).toBe(200);
+      expect(await payload('conversation.qualified')).toMatchObject({
+        funnel: { stage: 'qualified', previous_stage: 'new' },
+      });
 
       const sold = await stage().execution(seller(), 'conversation.qualified', conversationId);
       const [link] = sold.output['Make a payment link'] as { id: string; url: string }[];
-      expect(link).toMatchObject({ status: 'open', amount: 4900, currency: 'usd', amount_display: 'US$49.00', provider: 'manual', conversation_id: conversationId });
+      expect(link).toMatchObject({
+        status: 'open',
+        amount: 4900,
+        currency: 'usd',
+        amount_display: 'US$49.00',
+        provider: 'manual',
+        conversation_id: conversationId,
+      });
       expect(await whatsAppTexts(1)).toEqual([`Demo, one hour, US$49.00: ${link!.url}`]);
       const page = await fetch(link!.url.replace(/^https?:\/\/[^/]+/, stage().service.url));
-      expect([page.status, (await page.text()).includes('Transfer to DE00 1234.')]).toEqual([200, true]);
+      expect([page.status, (await page.text()).includes('Transfer to DE00 1234.')]).toEqual([
+        200,
+        true,
+      ]);
 
-      expect(await payload('message.sent')).toMatchObject({ message: { direction: 'outbound', sender: { type: 'api' }, text: expect.stringContaining(link!.url) }, conversation: { status: 'human_active' } });
-      expect(await payload('conversation.handed_over')).toMatchObject({ handover: { reason: 'api_message' }, conversation: { funnel_stage: 'payment_pending' } });
+      expect(await payload('message.sent')).toMatchObject({
+        message: {
+          direction: 'outbound',
+          sender: { type: 'api' },
+          text: expect.stringContaining(link!.url),
+        },
+        conversation: { status: 'human_active' },
+      });
+      expect(await payload('conversation.handed_over')).toMatchObject({
+        handover: { reason: 'api_message' },
+        conversation: { funnel_stage: 'payment_pending' },
+      });
     });
 
     it('the link is paid, and the workflow thanks the customer: payment.paid', async () => {
-      const [link] = (await api().get(`/api/payment-links?conversation_id=${conversationId}`)).body.data;
+      const [link] = (await api().get(`/api/payment-links?conversation_id=${conversationId}`)).body
+        .data;
       for (let times = 0; times < 2; times++) {
-        const { status, body } = await api().post(`/api/payment-links/${link.id}/mark-paid`, { reference: 'Transfer 1182' });
+        const { status, body } = await api().post(`/api/payment-links/${link.id}/mark-paid`, {
+          reference: 'Transfer 1182',
+        });
         expect([status, body.status]).toEqual([200, 'paid']);
       }
       expect(await payload('payment.paid')).toMatchObject({
-        payment: { id: link.id, status: 'paid', amount: 4900, currency: 'usd', description: 'Demo, one hour', provider: 'manual', provider_reference: 'Transfer 1182', paid_at: expect.any(String) },
+        payment: {
+          id: link.id,
+          status: 'paid',
+          amount: 4900,
+          currency: 'usd',
+          description: 'Demo, one hour',
+          provider: 'manual',
+          provider_reference: 'Transfer 1182',
+          paid_at: expect.any(String),
+        },
         conversation: { funnel_stage: 'customer' },
       });
-      expect((await whatsAppTexts(2))[1]).toBe('Thank you! We have received your payment for "Demo, one hour".');
+      expect((await whatsAppTexts(2))[1]).toBe(
+        'Thank you! We have received your payment for "Demo, one hour".',
+      );
     });
 
     it('handed back and taken over again, then closed: conversation.closed', async () => {
       await api().post(`/api/conversations/${conversationId}/handback`);
       await api().post(`/api/conversations/${conversationId}/takeover`);
       await stage().until('the second hand-over', async () => {
-        const events = (await stage().executionsOf(recorder(), conversationId)).map((each) => payloadOf(each));
-        return events.some((each) => (each?.handover as { reason?: string } | undefined)?.reason === 'api_takeover');
+        const events = (await stage().executionsOf(recorder(), conversationId)).map((each) =>
+          payloadOf(each),
+        );
+        return events.some(
+          (each) => (each?.handover as { reason?: string } | undefined)?.reason === 'api_takeover',
+        );
       });
-      await api().post(`/api/conversations/${conversationId}/close`, { summary: 'Bought the demo.', verdict: 'goal_reached' });
-      expect(await payload('conversation.closed')).toMatchObject({ outcome: { verdict: 'goal_reached', closed_by: { type: 'api' } }, conversation: { status: 'closed', funnel_stage: 'customer' } });
+      await api().post(`/api/conversations/${conversationId}/close`, {
+        summary: 'Bought the demo.',
+        verdict: 'goal_reached',
+      });
+      expect(await payload('conversation.closed')).toMatchObject({
+        outcome: { verdict: 'goal_reached', closed_by: { type: 'api' } },
+        conversation: { status: 'closed', funnel_stage: 'customer' },
+      });
     });
 
     it('the executions hold all seven in shape, verified, and no phone number', async () => {
@@ -91,10 +180,13 @@ export function provesSevenEvents(stage: () => Stage): void {
       expect(new Set(payloads.map(({ event }) => event))).toEqual(new Set(EVENTS));
       for (const { delivery_id: deliveryId, ...body } of payloads) {
         expect(deliveryId).toBe(body.id);
-        payloadSchemas[body.event as keyof typeof payloadSchemas].parse(body); // strict: no field more, none less
+        // strict: no field more, none less
+        payloadSchemas[body.event as keyof typeof payloadSchemas].parse(body);
       }
       // One each; the two messages that were sent, and the two hand-overs, are two events.
-      expect(payloads.map(({ event }) => event).sort()).toEqual([...EVENTS, 'message.sent', 'conversation.handed_over'].sort());
+      expect(payloads.map(({ event }) => event).sort()).toEqual(
+        [...EVENTS, 'message.sent', 'conversation.handed_over'].sort(),
+      );
       expect(JSON.stringify(executions)).not.toMatch(new RegExp(`${CUSTOMER}|650 ?555 ?1234`));
     });
   });

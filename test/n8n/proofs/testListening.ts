@@ -11,9 +11,15 @@ export function provesTestListening(stage: () => Stage): void {
     return (body.data as Subscription[]).filter(({ target_url }) => target_url === address);
   };
   const noTestSubscriptions = (workflow: Workflow) =>
-    stage().until('the test subscriptions to be removed', async () => (await testSubscriptionsOf(workflow)).length === 0);
+    stage().until(
+      'the test subscriptions to be removed',
+      async () => (await testSubscriptionsOf(workflow)).length === 0,
+    );
   const sixTestSubscriptions = (workflow: Workflow) =>
-    stage().until('six test subscriptions', async () => (await testSubscriptionsOf(workflow)).length === 6);
+    stage().until(
+      'six test subscriptions',
+      async () => (await testSubscriptionsOf(workflow)).length === 6,
+    );
   const testExecutions = async (workflow: Workflow) =>
     (await stage().n8n.executions(workflow.id)).filter(({ mode }) => mode === 'manual');
 
@@ -23,16 +29,27 @@ export function provesTestListening(stage: () => Stage): void {
 
       it('takes a sample of the first event at once, and leaves the production subscriptions as they are', async () => {
         const before = await stage().subscriptionsOf(workflow());
-        expect(await stage().n8n.listen(workflow().id, TRIGGER)).toMatchObject({ waitingForWebhook: true });
+        expect(await stage().n8n.listen(workflow().id, TRIGGER)).toMatchObject({
+          waitingForWebhook: true,
+        });
 
         const [execution] = await stage().until('the test execution', async () => {
           const found = await testExecutions(workflow());
-          return found.length > 0 && found.every(({ status }) => status !== 'running' && status !== 'new') && found;
+          return (
+            found.length > 0 &&
+            found.every(({ status }) => status !== 'running' && status !== 'new') &&
+            found
+          );
         });
         expect(execution).toMatchObject({ status: 'success' });
-        expect(payloadOf(execution!)).toMatchObject({ event: 'conversation.opened', workspace: 'demo' });
+        expect(payloadOf(execution!)).toMatchObject({
+          event: 'conversation.opened',
+          workspace: 'demo',
+        });
         await noTestSubscriptions(workflow());
-        expect(await stage().subscriptionsOf(workflow())).toMatchObject(before.map(({ id }) => ({ id })));
+        expect(await stage().subscriptionsOf(workflow())).toMatchObject(
+          before.map(({ id }) => ({ id })),
+        );
       });
     });
 
@@ -46,7 +63,8 @@ export function provesTestListening(stage: () => Stage): void {
 
         const [execution] = await stage().until('the test execution', async () => {
           const found = await testExecutions(workflow());
-          return found.some((each) => payloadOf(each) !== undefined) && found; // n8n lists it before its data is there
+          // n8n lists it before its data is there
+          return found.some((each) => payloadOf(each) !== undefined) && found;
         });
         expect(payloadOf(execution!)).toMatchObject({ conversation: { id: conversationId } });
         await stage().execution(workflow(), 'conversation.opened', conversationId);
@@ -61,7 +79,9 @@ export function provesTestListening(stage: () => Stage): void {
         await stage().n8n.stopListening(workflow().id);
         await noTestSubscriptions(workflow());
 
-        expect(await stage().subscriptionsOf(workflow())).toMatchObject(before.map(({ id }) => ({ id })));
+        expect(await stage().subscriptionsOf(workflow())).toMatchObject(
+          before.map(({ id }) => ({ id })),
+        );
         const { conversationId } = await stage().customerWrites('Still there?');
         await stage().execution(workflow(), 'message.received', conversationId);
       });

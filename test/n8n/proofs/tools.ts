@@ -29,7 +29,8 @@ export function provesTools(stage: () => Stage): void {
   const api = () => stage().service.api;
   const published: Workflow[] = [];
 
-  const toolNamed = async (name: string) => ((await api().get(`/api/tools?name=${name}`)).body.data as Tool[])[0];
+  const toolNamed = async (name: string) =>
+    ((await api().get(`/api/tools?name=${name}`)).body.data as Tool[])[0];
   const toolIs = (name: string, status: string) =>
     stage().until(`${name} to be ${status}`, async () => {
       const tool = await toolNamed(name);
@@ -43,10 +44,14 @@ export function provesTools(stage: () => Stage): void {
     await toolIs(trigger.parameters.toolName as string, 'live');
     return workflow;
   };
-  const envelopeOf = (execution: Execution) => execution.output[TOOL_TRIGGER]?.[0] as Record<string, unknown> | undefined;
+  const envelopeOf = (execution: Execution) =>
+    execution.output[TOOL_TRIGGER]?.[0] as Record<string, unknown> | undefined;
   const executionsIn = async (workflow: Workflow, conversationId: string) =>
-    (await stage().n8n.executions(workflow.id)).filter((execution) => envelopeOf(execution)?.conversation_id === conversationId);
-  const callsIn = async (conversationId: string) => (await api().get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data as ToolCall[];
+    (await stage().n8n.executions(workflow.id)).filter(
+      (execution) => envelopeOf(execution)?.conversation_id === conversationId,
+    );
+  const callsIn = async (conversationId: string) =>
+    (await api().get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data as ToolCall[];
   type Customer = Awaited<ReturnType<Stage['customerWrites']>>;
   const answers = (customer: Customer, count: number) =>
     stage().until(`${count} answers of the agent`, async () => {
@@ -57,29 +62,47 @@ export function provesTools(stage: () => Stage): void {
   describe('a workflow as a tool of the agent', () => {
     afterEach(async () => {
       for (const { id } of published.splice(0)) await stage().n8n.deactivate(id);
-      for (const { status, name } of (await api().get('/api/tools')).body.data as Tool[]) if (status === 'live') await toolIs(name, 'paused');
+      for (const { status, name } of (await api().get('/api/tools')).body.data as Tool[])
+        if (status === 'live') await toolIs(name, 'paused');
     });
     afterAll(async () => {
-      for (const { id } of (await api().get('/api/tools')).body.data as Tool[]) await api().delete(`/api/tools/${id}`);
-      await api().patch('/api/agent', { enabled: false }); // the other proofs answer by workflows alone
+      for (const { id } of (await api().get('/api/tools')).body.data as Tool[])
+        await api().delete(`/api/tools/${id}`);
+      // the other proofs answer by workflows alone
+      await api().patch('/api/agent', { enabled: false });
     });
 
     it('goes live by one test call, is called for a customer, and the agent answers with what it returned', async () => {
       const workflow = await publish(findOrder);
       expect(await executionsIn(workflow, 'conv_test')).toMatchObject([{ status: 'success' }]);
-      expect((await api().get('/api/agent')).body).toMatchObject({ enabled: true, model: 'keyword' });
+      expect((await api().get('/api/agent')).body).toMatchObject({
+        enabled: true,
+        model: 'keyword',
+      });
 
       const customer = await stage().customerWrites('Hello, where is my order A-1042?');
-      expect(await answers(customer, 1)).toEqual(['Order A-1042 is on its way and arrives on Tuesday.']);
+      expect(await answers(customer, 1)).toEqual([
+        'Order A-1042 is on its way and arrives on Tuesday.',
+      ]);
       const [call] = await callsIn(customer.conversationId);
-      expect(call).toMatchObject({ status: 'succeeded', attempts: 1, arguments: { order_number: 'A-1042' } });
+      expect(call).toMatchObject({
+        status: 'succeeded',
+        attempts: 1,
+        arguments: { order_number: 'A-1042' },
+      });
       const [execution] = await executionsIn(workflow, customer.conversationId);
-      expect(envelopeOf(execution!)).toMatchObject({ tool_call_id: call!.tool_call_id, tool: 'find_order', arguments: { order_number: 'A-1042' } });
+      expect(envelopeOf(execution!)).toMatchObject({
+        tool_call_id: call!.tool_call_id,
+        tool: 'find_order',
+        arguments: { order_number: 'A-1042' },
+      });
     });
 
     it('asks for a missing argument first, and answers in the language of the customer', async () => {
       await publish(findOrder);
-      const customer = await stage().customerWrites('¿Dónde está mi pedido? Quiero saber el status de la order');
+      const customer = await stage().customerWrites(
+        '¿Dónde está mi pedido? Quiero saber el status de la order',
+      );
       const [question] = await answers(customer, 1);
       expect(question).toContain('The order number, such as A-1042');
       await customer.write('A-1043');
@@ -89,23 +112,39 @@ export function provesTools(stage: () => Stage): void {
     it('with approval on, waits until a person approves, then answers', async () => {
       const workflow = await publish(findOrder, { askBeforeRunning: true });
       const customer = await stage().customerWrites('Where is my order A-1042?');
-      expect(await answers(customer, 1)).toEqual(['A colleague has to confirm this first. I will write as soon as it is decided.']);
+      expect(await answers(customer, 1)).toEqual([
+        'A colleague has to confirm this first. I will write as soon as it is decided.',
+      ]);
       const [call] = await callsIn(customer.conversationId);
       expect(call).toMatchObject({ status: 'pending_approval', attempts: 0 });
-      expect((await api().get(`/api/conversations/${customer.conversationId}`)).body).toMatchObject({ pending_approvals: 1, status: 'ai_active' });
+      expect((await api().get(`/api/conversations/${customer.conversationId}`)).body).toMatchObject(
+        { pending_approvals: 1, status: 'ai_active' },
+      );
       expect(await executionsIn(workflow, customer.conversationId)).toEqual([]);
 
-      expect((await api().post(`/api/tool-calls/${call!.tool_call_id}/approve`, {})).status).toBe(200);
-      expect((await answers(customer, 2))[1]).toBe('Order A-1042 is on its way and arrives on Tuesday.');
-      expect(await callsIn(customer.conversationId)).toMatchObject([{ tool_call_id: call!.tool_call_id, status: 'succeeded' }]);
+      expect((await api().post(`/api/tool-calls/${call!.tool_call_id}/approve`, {})).status).toBe(
+        200,
+      );
+      expect((await answers(customer, 2))[1]).toBe(
+        'Order A-1042 is on its way and arrives on Tuesday.',
+      );
+      expect(await callsIn(customer.conversationId)).toMatchObject([
+        { tool_call_id: call!.tool_call_id, status: 'succeeded' },
+      ]);
     });
 
     it('a workflow that fails runs once, and the agent says that it was not done and offers a person', async () => {
       const workflow = await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order F-7');
-      expect(await answers(customer, 1)).toEqual(['I could not do that right now. Would you like a person to follow up?']);
-      expect(await callsIn(customer.conversationId)).toMatchObject([{ status: 'failed', attempts: 3 }]);
-      expect(await executionsIn(workflow, customer.conversationId)).toMatchObject([{ status: 'error' }]);
+      expect(await answers(customer, 1)).toEqual([
+        'I could not do that right now. Would you like a person to follow up?',
+      ]);
+      expect(await callsIn(customer.conversationId)).toMatchObject([
+        { status: 'failed', attempts: 3 },
+      ]);
+      expect(await executionsIn(workflow, customer.conversationId)).toMatchObject([
+        { status: 'error' },
+      ]);
 
       await customer.write('Yes please');
       await stage().until('the hand-over', async () => {
@@ -124,29 +163,45 @@ export function provesTools(stage: () => Stage): void {
       await publish(findOrder, { responseMode: 'onReceived' });
       const customer = await stage().customerWrites('Where is my order A-1042?');
       await answers(customer, 1);
-      expect(await callsIn(customer.conversationId)).toMatchObject([{ status: 'succeeded', result: { status: 'accepted' } }]);
+      expect(await callsIn(customer.conversationId)).toMatchObject([
+        { status: 'succeeded', result: { status: 'accepted' } },
+      ]);
     });
 
     it('the same call again while it runs, and afterwards, gets the same answer and runs once', async () => {
       const workflow = await publish(cancelOrder);
       const { staticData } = await stage().n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
       const { secret } = staticData![`node:${TOOL_TRIGGER}`] as { secret: string };
-      const body = JSON.stringify({ tool_call_id: 'call_twice', tool: 'cancel_order', arguments: { order_number: 'C-2' }, conversation_id: 'conv_twice' });
+      const body = JSON.stringify({
+        tool_call_id: 'call_twice',
+        tool: 'cancel_order',
+        arguments: { order_number: 'C-2' },
+        conversation_id: 'conv_twice',
+      });
       const { endpoint } = (await toolNamed('cancel_order'))!;
       const send = () =>
         stage().n8n.call('POST', new URL(endpoint).pathname, {
-          headers: { 'content-type': 'application/json', 'x-service-signature': signature(body, secret) },
+          headers: {
+            'content-type': 'application/json',
+            'x-service-signature': signature(body, secret),
+          },
           body,
         });
       const [first, second] = await Promise.all([send(), send()]);
       const third = await send();
       expect(first.status).toBe(200);
       expect([second.text, third.text]).toEqual([first.text, first.text]);
-      await stage().until('the execution', async () => (await executionsIn(workflow, 'conv_twice')).length > 0);
+      await stage().until(
+        'the execution',
+        async () => (await executionsIn(workflow, 'conv_twice')).length > 0,
+      );
       expect(await executionsIn(workflow, 'conv_twice')).toHaveLength(1);
 
       const forged = await stage().n8n.call('POST', new URL(endpoint).pathname, {
-        headers: { 'content-type': 'application/json', 'x-service-signature': signature(body, 'whsec_wrong') },
+        headers: {
+          'content-type': 'application/json',
+          'x-service-signature': signature(body, 'whsec_wrong'),
+        },
         body,
       });
       expect(forged.status).toBe(401);
@@ -166,13 +221,34 @@ export function provesTools(stage: () => Stage): void {
 
     it('a changed tool is tested again before it is live', async () => {
       const workflow = await publish(findOrder);
-      const { name, nodes, connections, settings } = await stage().n8n.api<Workflow>('GET', `/workflows/${workflow.id}`);
-      const changed = nodes.map((node) =>
-        node.name === TOOL_TRIGGER ? { ...node, parameters: { ...node.parameters, toolDescription: 'Finds an order.', timeout: 25, toolName: 'find_my_order' } } : node,
+      const { name, nodes, connections, settings } = await stage().n8n.api<Workflow>(
+        'GET',
+        `/workflows/${workflow.id}`,
       );
-      await stage().n8n.api('PUT', `/workflows/${workflow.id}`, { name, nodes: changed, connections, settings });
+      const changed = nodes.map((node) =>
+        node.name === TOOL_TRIGGER
+          ? {
+              ...node,
+              parameters: {
+                ...node.parameters,
+                toolDescription: 'Finds an order.',
+                timeout: 25,
+                toolName: 'find_my_order',
+              },
+            }
+          : node,
+      );
+      await stage().n8n.api('PUT', `/workflows/${workflow.id}`, {
+        name,
+        nodes: changed,
+        connections,
+        settings,
+      });
       await toolIs('find_my_order', 'live');
-      await stage().until('the second test call', async () => (await executionsIn(workflow, 'conv_test')).length === 2);
+      await stage().until(
+        'the second test call',
+        async () => (await executionsIn(workflow, 'conv_test')).length === 2,
+      );
       expect(await toolNamed('find_order')).toBeUndefined();
     });
 
@@ -180,12 +256,23 @@ export function provesTools(stage: () => Stage): void {
       const workflow = await publish(findOrder);
       await stage().n8n.listen(workflow.id, TOOL_TRIGGER);
       const [execution] = await stage().until('the test execution', async () => {
-        const found = (await stage().n8n.executions(workflow.id)).filter(({ mode, status }) => mode === 'manual' && status !== 'running' && status !== 'new');
+        const found = (await stage().n8n.executions(workflow.id)).filter(
+          ({ mode, status }) => mode === 'manual' && status !== 'running' && status !== 'new',
+        );
         return found.length > 0 && found;
       });
-      expect(envelopeOf(execution!)).toMatchObject({ conversation_id: 'conv_test', is_test: true, arguments: { order_number: 'A-1042' } });
-      expect((await api().get('/api/tool-calls?tool=find_order_test')).body.data).toMatchObject([{ tool_call_id: envelopeOf(execution!)!.tool_call_id }]);
-      await stage().until('the draft to be gone', async () => (await toolNamed('find_order_test')) === undefined);
+      expect(envelopeOf(execution!)).toMatchObject({
+        conversation_id: 'conv_test',
+        is_test: true,
+        arguments: { order_number: 'A-1042' },
+      });
+      expect((await api().get('/api/tool-calls?tool=find_order_test')).body.data).toMatchObject([
+        { tool_call_id: envelopeOf(execution!)!.tool_call_id },
+      ]);
+      await stage().until(
+        'the draft to be gone',
+        async () => (await toolNamed('find_order_test')) === undefined,
+      );
       expect(await toolNamed('find_order')).toMatchObject({ status: 'live' });
     });
 

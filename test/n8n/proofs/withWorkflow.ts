@@ -16,7 +16,8 @@ export function withWorkflow(
     if (running) await stage().retire(running);
   });
   return () => {
-    if (!running) throw new Error(`The workflow of ${file} does not run; see the error of beforeAll.`);
+    if (!running)
+      throw new Error(`The workflow of ${file} does not run; see the error of beforeAll.`);
     return running;
   };
 }

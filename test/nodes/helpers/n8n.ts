@@ -30,12 +30,21 @@ process.env.N8N_LOG_LEVEL = 'silent';
 const require = createRequire(import.meta.url);
 export const core = require('n8n-core') as typeof N8nCore;
 export const workflow = require('n8n-workflow') as typeof N8nWorkflow;
-const dist = (path: string) => require(`../../../dist/${path}`) as Record<string, new () => unknown>;
+const dist = (path: string) =>
+  require(`../../../dist/${path}`) as Record<string, new () => unknown>;
 
-export const credentialType = new (dist('credentials/ConversationServiceApi.credentials.js').ConversationServiceApi!)() as ICredentialType;
-export const actionNode = new (dist('nodes/ConversationService/ConversationService.node.js').ConversationService!)() as INodeType;
-export const triggerNode = new (dist('nodes/ConversationService/ConversationServiceTrigger.node.js').ConversationServiceTrigger!)() as INodeType;
-export const toolTriggerNode = new (dist('nodes/ConversationService/ConversationServiceToolTrigger.node.js').ConversationServiceToolTrigger!)() as INodeType;
+export const credentialType = new (dist(
+  'credentials/ConversationServiceApi.credentials.js',
+).ConversationServiceApi!)() as ICredentialType;
+export const actionNode = new (dist(
+  'nodes/ConversationService/ConversationService.node.js',
+).ConversationService!)() as INodeType;
+export const triggerNode = new (dist(
+  'nodes/ConversationService/ConversationServiceTrigger.node.js',
+).ConversationServiceTrigger!)() as INodeType;
+export const toolTriggerNode = new (dist(
+  'nodes/ConversationService/ConversationServiceToolTrigger.node.js',
+).ConversationServiceToolTrigger!)() as INodeType;
 
 export const ACTION = 'n8n-nodes-conversation-service.conversationService';
 export const TRIGGER = 'n8n-nodes-conversation-service.conversationServiceTrigger';
@@ -60,7 +69,12 @@ const passThrough: INodeType = {
   },
 };
 
-const types: Record<string, INodeType> = { [ACTION]: actionNode, [TRIGGER]: triggerNode, [TOOL_TRIGGER]: toolTriggerNode, start: passThrough };
+const types: Record<string, INodeType> = {
+  [ACTION]: actionNode,
+  [TRIGGER]: triggerNode,
+  [TOOL_TRIGGER]: toolTriggerNode,
+  start: passThrough,
+};
 
 export const nodeTypes: INodeTypes = {
   getByName: (name) => types[name]!,
@@ -71,14 +85,20 @@ export const nodeTypes: INodeTypes = {
 export type Credential = { baseUrl: string; apiKey: string };
 
 /** Reads the credential of a test and authenticates as n8n's own helper does. */
-function credentialsHelper(getCredential: () => Credential): IWorkflowExecuteAdditionalData['credentialsHelper'] {
+function credentialsHelper(
+  getCredential: () => Credential,
+): IWorkflowExecuteAdditionalData['credentialsHelper'] {
   const helper = {
     getParentTypes: () => [],
     isCredentialUsableByNode: () => true,
     getCredentialsProperties: () => credentialType.properties,
     preAuthentication: async () => undefined,
     getDecrypted: async () => ({ ...getCredential() }),
-    authenticate: async (credentials: ICredentialDataDecryptedObject, _type: string, options: IHttpRequestOptions) => {
+    authenticate: async (
+      credentials: ICredentialDataDecryptedObject,
+      _type: string,
+      options: IHttpRequestOptions,
+    ) => {
       if (typeof credentialType.authenticate !== 'function') throw new Error('expected a function');
       return credentialType.authenticate(credentials, options);
     },
@@ -109,7 +129,11 @@ export function additionalData(
   } as IWorkflowExecuteAdditionalData;
 }
 
-export function ourNode(type: string, parameters: INode['parameters'], extra: Partial<INode> = {}): INode {
+export function ourNode(
+  type: string,
+  parameters: INode['parameters'],
+  extra: Partial<INode> = {},
+): INode {
   return {
     id: 'node-1',
     name: isTrigger(type) ? 'Trigger' : 'Conversation Service',
@@ -122,26 +146,41 @@ export function ourNode(type: string, parameters: INode['parameters'], extra: Pa
   };
 }
 
-const named = (name: string): INode => ({ id: name, name, type: 'start', typeVersion: 1, position: [0, 0], parameters: {} });
-const to = (...names: string[]) => ({ main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))] });
+const named = (name: string): INode => ({
+  id: name,
+  name,
+  type: 'start',
+  typeVersion: 1,
+  position: [0, 0],
+  parameters: {},
+});
+const to = (...names: string[]) => ({
+  main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))],
+});
 
 /**
- * A workflow Start → our node, or Start → Way 1, Way 2 … → our node, which then runs once for each way.
- * n8n fills in the defaults of the parameters here.
+ * A workflow Start → our node, or Start → Way 1, Way 2 … → our node, which then runs once for each
+ * way. n8n fills in the defaults of the parameters here.
  */
 export function workflowWith(
   node: INode,
-  { id = 'workflow-1', staticData = {}, ways = 0 }: { id?: string; staticData?: object; ways?: number } = {},
+  {
+    id = 'workflow-1',
+    staticData = {},
+    ways = 0,
+  }: { id?: string; staticData?: object; ways?: number } = {},
 ): Workflow {
   const between = Array.from({ length: ways }, (_, way) => `Way ${way + 1}`);
   return new workflow.Workflow({
     id,
     name: 'Test',
     nodes: isTrigger(node.type) ? [node] : [named('Start'), ...between.map(named), node],
-    connections:
-      isTrigger(node.type)
-        ? {}
-        : { Start: to(...(ways > 0 ? between : [node.name])), ...Object.fromEntries(between.map((way) => [way, to(node.name)])) },
+    connections: isTrigger(node.type)
+      ? {}
+      : {
+          Start: to(...(ways > 0 ? between : [node.name])),
+          ...Object.fromEntries(between.map((way) => [way, to(node.name)])),
+        },
     active: true,
     nodeTypes,
     staticData: structuredClone(staticData) as never,
@@ -169,17 +208,40 @@ export interface ActionOptions {
   runs?: number;
 }
 
-/** Runs our action node in a whole execution of n8n's engine, as a workflow would. @throws the node's error */
+/**
+ * Runs our action node in a whole execution of n8n's engine, as a workflow would. @throws the
+ * node's error
+ */
 export async function runAction(options: ActionOptions): Promise<ActionRun> {
-  const { credential, resource, operation, parameters = {}, input = [{}], node: extra, executionId = '1', workflowId, runs = 1 } = options;
+  const {
+    credential,
+    resource,
+    operation,
+    parameters = {},
+    input = [{}],
+    node: extra,
+    executionId = '1',
+    workflowId,
+    runs = 1,
+  } = options;
   const node = ourNode(ACTION, { resource, operation, ...parameters }, extra);
   const wf = workflowWith(node, { id: workflowId, ways: runs > 1 ? runs : 0 });
   const data = additionalData(() => credential, { executionId });
   const start = wf.getNode('Start')!;
-  data.hooks = new core.ExecutionLifecycleHooks('webhook', executionId, { id: wf.id, name: 'Test', nodes: Object.values(wf.nodes) } as never);
+  data.hooks = new core.ExecutionLifecycleHooks('webhook', executionId, {
+    id: wf.id,
+    name: 'Test',
+    nodes: Object.values(wf.nodes),
+  } as never);
   const runData = workflow.createRunExecutionData({
     executionData: {
-      nodeExecutionStack: [{ node: start, data: { main: [input.map((json) => ({ json: json as never }))] }, source: null }],
+      nodeExecutionStack: [
+        {
+          node: start,
+          data: { main: [input.map((json) => ({ json: json as never }))] },
+          source: null,
+        },
+      ],
     },
   });
   const execution = new core.WorkflowExecute(data, 'webhook', runData);
@@ -206,7 +268,12 @@ export async function failureOf(run: Promise<unknown>): Promise<NodeApiError> {
 
 /** A context for the methods that fill the node's lists. */
 export function loadOptionsContext(node: INode, credential: Credential) {
-  return new core.LoadOptionsContext(workflowWith(node), node, additionalData(() => credential), '');
+  return new core.LoadOptionsContext(
+    workflowWith(node),
+    node,
+    additionalData(() => credential),
+    '',
+  );
 }
 
 /** What n8n's log gets, errors and warnings, until it is stopped. */
@@ -218,7 +285,8 @@ export function listenToLog(): { errors: string[]; warnings: string[]; stop(): v
   const logger = Container.get(Logger);
   const { error, warn } = logger;
   const heard = { errors: [] as string[], warnings: [] as string[] };
-  const record = (into: string[]) => (message: string, metadata?: object) => void into.push(`${message} ${JSON.stringify(metadata ?? {})}`);
+  const record = (into: string[]) => (message: string, metadata?: object) =>
+    void into.push(`${message} ${JSON.stringify(metadata ?? {})}`);
   Object.assign(logger, { error: record(heard.errors), warn: record(heard.warnings) });
   return { ...heard, stop: () => void Object.assign(logger, { error, warn }) };
 }

@@ -32,11 +32,17 @@ export async function freeAddress(): Promise<string> {
 export interface Wire extends HttpServer {
   /** Called for each answer of the service; true loses it: the caller sees a broken connection. */
   loses: (method: string, path: string) => boolean;
-  /** Called for each call: a status refuses it with an error of that status, before the service sees it. */
+  /**
+   * Called for each call: a status refuses it with an error of that status, before the service sees
+   * it.
+   */
   refuses?: (method: string, path: string) => number | undefined;
   /** Runs before a call is passed on. */
   before?: (method: string, path: string) => Promise<void>;
-  /** Seconds to wait, for each of the next calls that is refused with a 429 before the service sees it. */
+  /**
+   * Seconds to wait, for each of the next calls that is refused with a 429 before the service sees
+   * it.
+   */
   readonly refusals: number[];
   readonly seen: Array<{ method: string; path: string; headers: Record<string, unknown> }>;
 }
@@ -50,15 +56,26 @@ export async function startWire(target: () => string): Promise<Wire> {
     seen.push({ method, path: url, headers });
     const waitSeconds = refusals.shift();
     if (waitSeconds !== undefined) {
-      res.writeHead(429, { 'content-type': 'application/json', 'retry-after': String(waitSeconds) });
-      res.end(JSON.stringify({ error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' } }));
+      res.writeHead(429, {
+        'content-type': 'application/json',
+        'retry-after': String(waitSeconds),
+      });
+      res.end(
+        JSON.stringify({
+          error: { code: 'rate_limited', message: 'Too many calls.', request_id: 'req_1' },
+        }),
+      );
       return;
     }
     const passOn = () => {
       const status = wire.refuses?.(method, url);
       if (status !== undefined) {
         res.writeHead(status, { 'content-type': 'application/json' });
-        res.end(JSON.stringify({ error: { code: 'internal', message: 'Something broke.', request_id: 'req_1' } }));
+        res.end(
+          JSON.stringify({
+            error: { code: 'internal', message: 'Something broke.', request_id: 'req_1' },
+          }),
+        );
         return;
       }
       const onward = request(target() + url, { method, headers }, (answer) => {

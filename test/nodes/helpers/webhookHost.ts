@@ -7,7 +7,15 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { IDataObject, INode, INodeType, IWebhookDescription } from 'n8n-workflow';
 import { sharedTestCa } from '../../helpers/tls.ts';
-import { additionalData, core, nodeTypes, ourNode, TRIGGER, workflowWith, type Credential } from './n8n.ts';
+import {
+  additionalData,
+  core,
+  nodeTypes,
+  ourNode,
+  TRIGGER,
+  workflowWith,
+  type Credential,
+} from './n8n.ts';
 
 export interface TriggerOptions {
   /** TRIGGER by default. */
@@ -36,7 +44,10 @@ export interface Side {
   checkExists(): Promise<boolean>;
   create(): Promise<boolean>;
   delete(): Promise<boolean>;
-  /** Row, checkExists, create when needed, then the static data is stored. @throws what the node throws */
+  /**
+   * Row, checkExists, create when needed, then the static data is stored. @throws what the node
+   * throws
+   */
   activate(): Promise<void>;
   /** delete, then the row goes and the static data is stored. */
   deactivate(): Promise<boolean>;
@@ -85,8 +96,20 @@ export async function startWebhookHost(credential: () => Credential): Promise<We
     ca,
     addTrigger(options) {
       const webhookId = `hook-${++triggers}`;
-      const trigger = { parameters: options.parameters } as Trigger & { production: Side; test: Side };
-      const make = (isTest: boolean) => makeSide({ url, webhookId, isTest, sides, trigger, options, credential: options.credential ?? credential });
+      const trigger = { parameters: options.parameters } as Trigger & {
+        production: Side;
+        test: Side;
+      };
+      const make = (isTest: boolean) =>
+        makeSide({
+          url,
+          webhookId,
+          isTest,
+          sides,
+          trigger,
+          options,
+          credential: options.credential ?? credential,
+        });
       return Object.assign(trigger, { production: make(false), test: make(true) });
     },
     async close() {
@@ -107,20 +130,38 @@ interface SideOptions {
   credential: () => Credential;
 }
 
-function makeSide({ url, webhookId, isTest, sides, trigger, options, credential }: SideOptions): Side {
+function makeSide({
+  url,
+  webhookId,
+  isTest,
+  sides,
+  trigger,
+  options,
+  credential,
+}: SideOptions): Side {
   const type = options.type ?? TRIGGER;
   const triggerNode = nodeTypes.getByNameAndVersion(type) as INodeType;
   const [webhookDescription] = triggerNode.description.webhooks as [IWebhookDescription];
   const path = `/${isTest ? 'webhook-test' : 'webhook'}/${webhookId}/${webhookDescription.path}`;
-  const node = () => ourNode(type, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
+  const node = () =>
+    ourNode(type, trigger.parameters, { webhookId, id: options.nodeId ?? `node-${webhookId}` });
   const workflowId = options.workflowId ?? `workflow-${webhookId}`;
   const urls = { webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` };
 
-  /** Runs a life-cycle method on a workflow with the stored static data, and stores it afterwards. */
+  /**
+   * Runs a life-cycle method on a workflow with the stored static data, and stores it afterwards.
+   */
   const hook = async (method: 'checkExists' | 'create' | 'delete'): Promise<boolean> => {
     const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
     const own = wf.getNode('Trigger')!;
-    const data = { isTest, webhookDescription, node: own.name, workflowId, httpMethod: 'POST', path } as never;
+    const data = {
+      isTest,
+      webhookDescription,
+      node: own.name,
+      workflowId,
+      httpMethod: 'POST',
+      path,
+    } as never;
     const context = new core.HookContext(
       wf,
       own,
@@ -141,10 +182,26 @@ function makeSide({ url, webhookId, isTest, sides, trigger, options, credential 
     if (options.rawBody !== 'when_read') await readRawBody();
     const wf = workflowWith(node(), { id: workflowId, staticData: side.staticData });
     const data = additionalData(credential, { ...urls, httpRequest: req, httpResponse: res });
-    const webhookData = { isTest, webhookDescription, node: 'Trigger', workflowId, httpMethod: 'POST', path } as never;
-    const context = new core.WebhookContext(wf, wf.getNode('Trigger')!, data, isTest ? 'manual' : 'webhook', webhookData, [], null);
+    const webhookData = {
+      isTest,
+      webhookDescription,
+      node: 'Trigger',
+      workflowId,
+      httpMethod: 'POST',
+      path,
+    } as never;
+    const context = new core.WebhookContext(
+      wf,
+      wf.getNode('Trigger')!,
+      data,
+      isTest ? 'manual' : 'webhook',
+      webhookData,
+      [],
+      null,
+    );
     try {
-      const { workflowData, noWebhookResponse, webhookResponse } = await triggerNode.webhook!.call(context);
+      const { workflowData, noWebhookResponse, webhookResponse } =
+        await triggerNode.webhook!.call(context);
       if (noWebhookResponse) {
         // Answered by the node itself; an execution can start all the same.
         if (workflowData) side.executions.push(workflowData[0]![0]!.json);

@@ -2,7 +2,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenTracked } from '../../helpers/trackedServer.ts';
 
-/** What befalls a commit: `answer` it is done and nobody hears of it, `request` it never arrives. */
+/**
+ * What befalls a commit: `answer` it is done and nobody hears of it, `request` it never arrives.
+ */
 export type Strike = 'answer' | 'request';
 
 export interface CommitProxy {
@@ -10,7 +12,10 @@ export interface CommitProxy {
   readonly url: string;
   /** How many commits were struck. */
   readonly struck: number;
-  /** The next commit of a transaction that carried this text. Further ones on other connections, if there are, are let through. */
+  /**
+   * The next commit of a transaction that carried this text. Further ones on other connections, if
+   * there are, are let through.
+   */
   strikeNext(marker: string, what: Strike): void;
   /** From now on nobody is let through: what is open is cut, what comes is refused. */
   setOpen(isOpen: boolean): void;

@@ -1,7 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { collection, type Change, type Gap } from '../../../service/src/store/store.ts';
-import { baseTables, createTable, generationTable, openPostgresStore, type PostgresStore } from '../../../service/src/store/postgres/index.ts';
+import {
+  baseTables,
+  createTable,
+  generationTable,
+  openPostgresStore,
+  type PostgresStore,
+} from '../../../service/src/store/postgres/index.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer } from '../server.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
@@ -11,7 +17,10 @@ interface Note {
   readonly text: string;
 }
 const schema = { notes: collection<Note>({ indexes: [] }) };
-const migrations = { '0001': (name: string) => [baseTables(name), createTable(name, 'notes', {}, []), generationTable(name)].join('\n') };
+const migrations = {
+  '0001': (name: string) =>
+    [baseTables(name), createTable(name, 'notes', {}, []), generationTable(name)].join('\n'),
+};
 
 describe('the store, when PostgreSQL crashes', () => {
   let server: PostgresServer;
@@ -21,9 +30,19 @@ describe('the store, when PostgreSQL crashes', () => {
 
   beforeEach(async () => {
     // What is not committed stays in memory: a crash loses it.
-    server = await startPostgres({ fsync: false, settings: { wal_writer_delay: '10s', wal_writer_flush_after: '1GB' } });
+    server = await startPostgres({
+      fsync: false,
+      settings: { wal_writer_delay: '10s', wal_writer_flush_after: '1GB' },
+    });
     proxy = await startCommitProxy(server.url);
-    store = await openPostgresStore(schema, { database: proxy.url, schema: 'notes', migrations, queues: [], connections: 3, works: false });
+    store = await openPostgresStore(schema, {
+      database: proxy.url,
+      schema: 'notes',
+      migrations,
+      queues: [],
+      connections: 3,
+      works: false,
+    });
   }, 90_000);
   afterEach(async () => {
     stopping.abort();
@@ -43,18 +62,27 @@ describe('the store, when PostgreSQL crashes', () => {
     await put({ id: 'a', text: 'before' });
     await waitFor('the first change', () => seen.length === 1);
     await server.restart('immediate');
-    await waitFor('the store to write again', () => put({ id: 'b', text: 'after' }).then(() => true));
+    await waitFor('the store to write again', () =>
+      put({ id: 'b', text: 'after' }).then(() => true),
+    );
     await waitFor('a gap', () => seen.some((each) => 'gap' in each));
     await put({ id: 'c', text: 'later' });
-    await waitFor('the change after it', () => seen.some((each) => !('gap' in each) && each.id === 'c'));
-    expect(seen.findIndex((each) => 'gap' in each)).toBeLessThan(seen.findIndex((each) => !('gap' in each) && each.id === 'c'));
+    await waitFor('the change after it', () =>
+      seen.some((each) => !('gap' in each) && each.id === 'c'),
+    );
+    expect(seen.findIndex((each) => 'gap' in each)).toBeLessThan(
+      seen.findIndex((each) => !('gap' in each) && each.id === 'c'),
+    );
   }, 90_000);
 
   it('a commit that it lost is never taken for done because its number was given to another one', async () => {
     await put({ id: 'first', text: 'kept' });
     const marker = 'lost in the crash';
     proxy.strikeNext(marker, 'request');
-    const writing = put({ id: 'lost', text: marker }).then(() => 'acknowledged', (error: Error) => error.name);
+    const writing = put({ id: 'lost', text: marker }).then(
+      () => 'acknowledged',
+      (error: Error) => error.name,
+    );
     await waitFor('the commit to be struck', () => proxy.struck === 1, { everyMs: 1 });
     proxy.setOpen(false); // nobody may ask before the number has been given again
     await server.restart('immediate');
@@ -66,9 +94,13 @@ describe('the store, when PostgreSQL crashes', () => {
     await client.end();
     proxy.setOpen(true);
     const told = await writing;
-    await waitFor('the store to read again', () => store.transaction((tx) => tx.notes.peek('first')));
+    await waitFor('the store to read again', () =>
+      store.transaction((tx) => tx.notes.peek('first')),
+    );
     const stored = await store.transaction((tx) => tx.notes.peek('lost'));
     // Run again and stored, or refused; never acknowledged and not stored.
-    expect(told === 'acknowledged' ? stored?.text : told).toBe(told === 'acknowledged' ? marker : 'StoreUnavailable');
+    expect(told === 'acknowledged' ? stored?.text : told).toBe(
+      told === 'acknowledged' ? marker : 'StoreUnavailable',
+    );
   }, 90_000);
 });

@@ -4,7 +4,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startCommitProxy, type CommitProxy } from './commitProxy.ts';
-import { lostOf, openOutageStage, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+import {
+  lostOf,
+  openOutageStage,
+  RECOVERED_MS,
+  waitUntilReady,
+  type OutageStage,
+} from './outageStage.ts';
 
 const CUTS = 30;
 
@@ -32,7 +38,10 @@ describe('connections to PostgreSQL are cut', () => {
     await waitFor('some messages', () => writers.acknowledged.size > 20);
     for (let n = 0; n < CUTS; n += 1) {
       // Those in a transaction first.
-      await stage.cluster.query(`SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY xact_start NULLS LAST LIMIT 1) a`, [`${stage.cluster.schema}-%`]);
+      await stage.cluster.query(
+        `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity WHERE application_name LIKE $1 ORDER BY xact_start NULLS LAST LIMIT 1) a`,
+        [`${stage.cluster.schema}-%`],
+      );
       await sleep(100);
     }
     const before = writers.acknowledged.size;
@@ -45,26 +54,40 @@ describe('connections to PostgreSQL are cut', () => {
   it.each([
     ['swallowed after the server has done it', 'answer'],
     ['cut before it arrives', 'request'],
-  ] as const)('a commit is %s: it is acknowledged, and stored once', async (_what, strike) => {
-    const [api] = stage.cluster.processes;
-    const customer = await chatCustomer(api!.url);
-    const texts: string[] = [];
-    for (let n = 1; n <= 10; n += 1) {
-      const text = `Struck ${randomUUID()}`;
-      proxy.strikeNext(text, strike);
-      await customer.write(text); // asserts a 202
-      expect(proxy.struck).toBe(n);
-      texts.push(text);
-    }
-    expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(texts);
-    await waitFor('each to be delivered', () => texts.every((text) => stage.receiver.payloads('message.received').some(({ message }) => message.text === text)), { timeoutMs: RECOVERED_MS });
-  }, 180_000);
+  ] as const)(
+    'a commit is %s: it is acknowledged, and stored once',
+    async (_what, strike) => {
+      const [api] = stage.cluster.processes;
+      const customer = await chatCustomer(api!.url);
+      const texts: string[] = [];
+      for (let n = 1; n <= 10; n += 1) {
+        const text = `Struck ${randomUUID()}`;
+        proxy.strikeNext(text, strike);
+        await customer.write(text); // asserts a 202
+        expect(proxy.struck).toBe(n);
+        texts.push(text);
+      }
+      expect((await customer.read()).map(({ text }: { text: string }) => text)).toEqual(texts);
+      await waitFor(
+        'each to be delivered',
+        () =>
+          texts.every((text) =>
+            stage.receiver
+              .payloads('message.received')
+              .some(({ message }) => message.text === text),
+          ),
+        { timeoutMs: RECOVERED_MS },
+      );
+    },
+    180_000,
+  );
 
   it('nobody can say what became of a commit: 503; the same call made again is the first one', async () => {
     const [api] = stage.cluster.processes;
     const customer = await chatCustomer(api!.url);
     const text = `In doubt ${randomUUID()}`;
-    const write = () => customer.api.post('/api/chat/messages', { text, client_message_id: 'the-same' });
+    const write = () =>
+      customer.api.post('/api/chat/messages', { text, client_message_id: 'the-same' });
     proxy.strikeNext(text, 'answer');
     const writing = write();
     await waitFor('the commit to be struck', () => proxy.struck === 1, { everyMs: 1 });

@@ -4,7 +4,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import type { PostgresServer } from '../server.ts';
-import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+import {
+  lostOf,
+  openOutageStage,
+  readiness,
+  RECOVERED_MS,
+  waitUntilReady,
+  type OutageStage,
+} from './outageStage.ts';
 
 /** A request ends within this while the server says nothing, on a loaded machine too. */
 const ENDS_WITHIN_MS = 45_000;
@@ -16,7 +23,8 @@ async function processesOf({ pid }: PostgresServer): Promise<number[]> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
-    if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) pids.push(Number(entry));
+    if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid)
+      pids.push(Number(entry));
   }
   return pids;
 }
@@ -55,12 +63,23 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     await freeze();
 
     const startedAt = performance.now();
-    const answers = await Promise.all(Array.from({ length: REQUESTS }, () => customer.api.get('/api/chat/messages')));
+    const answers = await Promise.all(
+      Array.from({ length: REQUESTS }, () => customer.api.get('/api/chat/messages')),
+    );
     expect(performance.now() - startedAt).toBeLessThan(ENDS_WITHIN_MS);
     expect([...new Set(answers.map(({ status }) => status))]).toEqual([503]);
     for (const { url } of [api!, worker!]) {
-      const { problems } = await waitFor('the process to say that it is not ready', async () => { const now = await readiness(url); return now.status === 503 && now; }, { timeoutMs: ENDS_WITHIN_MS });
-      expect(problems).toContain('The store cannot write: the database cannot be reached or written to: it does not answer in time');
+      const { problems } = await waitFor(
+        'the process to say that it is not ready',
+        async () => {
+          const now = await readiness(url);
+          return now.status === 503 && now;
+        },
+        { timeoutMs: ENDS_WITHIN_MS },
+      );
+      expect(problems).toContain(
+        'The store cannot write: the database cannot be reached or written to: it does not answer in time',
+      );
       expect((await fetch(`${url}/healthz`)).status).toBe(200);
     }
     // Once that is known nobody waits any more.
@@ -71,20 +90,35 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     thaw();
     await waitUntilReady(cluster);
     const before = writers.acknowledged.size;
-    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, {
+      timeoutMs: RECOVERED_MS,
+    });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
     expect(await lostOf(writers, stage)).toEqual([]);
-    // Nothing piles up at the server: at most DATABASE_CONNECTIONS and one that listens for each process.
-    await waitFor('connections to be as few as before', async () => {
-      const [row] = await cluster.query<{ count: number }>(`SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE $1`, [`${cluster.schema}-%`]);
-      return row!.count <= 2 * (4 + 1);
-    }, { timeoutMs: RECOVERED_MS });
+    // Nothing piles up at the server: at most DATABASE_CONNECTIONS and one that listens for each
+    // process.
+    await waitFor(
+      'connections to be as few as before',
+      async () => {
+        const [row] = await cluster.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name LIKE $1`,
+          [`${cluster.schema}-%`],
+        );
+        return row!.count <= 2 * (4 + 1);
+      },
+      { timeoutMs: RECOVERED_MS },
+    );
   }, 240_000);
 
   it('processes that are asked nothing say so too, and when it is over', async () => {
     await freeze();
-    for (const { url } of stage.cluster.processes) await waitFor('the process to say that it is not ready', async () => (await readiness(url)).status === 503, { timeoutMs: ENDS_WITHIN_MS });
+    for (const { url } of stage.cluster.processes)
+      await waitFor(
+        'the process to say that it is not ready',
+        async () => (await readiness(url)).status === 503,
+        { timeoutMs: ENDS_WITHIN_MS },
+      );
     thaw();
     await waitUntilReady(stage.cluster);
   }, 180_000);
@@ -96,7 +130,9 @@ describe('PostgreSQL keeps its connections and answers nothing', () => {
     await sleep(1_500);
     thaw();
     const before = writers.acknowledged.size;
-    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, {
+      timeoutMs: RECOVERED_MS,
+    });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))]).toEqual([202]);
     expect(await lostOf(writers, stage)).toEqual([]);

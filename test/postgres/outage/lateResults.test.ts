@@ -1,19 +1,35 @@
-// A worker that stands still for longer than its leases, while another one takes over what it had begun: what its
-// attempts came to changes nothing afterwards, but for a success that is still owed.
+// A worker that stands still for longer than its leases, while another one takes over what it had
+// begun: what its attempts came to changes nothing afterwards, but for a success that is still
+// owed.
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
-import { accept, graphError, startGraphServer, type GraphServer, type TakenMessage } from '../../helpers/graphServer.ts';
+import {
+  accept,
+  graphError,
+  startGraphServer,
+  type GraphServer,
+  type TakenMessage,
+} from '../../helpers/graphServer.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
-import { callIn, startToolEndpoint, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  callIn,
+  startToolEndpoint,
+  type Answer,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { connectWhatsApp } from '../../service/channels/whatsappTalk.ts';
 import { expireLeases } from '../schemas.ts';
 import { startPostgres, type PostgresServer } from '../server.ts';
 
 const [API, SLEEPER, OTHER] = [0, 1, 2] as const;
-/** A text that may have arrived is sent again after so long without a receipt (15 s), and a busy machine is slow. */
+/**
+ * A text that may have arrived is sent again after so long without a receipt (15 s), and a busy
+ * machine is slow.
+ */
 const AGAIN = { timeoutMs: 45_000 };
 
 describe('a worker that stood still', () => {
@@ -27,8 +43,17 @@ describe('a worker that stood still', () => {
     tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
     graph = await startGraphServer();
-    const env = { GRAPH_API_URL: graph.url, TOOL_RETRY_DELAYS_MS: '10,20', CHANNEL_RETRY_DELAYS_MS: '100,100,100,100', LOG_LEVEL: 'debug' };
-    cluster = await startCluster(['api', 'worker', 'worker'], { databaseUrl: server.url, caFile: tls.caFile, env });
+    const env = {
+      GRAPH_API_URL: graph.url,
+      TOOL_RETRY_DELAYS_MS: '10,20',
+      CHANNEL_RETRY_DELAYS_MS: '100,100,100,100',
+      LOG_LEVEL: 'debug',
+    };
+    cluster = await startCluster(['api', 'worker', 'worker'], {
+      databaseUrl: server.url,
+      caFile: tls.caFile,
+      env,
+    });
     await api().patch('/api/agent', { enabled: false });
     await cluster.terminate(OTHER);
   }, 120_000);
@@ -49,30 +74,50 @@ describe('a worker that stood still', () => {
 
   const api = () => cluster.processes[API]!.api;
 
-  /** The one worker stands still for longer than any lease, and another one goes on in its place. */
+  /**
+   * The one worker stands still for longer than any lease, and another one goes on in its place.
+   */
   const takeOver = async () => {
     process.kill(cluster.processes[SLEEPER]!.pid, 'SIGSTOP');
     await expireLeases(cluster.databaseUrl, cluster.schema);
     await cluster.restart(OTHER);
   };
-  /** It goes on, until all that it was at is over and on record. @param said what its log then says of it, so many times */
+  /**
+   * It goes on, until all that it was at is over and on record. @param said what its log then says
+   * of it, so many times
+   */
   const wake = async (said: RegExp, times = 1) => {
     const { pid, logFile } = cluster.processes[SLEEPER]!;
     process.kill(pid, 'SIGCONT');
-    await waitFor(`its log to say ${said}`, async () => (await readFile(logFile, 'utf8')).match(new RegExp(said, 'g'))?.length === times);
+    await waitFor(
+      `its log to say ${said}`,
+      async () => (await readFile(logFile, 'utf8')).match(new RegExp(said, 'g'))?.length === times,
+    );
     await cluster.terminate(SLEEPER);
   };
 
   describe('in the middle of a call of a tool', () => {
     const held: ServerResponse[] = [];
     const hold: Answer = (_request, response) => void held.push(response);
-    const answer = (nth: number, status: number, json: unknown) => held[nth]!.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+    const answer = (nth: number, status: number, json: unknown) =>
+      held[nth]!.writeHead(status, { 'content-type': 'application/json' }).end(
+        JSON.stringify(json),
+      );
     const call = async (tool: DefinedTool) => {
       endpoint.answerAlways(tool.path, hold);
-      void api().post(`/api/tools/${tool.id}/test`, {}).catch(() => {}); // how it ends is read elsewhere
+      void api()
+        .post(`/api/tools/${tool.id}/test`, {})
+        .catch(() => {}); // how it ends is read elsewhere
       await waitFor('the call', () => held.length === 1);
     };
-    const ended = (tool: DefinedTool) => callIn(api(), `tool=${tool.name}&conversation_id=conv_test`, 'succeeded', 'failed', 'cancelled');
+    const ended = (tool: DefinedTool) =>
+      callIn(
+        api(),
+        `tool=${tool.name}&conversation_id=conv_test`,
+        'succeeded',
+        'failed',
+        'cancelled',
+      );
     afterEach(() => void held.splice(0));
 
     it('does not end the next attempt by the failure of its own', async () => {
@@ -83,7 +128,11 @@ describe('a worker that stood still', () => {
       answer(0, 500, {});
       await wake(/tool call attempt failed/);
       answer(1, 200, { found: 'by the other one' });
-      expect(await ended(tool)).toMatchObject({ status: 'succeeded', attempts: 2, result: { found: 'by the other one' } });
+      expect(await ended(tool)).toMatchObject({
+        status: 'succeeded',
+        attempts: 2,
+        result: { found: 'by the other one' },
+      });
       expect(held).toHaveLength(2);
     }, 120_000);
 
@@ -92,7 +141,11 @@ describe('a worker that stood still', () => {
       await call(tool);
       await takeOver();
       const before = await ended(tool);
-      expect(before).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'interrupted' } });
+      expect(before).toMatchObject({
+        status: 'failed',
+        attempts: 1,
+        error: { type: 'interrupted' },
+      });
       answer(0, 200, { booked: true });
       await wake(/tool call succeeded/);
       expect(await ended(tool)).toEqual(before);
@@ -101,8 +154,17 @@ describe('a worker that stood still', () => {
   });
 
   it('in the middle of sending: a failure of its own does not end it, and what arrived is not sent again', async () => {
-    const held = new Map<string, { res: ServerResponse; take: () => TakenMessage; request: Parameters<typeof accept>[2] }[]>();
-    graph.answerBy((request) => (res, take) => void held.set(request.body.to!, [...(held.get(request.body.to!) ?? []), { res, take, request }]));
+    const held = new Map<
+      string,
+      { res: ServerResponse; take: () => TakenMessage; request: Parameters<typeof accept>[2] }[]
+    >();
+    graph.answerBy(
+      (request) => (res, take) =>
+        void held.set(request.body.to!, [
+          ...(held.get(request.body.to!) ?? []),
+          { res, take, request },
+        ]),
+    );
     const tries = (phone: string) => held.get(phone) ?? [];
     const answer = (phone: string, nth: number, reply: typeof accept) => {
       const { res, take, request } = tries(phone)[nth]!;
@@ -110,19 +172,35 @@ describe('a worker that stood still', () => {
     };
     const phones = ['14155552301', '14155552302'] as const;
     const [failing, arriving] = phones;
-    const refused = graphError(400, { code: 131009, message: '(#131009) Parameter value is not valid' });
+    const refused = graphError(400, {
+      code: 131009,
+      message: '(#131009) Parameter value is not valid',
+    });
     const account = await connectWhatsApp({ url: cluster.processes[API]!.url, api: api() }, graph);
-    const customers = { [failing]: await account.customer(failing), [arriving]: await account.customer(arriving) };
-    for (const phone of phones) expect((await customers[phone]!.reply('Your parcel is here')).status).toBe(201);
+    const customers = {
+      [failing]: await account.customer(failing),
+      [arriving]: await account.customer(arriving),
+    };
+    for (const phone of phones)
+      expect((await customers[phone]!.reply('Your parcel is here')).status).toBe(201);
     await waitFor('both first tries', () => phones.every((phone) => tries(phone).length === 1));
     await takeOver();
-    const waiting = () => cluster.query(`SELECT 1 FROM "${cluster.schema}".sendings WHERE document->>'isUnderWay' = 'false' AND document->>'status' = 'pending'`);
-    await waitFor('the other one to wait for their receipts', async () => (await waiting()).length === 2);
+    const waiting = () =>
+      cluster.query(
+        `SELECT 1 FROM "${cluster.schema}".sendings WHERE document->>'isUnderWay' = 'false' AND document->>'status' = 'pending'`,
+      );
+    await waitFor(
+      'the other one to wait for their receipts',
+      async () => (await waiting()).length === 2,
+    );
     answer(failing, 0, refused);
     answer(arriving, 0, accept);
     await wake(/was not sent|"msg":"sent"/, 2);
     expect((await customers[failing]!.deliveries())[0]).toMatchObject({ state: 'pending' });
-    expect((await customers[arriving]!.deliveries())[0]).toMatchObject({ state: 'sent', error: null });
+    expect((await customers[arriving]!.deliveries())[0]).toMatchObject({
+      state: 'sent',
+      error: null,
+    });
     await waitFor('the second try', () => tries(failing).length === 2, AGAIN);
     answer(failing, 1, accept);
     await customers[failing]!.delivery(1, 'sent');

@@ -5,7 +5,12 @@ import type { Role } from '../../../service/src/config.ts';
 import { apiClient, chatCustomer, type ApiAnswer } from '../../helpers/apiClient.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { sharedTestCa, writeTlsFiles, type TlsFiles, type ReceiverHandler } from '../../helpers/tls.ts';
+import {
+  sharedTestCa,
+  writeTlsFiles,
+  type TlsFiles,
+  type ReceiverHandler,
+} from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer, type PostgresServerOptions } from '../server.ts';
 
@@ -31,7 +36,13 @@ export interface StageOptions {
 }
 
 /** Processes of these roles, with a subscription of `message.received`. */
-export async function openOutageStage({ roles, postgres, through, answer, env }: StageOptions): Promise<OutageStage> {
+export async function openOutageStage({
+  roles,
+  postgres,
+  through,
+  answer,
+  env,
+}: StageOptions): Promise<OutageStage> {
   const server = await startPostgres({ fsync: false, ...postgres });
   let tls: TlsFiles | undefined;
   let receiver: EventReceiver | undefined;
@@ -49,7 +60,11 @@ export async function openOutageStage({ roles, postgres, through, answer, env }:
     tls = await writeTlsFiles(await sharedTestCa());
     receiver = await startEventReceiver(answer);
     const databaseUrl = through === undefined ? server.url : await through(server.url);
-    cluster = await startCluster(roles, { databaseUrl, caFile: tls.caFile, env: { LOG_LEVEL: 'warn', ...env } });
+    cluster = await startCluster(roles, {
+      databaseUrl,
+      caFile: tls.caFile,
+      env: { LOG_LEVEL: 'warn', ...env },
+    });
     await receiver.subscribe({ api: cluster.processes[0]!.api }, 'message.received');
     const { url } = cluster.processes[0]!;
     return {
@@ -70,7 +85,9 @@ export async function openOutageStage({ roles, postgres, through, answer, env }:
 }
 
 /** What one write came to. `network`: no answer came. */
-export type WriteAnswer = { readonly status: number; readonly answer: ApiAnswer } | { readonly status: 'network' };
+export type WriteAnswer =
+  | { readonly status: number; readonly answer: ApiAnswer }
+  | { readonly status: 'network' };
 
 export interface SteadyWriters {
   /** Texts by the id of the message that acknowledged them. */
@@ -81,8 +98,13 @@ export interface SteadyWriters {
   readAll(url: string): Promise<{ id: string; text: string }[]>;
 }
 
-/** Customers who write one message after the other, each text once; a refused one is not repeated. */
-async function startSteadyWriters(url: string, { customers = 6, pauseMs = 20 }: { customers?: number; pauseMs?: number } = {}): Promise<SteadyWriters> {
+/**
+ * Customers who write one message after the other, each text once; a refused one is not repeated.
+ */
+async function startSteadyWriters(
+  url: string,
+  { customers = 6, pauseMs = 20 }: { customers?: number; pauseMs?: number } = {},
+): Promise<SteadyWriters> {
   const acknowledged = new Map<string, string>();
   const answers: WriteAnswer[] = [];
   let stopping = false;
@@ -90,7 +112,10 @@ async function startSteadyWriters(url: string, { customers = 6, pauseMs = 20 }: 
   const write = async (each: (typeof all)[number]) => {
     const text = `Message ${randomUUID()}`;
     try {
-      const answer = await each.api.post('/api/chat/messages', { text, client_message_id: randomUUID() });
+      const answer = await each.api.post('/api/chat/messages', {
+        text,
+        client_message_id: randomUUID(),
+      });
       answers.push({ status: answer.status, answer });
       if (answer.status === 202) acknowledged.set(answer.body.message_id as string, text);
     } catch {
@@ -112,7 +137,8 @@ async function startSteadyWriters(url: string, { customers = 6, pauseMs = 20 }: 
       stopping = true;
       await running;
     },
-    readAll: async (from) => (await Promise.all(all.map(({ token }) => readMessages(from, token)))).flat(),
+    readAll: async (from) =>
+      (await Promise.all(all.map(({ token }) => readMessages(from, token)))).flat(),
   };
 }
 
@@ -128,27 +154,54 @@ async function readMessages(url: string, token: string): Promise<{ id: string; t
 }
 
 /** What /readyz says. */
-export async function readiness(url: string): Promise<{ status: number; retryAfter: string | null; problems: string }> {
+export async function readiness(
+  url: string,
+): Promise<{ status: number; retryAfter: string | null; problems: string }> {
   const response = await fetch(`${url}/readyz`);
   const { problems = [] } = (await response.json()) as { problems?: string[] };
-  return { status: response.status, retryAfter: response.headers.get('retry-after'), problems: problems.join(' ') };
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    problems: problems.join(' '),
+  };
 }
 
 export const waitUntilReady = ({ processes }: Cluster): Promise<unknown> =>
-  Promise.all(processes.map(({ url }) => waitFor(`${url} to be ready`, async () => (await readiness(url)).status === 200, { timeoutMs: RECOVERED_MS })));
+  Promise.all(
+    processes.map(({ url }) =>
+      waitFor(`${url} to be ready`, async () => (await readiness(url)).status === 200, {
+        timeoutMs: RECOVERED_MS,
+      }),
+    ),
+  );
 
-/** Every acknowledged message is stored once and was delivered, each under one event id. @returns what is wrong, in words */
-export async function lostOf({ acknowledged, readAll }: SteadyWriters, { cluster, receiver }: OutageStage): Promise<string[]> {
+/**
+ * Every acknowledged message is stored once and was delivered, each under one event id. @returns
+ * what is wrong, in words
+ */
+export async function lostOf(
+  { acknowledged, readAll }: SteadyWriters,
+  { cluster, receiver }: OutageStage,
+): Promise<string[]> {
   const stored = await readAll(cluster.processes[0]!.url);
   const byId = new Map(stored.map(({ id, text }) => [id, text]));
-  const wrong = [...acknowledged].filter(([id, text]) => byId.get(id) !== text).map(([id]) => `${id} is not stored`);
-  if (new Set(stored.map(({ text }) => text)).size !== stored.length) wrong.push('a message is stored twice');
+  const wrong = [...acknowledged]
+    .filter(([id, text]) => byId.get(id) !== text)
+    .map(([id]) => `${id} is not stored`);
+  if (new Set(stored.map(({ text }) => text)).size !== stored.length)
+    wrong.push('a message is stored twice');
   const eventsOf = () => {
     const events = new Map<string, Set<string>>();
-    for (const { id, message } of receiver.payloads('message.received')) events.set(message.id as string, (events.get(message.id) ?? new Set()).add(id));
+    for (const { id, message } of receiver.payloads('message.received'))
+      events.set(message.id as string, (events.get(message.id) ?? new Set()).add(id));
     return events;
   };
-  await waitFor('every stored message to be delivered', () => [...byId.keys()].every((id) => eventsOf().has(id)), { timeoutMs: RECOVERED_MS, everyMs: 200 }).catch((error: Error) => wrong.push(error.message));
-  for (const [id, events] of eventsOf()) if (events.size > 1) wrong.push(`${id} went out as ${events.size} events`);
+  await waitFor(
+    'every stored message to be delivered',
+    () => [...byId.keys()].every((id) => eventsOf().has(id)),
+    { timeoutMs: RECOVERED_MS, everyMs: 200 },
+  ).catch((error: Error) => wrong.push(error.message));
+  for (const [id, events] of eventsOf())
+    if (events.size > 1) wrong.push(`${id} went out as ${events.size} events`);
   return [...wrong, ...receiver.faults];
 }

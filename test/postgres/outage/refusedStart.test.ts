@@ -52,14 +52,26 @@ describe('a start on a database that cannot be used ends in one line, without th
     const client = new pg.Client({ connectionString: server.url });
     await client.connect();
     try {
-      return (await client.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema])).rowCount!;
+      return (await client.query('SELECT 1 FROM pg_tables WHERE schemaname = $1', [schema]))
+        .rowCount!;
     } finally {
       await client.end();
     }
   };
   const start = async (env: Record<string, string>) => {
-    const settings = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'data'), DATABASE_CONNECTIONS: '4', ENCRYPTION_KEY: randomKey(), ...env };
-    const child = spawn(process.execPath, [MAIN], { env: settings, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    const settings = {
+      PATH: process.env.PATH,
+      PORT: '0',
+      DATA_DIR: join(folder, 'data'),
+      DATABASE_CONNECTIONS: '4',
+      ENCRYPTION_KEY: randomKey(),
+      ...env,
+    };
+    const child = spawn(process.execPath, [MAIN], {
+      env: settings,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => (out += String(chunk)));
     child.stderr.on('data', (chunk) => (err += String(chunk)));
@@ -69,81 +81,150 @@ describe('a start on a database that cannot be used ends in one line, without th
     return { code, out, err };
   };
   /** As an operator sees it, and with LOG_LEVEL=debug, which adds where it failed. */
-  const expectRefusal = async (env: Record<string, string>, message: RegExp, secrets: readonly string[] = [password]) => {
+  const expectRefusal = async (
+    env: Record<string, string>,
+    message: RegExp,
+    secrets: readonly string[] = [password],
+  ) => {
     const [plain, debug] = await Promise.all([start(env), start({ ...env, LOG_LEVEL: 'debug' })]);
     const lines = plain.err.trimEnd().split('\n');
-    expect({ code: plain.code, lines: lines.length, out: plain.out }).toEqual({ code: 1, lines: 1, out: '' });
+    expect({ code: plain.code, lines: lines.length, out: plain.out }).toEqual({
+      code: 1,
+      lines: 1,
+      out: '',
+    });
     expect(lines[0]).toMatch(message);
     expect(debug.code).toBe(1);
     expect(debug.err.split('\n')[0]).toBe(lines[0]);
-    for (const secret of secrets) expect([plain.err + debug.err + debug.out, secret].join('\n').split(secret)).toHaveLength(2);
+    for (const secret of secrets)
+      expect([plain.err + debug.err + debug.out, secret].join('\n').split(secret)).toHaveLength(2);
   };
 
   it('the password is wrong', async () => {
     const wrong = 'wr0ng-p4ssword';
-    await expectRefusal({ DATABASE_URL: address((url) => (url.password = wrong)) }, /^conversation-service: The database at 127\.0\.0\.1:\d+\/service cannot be used: password authentication failed for user "service"\. Check user and password in DATABASE_URL\.$/, [wrong]);
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.password = wrong)) },
+      /^conversation-service: The database at 127\.0\.0\.1:\d+\/service cannot be used: password authentication failed for user "service"\. Check user and password in DATABASE_URL\.$/,
+      [wrong],
+    );
   });
 
   it('the password holds characters that must be escaped in an address', async () => {
     const [strange, broken] = ['p@ss/w:rd?#', '%zz-p4ssword'];
-    await expectRefusal({ DATABASE_URL: address((url) => (url.password = encodeURIComponent(strange))) }, /password authentication failed/, [strange, encodeURIComponent(strange)]);
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.password = encodeURIComponent(strange))) },
+      /password authentication failed/,
+      [strange, encodeURIComponent(strange)],
+    );
     const url = server.url.replace(password, broken);
-    await expectRefusal({ DATABASE_URL: url }, /^conversation-service: DATABASE_URL must be the address of a PostgreSQL database.*%25/, [broken]);
+    await expectRefusal(
+      { DATABASE_URL: url },
+      /^conversation-service: DATABASE_URL must be the address of a PostgreSQL database.*%25/,
+      [broken],
+    );
   });
 
   it('the password is left out', () =>
-    expectRefusal({ DATABASE_URL: address((url) => (url.password = '')) }, /cannot be used: it asks for a password, and the address holds none\. Put it into DATABASE_URL\.$/));
+    expectRefusal(
+      { DATABASE_URL: address((url) => (url.password = '')) },
+      /cannot be used: it asks for a password, and the address holds none\. Put it into DATABASE_URL\.$/,
+    ));
 
   it.each(['require', 'verify-full'])('it has no TLS, which sslmode=%s asks for', (mode) =>
-    expectRefusal({ DATABASE_URL: `${server.url}?sslmode=${mode}` }, /cannot be used: The server does not support SSL connections/));
+    expectRefusal(
+      { DATABASE_URL: `${server.url}?sslmode=${mode}` },
+      /cannot be used: The server does not support SSL connections/,
+    ),
+  );
 
   it('the file of its authority cannot be read', () =>
-    expectRefusal({ DATABASE_URL: `${server.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem` }, /cannot be used: ENOENT: no such file or directory, open '\/nowhere\/ca\.pem'/));
+    expectRefusal(
+      { DATABASE_URL: `${server.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem` },
+      /cannot be used: ENOENT: no such file or directory, open '\/nowhere\/ca\.pem'/,
+    ));
 
   it('the host is unknown', () =>
-    expectRefusal({ DATABASE_URL: address((url) => (url.hostname = 'nowhere.invalid')) }, /^conversation-service: The database at nowhere\.invalid:\d+\/service cannot be used: getaddrinfo E\w+ nowhere\.invalid\. Check the host in DATABASE_URL\.$/));
+    expectRefusal(
+      { DATABASE_URL: address((url) => (url.hostname = 'nowhere.invalid')) },
+      /^conversation-service: The database at nowhere\.invalid:\d+\/service cannot be used: getaddrinfo E\w+ nowhere\.invalid\. Check the host in DATABASE_URL\.$/,
+    ));
 
   it('nobody listens on the port', async () => {
     const port = String(await freePort());
-    await expectRefusal({ DATABASE_URL: address((url) => (url.port = port)) }, new RegExp(`The database at 127\\.0\\.0\\.1:${port}/service cannot be used: connect ECONNREFUSED 127\\.0\\.0\\.1:${port}\\. Is PostgreSQL running there`));
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.port = port)) },
+      new RegExp(
+        `The database at 127\\.0\\.0\\.1:${port}/service cannot be used: connect ECONNREFUSED 127\\.0\\.0\\.1:${port}\\. Is PostgreSQL running there`,
+      ),
+    );
   });
 
   it('nobody listens at any of the addresses that a host has', async () => {
     const port = String(await freePort());
-    await expectRefusal({ DATABASE_URL: address((url) => ((url.hostname = 'localhost'), (url.port = port))) }, /cannot be used: connect ECONNREFUSED .*Is PostgreSQL running there/);
+    await expectRefusal(
+      { DATABASE_URL: address((url) => ((url.hostname = 'localhost'), (url.port = port))) },
+      /cannot be used: connect ECONNREFUSED .*Is PostgreSQL running there/,
+    );
   });
 
   it('what listens there is no PostgreSQL', async () => {
     const http = await import('node:http');
-    const other = http.createServer((_request, response) => void response.end()).listen(0, '127.0.0.1');
+    const other = http
+      .createServer((_request, response) => void response.end())
+      .listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as { port: number };
-    await expectRefusal({ DATABASE_URL: address((url) => (url.port = String(port))) }, new RegExp(`The database at 127\\.0\\.0\\.1:${port}/service cannot be used: .+`));
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.port = String(port))) },
+      new RegExp(`The database at 127\\.0\\.0\\.1:${port}/service cannot be used: .+`),
+    );
     other.close();
   });
 
   it('the database does not exist', () =>
-    expectRefusal({ DATABASE_URL: address((url) => (url.pathname = '/missing')) }, /cannot be used: database "missing" does not exist\. Create it, or name another one in DATABASE_URL\.$/));
+    expectRefusal(
+      { DATABASE_URL: address((url) => (url.pathname = '/missing')) },
+      /cannot be used: database "missing" does not exist\. Create it, or name another one in DATABASE_URL\.$/,
+    ));
 
   it('its user may not make the schema', async () => {
     await asAdmin(server.adminUrl, `CREATE ROLE guest LOGIN PASSWORD '${password}'`);
-    await expectRefusal({ DATABASE_URL: address((url) => (url.username = 'guest')) }, /cannot be used: permission denied for database service\. Its user needs the right to make the schemas conversation_service and conversation_service_work/);
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.username = 'guest')) },
+      /cannot be used: permission denied for database service\. Its user needs the right to make the schemas conversation_service and conversation_service_work/,
+    );
   });
 
   it('it takes no more connections', async () => {
-    await asAdmin(server.adminUrl, `CREATE ROLE few LOGIN CONNECTION LIMIT 0 PASSWORD '${password}'`);
-    await expectRefusal({ DATABASE_URL: address((url) => (url.username = 'few')) }, /cannot be used: too many connections for role "few"\. Raise the server's max_connections/);
+    await asAdmin(
+      server.adminUrl,
+      `CREATE ROLE few LOGIN CONNECTION LIMIT 0 PASSWORD '${password}'`,
+    );
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.username = 'few')) },
+      /cannot be used: too many connections for role "few"\. Raise the server's max_connections/,
+    );
   });
 
   it('it is read only', async () => {
-    await asAdmin(server.adminUrl, `CREATE ROLE reader LOGIN PASSWORD '${password}'`, 'ALTER ROLE reader SET default_transaction_read_only = on');
-    await expectRefusal({ DATABASE_URL: address((url) => (url.username = 'reader')) }, /cannot be used: it is set to read only/);
+    await asAdmin(
+      server.adminUrl,
+      `CREATE ROLE reader LOGIN PASSWORD '${password}'`,
+      'ALTER ROLE reader SET default_transaction_read_only = on',
+    );
+    await expectRefusal(
+      { DATABASE_URL: address((url) => (url.username = 'reader')) },
+      /cannot be used: it is set to read only/,
+    );
   });
 
   it('it is a standby', async () => {
     const standby = await startStandby(server);
     try {
-      await expectRefusal({ DATABASE_URL: address((url) => (url.port = String(standby.port))) }, /cannot be used: it is a standby, which cannot be written to\. Name the primary in DATABASE_URL$/);
+      await expectRefusal(
+        { DATABASE_URL: address((url) => (url.port = String(standby.port))) },
+        /cannot be used: it is a standby, which cannot be written to\. Name the primary in DATABASE_URL$/,
+      );
     } finally {
       await standby.stop();
     }
@@ -153,23 +234,47 @@ describe('a start on a database that cannot be used ends in one line, without th
     const env = { DATABASE_URL: server.url, DATABASE_SCHEMA: 'newer', ENCRYPTION_KEY: randomKey() };
     const service = await startServiceProcess({ env });
     await service.close();
-    await asAdmin(server.url, `INSERT INTO newer.migrations (name, timestamp) VALUES ('9999_from_the_future', '')`);
-    await expectRefusal(env, /cannot be used: its schema newer belongs to a newer version of conversation-service \(it has 9999_from_the_future\)\. Start that version, or restore a backup from before the upgrade\.$/);
+    await asAdmin(
+      server.url,
+      `INSERT INTO newer.migrations (name, timestamp) VALUES ('9999_from_the_future', '')`,
+    );
+    await expectRefusal(
+      env,
+      /cannot be used: its schema newer belongs to a newer version of conversation-service \(it has 9999_from_the_future\)\. Start that version, or restore a backup from before the upgrade\.$/,
+    );
   });
 
   it('its schema holds the tables of another program, to which nothing is added', async () => {
     const foreign = {
-      customers: ['CREATE TABLE customers.accounts (id int)', 'CREATE TABLE customers.conversations (id int)'],
+      customers: [
+        'CREATE TABLE customers.accounts (id int)',
+        'CREATE TABLE customers.conversations (id int)',
+      ],
       // As n8n keeps its migrations.
-      workflows: ['CREATE TABLE workflows.workflow_entity (id int)', 'CREATE TABLE workflows.migrations (id int, timestamp bigint, name text)', `INSERT INTO workflows.migrations VALUES (1, 1, 'Initial1')`],
+      workflows: [
+        'CREATE TABLE workflows.workflow_entity (id int)',
+        'CREATE TABLE workflows.migrations (id int, timestamp bigint, name text)',
+        `INSERT INTO workflows.migrations VALUES (1, 1, 'Initial1')`,
+      ],
       shop: ['CREATE TABLE shop.orders (id int)', 'CREATE TABLE shop.migrations (version int)'],
     };
-    const tables = { customers: ['accounts', 'conversations'], workflows: ['workflow_entity'], shop: ['orders'] };
+    const tables = {
+      customers: ['accounts', 'conversations'],
+      workflows: ['workflow_entity'],
+      shop: ['orders'],
+    };
     for (const [schema, statements] of Object.entries(foreign)) {
       await asAdmin(server.url, `CREATE SCHEMA ${schema}`, ...statements);
       const named = tables[schema as keyof typeof tables].join(', ');
-      await expectRefusal({ DATABASE_URL: server.url, DATABASE_SCHEMA: schema }, new RegExp(`cannot be used: its schema ${schema} holds tables that are not ours \\(${named}\\)\\. Set DATABASE_SCHEMA to a name that nothing else uses\\.$`));
-      expect(await tablesOf(schema)).toBe(statements.filter((statement) => statement.startsWith('CREATE')).length);
+      await expectRefusal(
+        { DATABASE_URL: server.url, DATABASE_SCHEMA: schema },
+        new RegExp(
+          `cannot be used: its schema ${schema} holds tables that are not ours \\(${named}\\)\\. Set DATABASE_SCHEMA to a name that nothing else uses\\.$`,
+        ),
+      );
+      expect(await tablesOf(schema)).toBe(
+        statements.filter((statement) => statement.startsWith('CREATE')).length,
+      );
       expect(await tablesOf(`${schema}_work`)).toBe(0);
     }
   });
@@ -179,12 +284,23 @@ describe('a start on a database that cannot be used ends in one line, without th
     const env = { DATABASE_URL: server.url, DATABASE_SCHEMA: 'sealed', ENCRYPTION_KEY: right };
     const service = await startServiceProcess({ env });
     await service.close();
-    await expectRefusal({ ...env, ENCRYPTION_KEY: wrong }, /^conversation-service: The encryption key is not the one that this data was written with\./, [password, right, wrong]);
+    await expectRefusal(
+      { ...env, ENCRYPTION_KEY: wrong },
+      /^conversation-service: The encryption key is not the one that this data was written with\./,
+      [password, right, wrong],
+    );
   });
 
   it('the address is none', async () => {
-    for (const url of [`mysql://service:${password}@127.0.0.1/service`, `postgres://service:${password}@127.0.0.1:99999/service`, `service:${password}@127.0.0.1`]) {
-      await expectRefusal({ DATABASE_URL: url }, /^conversation-service: DATABASE_URL must be the address of a PostgreSQL database/);
+    for (const url of [
+      `mysql://service:${password}@127.0.0.1/service`,
+      `postgres://service:${password}@127.0.0.1:99999/service`,
+      `service:${password}@127.0.0.1`,
+    ]) {
+      await expectRefusal(
+        { DATABASE_URL: url },
+        /^conversation-service: DATABASE_URL must be the address of a PostgreSQL database/,
+      );
     }
   });
 });

@@ -6,11 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage } from './outageStage.ts';
+import {
+  lostOf,
+  openOutageStage,
+  readiness,
+  RECOVERED_MS,
+  waitUntilReady,
+  type OutageStage,
+} from './outageStage.ts';
 
 /** Whether this machine lets us have a small disk of our own (root on Linux). */
 function mountSmallDisk(folder: string, size: string): boolean {
-  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', folder]).status === 0;
+  return (
+    spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=1777`, 'tmpfs', folder]).status ===
+    0
+  );
 }
 
 describe('PostgreSQL is at its limits', () => {
@@ -46,11 +56,17 @@ describe('PostgreSQL is at its limits', () => {
     await waitFor('some messages', () => writers.acknowledged.size > 20);
     const hogging = hog(server.url);
     const why = /too many clients|connection slots/;
-    await waitFor('the process to say why', async () => {
-      // As when they are idle for a while: others are faster, sooner or later. Until they are, the service has them again.
-      for (const { applicationName } of cluster.processes) await cut(server.adminUrl, applicationName);
-      return why.test((await readiness(cluster.processes[0]!.url)).problems);
-    }, { timeoutMs: RECOVERED_MS, everyMs: 200 });
+    await waitFor(
+      'the process to say why',
+      async () => {
+        // As when they are idle for a while: others are faster, sooner or later. Until they are,
+        // the service has them again.
+        for (const { applicationName } of cluster.processes)
+          await cut(server.adminUrl, applicationName);
+        return why.test((await readiness(cluster.processes[0]!.url)).problems);
+      },
+      { timeoutMs: RECOVERED_MS, everyMs: 200 },
+    );
     await waitFor('a refusal', () => writers.answers.some(({ status }) => status === 503));
 
     isHogging = false;
@@ -58,7 +74,9 @@ describe('PostgreSQL is at its limits', () => {
     await Promise.all(hogs.splice(0).map((each) => each.end()));
     await waitUntilReady(cluster);
     const before = writers.acknowledged.size;
-    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, { timeoutMs: RECOVERED_MS });
+    await waitFor('writes to go on', () => writers.acknowledged.size > before + 10, {
+      timeoutMs: RECOVERED_MS,
+    });
     await writers.stop();
     expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
     expect(await lostOf(writers, stage)).toEqual([]);
@@ -67,11 +85,16 @@ describe('PostgreSQL is at its limits', () => {
   it('its disk is full: 503 in words, and it goes on by itself when there is room again', async () => {
     const disk = await mkdtemp(join(tmpdir(), 'small-disk-'));
     if (!mountSmallDisk(disk, '250m')) {
-      process.stderr.write('Not tested: a full disk of PostgreSQL (only root on Linux may mount a small one).\n');
+      process.stderr.write(
+        'Not tested: a full disk of PostgreSQL (only root on Linux may mount a small one).\n',
+      );
       return;
     }
     try {
-      stage = await openOutageStage({ roles: ['api', 'worker'], postgres: { within: disk, settings: { min_wal_size: '32MB', max_wal_size: '64MB' } } });
+      stage = await openOutageStage({
+        roles: ['api', 'worker'],
+        postgres: { within: disk, settings: { min_wal_size: '32MB', max_wal_size: '64MB' } },
+      });
       const { server, cluster } = stage;
       const writers = await stage.startWriters({ pauseMs: 5 });
       await waitFor('some messages', () => writers.acknowledged.size > 20);
@@ -81,16 +104,24 @@ describe('PostgreSQL is at its limits', () => {
         const { bavail, bsize } = await statfs(disk);
         await appendFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {}); // it was faster
       };
-      await waitFor('the process to say why', async () => {
-        await fill();
-        return (await readiness(cluster.processes[0]!.url)).problems.includes('No space left on device');
-      }, { timeoutMs: RECOVERED_MS });
+      await waitFor(
+        'the process to say why',
+        async () => {
+          await fill();
+          return (await readiness(cluster.processes[0]!.url)).problems.includes(
+            'No space left on device',
+          );
+        },
+        { timeoutMs: RECOVERED_MS },
+      );
       await waitFor('a refusal', () => writers.answers.some(({ status }) => status === 503));
       await rm(filler);
       await server.resume(); // where it was the log that found no room, it has ended
       await waitUntilReady(cluster);
       const acknowledged = writers.acknowledged.size;
-      await waitFor('writes to go on', () => writers.acknowledged.size > acknowledged + 10, { timeoutMs: RECOVERED_MS });
+      await waitFor('writes to go on', () => writers.acknowledged.size > acknowledged + 10, {
+        timeoutMs: RECOVERED_MS,
+      });
       await writers.stop();
       expect([...new Set(writers.answers.map(({ status }) => status))].sort()).toEqual([202, 503]);
       expect(await lostOf(writers, stage)).toEqual([]);
@@ -103,7 +134,11 @@ describe('PostgreSQL is at its limits', () => {
   }, 240_000);
 });
 
-const cut = (adminUrl: string, applicationName: string) => asAdmin(adminUrl, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${applicationName}'`);
+const cut = (adminUrl: string, applicationName: string) =>
+  asAdmin(
+    adminUrl,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${applicationName}'`,
+  );
 
 async function asAdmin(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

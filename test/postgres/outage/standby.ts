@@ -17,20 +17,48 @@ export interface Standby {
 }
 
 /** @throws Error with what pg_basebackup said */
-export async function startStandby({ adminUrl }: Pick<PostgresServer, 'adminUrl'>): Promise<Standby> {
+export async function startStandby({
+  adminUrl,
+}: Pick<PostgresServer, 'adminUrl'>): Promise<Standby> {
   const programs = findPostgres()!;
   const user = postgresUser();
   const folder = await mkdtemp(join(tmpdir(), 'postgres-standby-'));
   if (user) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const env = { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' };
-  const copy = spawnSync(join(programs, 'pg_basebackup'), ['--pgdata', data, '--write-recovery-conf', '--checkpoint=fast', '--no-sync', '--dbname', adminUrl], { ...user, cwd: folder, env, encoding: 'utf8' });
+  const copy = spawnSync(
+    join(programs, 'pg_basebackup'),
+    [
+      '--pgdata',
+      data,
+      '--write-recovery-conf',
+      '--checkpoint=fast',
+      '--no-sync',
+      '--dbname',
+      adminUrl,
+    ],
+    { ...user, cwd: folder, env, encoding: 'utf8' },
+  );
   if (copy.status !== 0) throw new Error(`pg_basebackup failed: ${copy.stderr}`);
   const port = await freePort();
   // It refuses readers when it may have fewer connections than the primary.
   const maxConnections = await ask(adminUrl, 'SHOW max_connections');
-  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: String(maxConnections) };
-  const server = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])], { ...user, cwd: folder, env, stdio: 'ignore' });
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: String(maxConnections),
+  };
+  const server = spawn(
+    join(programs, 'postgres'),
+    [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    { ...user, cwd: folder, env, stdio: 'ignore' },
+  );
   const stop = async () => {
     if (server.exitCode === null && server.signalCode === null) {
       const gone = once(server, 'exit');
@@ -40,7 +68,9 @@ export async function startStandby({ adminUrl }: Pick<PostgresServer, 'adminUrl'
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await waitFor('the standby to take connections', () => isStandby(adminUrl, port), { timeoutMs: 60_000 });
+    await waitFor('the standby to take connections', () => isStandby(adminUrl, port), {
+      timeoutMs: 60_000,
+    });
     return { port, stop };
   } catch (error) {
     await stop();

@@ -4,7 +4,15 @@ import { MEMBER_ENV, signedInBrowser } from '../../helpers/browserless.ts';
 import { readChatStream } from '../../helpers/chatStreamReader.ts';
 import { tailOf } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { lostOf, openOutageStage, readiness, RECOVERED_MS, waitUntilReady, type OutageStage, type WriteAnswer } from './outageStage.ts';
+import {
+  lostOf,
+  openOutageStage,
+  readiness,
+  RECOVERED_MS,
+  waitUntilReady,
+  type OutageStage,
+  type WriteAnswer,
+} from './outageStage.ts';
 
 const isRefusal = (each: WriteAnswer) => each.status === 503;
 
@@ -20,18 +28,35 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
     async (how) => {
       stage = await openOutageStage({ roles: ['api', 'worker'] });
       const { server, cluster } = stage;
-      const [api, worker] = cluster.processes as [(typeof cluster.processes)[0], (typeof cluster.processes)[0]];
+      const [api, worker] = cluster.processes as [
+        (typeof cluster.processes)[0],
+        (typeof cluster.processes)[0],
+      ];
       const reader = await chatCustomer(api.url);
       const stream = await readChatStream(api.url, reader.token);
       const writers = await stage.startWriters();
       await waitFor('some messages', () => writers.acknowledged.size > 30);
 
       await server.pause(how);
-      const refused = await waitFor('a refusal', () => writers.answers.find(isRefusal), { timeoutMs: RECOVERED_MS });
-      expect(refused).toMatchObject({ answer: { body: { error: { code: 'unavailable', message: expect.stringMatching(/cannot write now.*Try again/) } } } });
-      expect((refused as { answer: { headers: Headers } }).answer.headers.get('retry-after')).toBe('2');
+      const refused = await waitFor('a refusal', () => writers.answers.find(isRefusal), {
+        timeoutMs: RECOVERED_MS,
+      });
+      expect(refused).toMatchObject({
+        answer: {
+          body: {
+            error: {
+              code: 'unavailable',
+              message: expect.stringMatching(/cannot write now.*Try again/),
+            },
+          },
+        },
+      });
+      expect((refused as { answer: { headers: Headers } }).answer.headers.get('retry-after')).toBe(
+        '2',
+      );
       for (const { url } of [api, worker]) {
-        const named = /^The store cannot write: the database cannot be reached or written to: connect ECONNREFUSED 127\.0\.0\.1:\d+$/;
+        const named =
+          /^The store cannot write: the database cannot be reached or written to: connect ECONNREFUSED 127\.0\.0\.1:\d+$/;
         await waitFor('the process to say why it is not ready', async () => {
           const { status, problems } = await readiness(url);
           return status === 503 && named.test(problems);
@@ -65,7 +90,7 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
     180_000,
   );
 
-  it("a screen of the team that is open throughout goes on, although its session cannot be looked up for longer than between two beats", async () => {
+  it('a screen of the team that is open throughout goes on, although its session cannot be looked up for longer than between two beats', async () => {
     stage = await openOutageStage({ roles: ['api'], env: MEMBER_ENV });
     const { server, cluster } = stage;
     const [api] = cluster.processes as [(typeof cluster.processes)[0]];
@@ -83,7 +108,9 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
     await waitFor('a beat', () => text.slice(pausedAt).includes(': beat'), { timeoutMs: 40_000 });
     await server.resume();
     await waitUntilReady(cluster);
-    await waitFor('the screen to be told to load again', () => text.slice(pausedAt).includes('event: conversations'));
+    await waitFor('the screen to be told to load again', () =>
+      text.slice(pausedAt).includes('event: conversations'),
+    );
     expect([api.isRunning, api.pid, text.startsWith('retry:')]).toEqual([true, pid, true]);
     leaving.abort();
     expect(await reading).toBe('broken off'); // by us

@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
-import { ask, callIn, makeLive, startToolEndpoint, TOOL_TEST_ENV, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  ask,
+  callIn,
+  makeLive,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { allowSlowStarts, apisOf, atOnce, countBy, rounds, visitor, type Json } from './race.ts';
 
@@ -19,9 +27,16 @@ describe('two API processes and a worker', () => {
   beforeAll(async () => {
     tls = await writeTlsFiles(await sharedTestCa());
     endpoint = await startToolEndpoint();
-    cluster = await startCluster(['api', 'api', 'worker'], { caFile: tls.caFile, env: TOOL_TEST_ENV });
+    cluster = await startCluster(['api', 'api', 'worker'], {
+      caFile: tls.caFile,
+      env: TOOL_TEST_ENV,
+    });
     const { api } = apisOf(cluster)[0]!;
-    asks = await endpoint.define(api, { name: 'cancel_order', ask_before_running: true, timeout: 10 });
+    asks = await endpoint.define(api, {
+      name: 'cancel_order',
+      ask_before_running: true,
+      timeout: 10,
+    });
     direct = await endpoint.define(api, { name: 'check_stock', timeout: 10 });
     await makeLive(api, asks);
   });
@@ -33,13 +48,23 @@ describe('two API processes and a worker', () => {
   });
 
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
-  const read = async (id: string): Promise<Json> => (await second().api.get(`/api/conversations/${id}?messages=200`)).body;
+  const read = async (id: string): Promise<Json> =>
+    (await second().api.get(`/api/conversations/${id}?messages=200`)).body;
   const noTurns = () =>
-    waitFor('the agent to have nothing to do', async () => (await cluster.query(`SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'agent_turns'`)).length === 0, PATIENT);
+    waitFor(
+      'the agent to have nothing to do',
+      async () =>
+        (await cluster.query(`SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'agent_turns'`))
+          .length === 0,
+      PATIENT,
+    );
 
   it('a test call that waits at one is made by the worker', async () => {
     for (const n of rounds(10)) {
-      const { status, body } = await apisOf(cluster)[n % 2]!.api.post(`/api/tools/${direct.id}/test`, { arguments: {} });
+      const { status, body } = await apisOf(cluster)[n % 2]!.api.post(
+        `/api/tools/${direct.id}/test`,
+        { arguments: {} },
+      );
       expect([status, body.status]).toEqual([200, 'succeeded']);
     }
     expect(endpoint.at(direct.path)).toHaveLength(10);
@@ -49,17 +74,34 @@ describe('two API processes and a worker', () => {
   it('one of two that approve and reject at the same moment is heard', async () => {
     for (const round of rounds(8)) {
       const { conversationId } = await ask(first().url, asks);
-      const { tool_call_id: id } = await callIn(second().api, `conversation_id=${conversationId}`, 'pending_approval');
+      const { tool_call_id: id } = await callIn(
+        second().api,
+        `conversation_id=${conversationId}`,
+        'pending_approval',
+      );
       endpoint.forget();
-      const verbs = round % 2 === 0 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
-      const answers = await atOnce(cluster, 2, ({ api }, n) => api.post(`/api/tool-calls/${id}/${verbs[n]!}`, {}));
-      expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({ 200: 1, approval_already_decided: 1 });
+      const verbs =
+        round % 2 === 0 ? (['approve', 'reject'] as const) : (['reject', 'approve'] as const);
+      const answers = await atOnce(cluster, 2, ({ api }, n) =>
+        api.post(`/api/tool-calls/${id}/${verbs[n]!}`, {}),
+      );
+      expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({
+        200: 1,
+        approval_already_decided: 1,
+      });
       const approved = verbs[answers.findIndex(({ status }) => status === 200)] === 'approve';
-      const call = await waitFor('the call to end', async () => {
-        const { body } = await second().api.get(`/api/tool-calls/${id}`);
-        return ['succeeded', 'rejected'].includes(body.status) && body;
-      }, PATIENT);
-      expect([call.decision.approved, call.status]).toEqual([approved, approved ? 'succeeded' : 'rejected']);
+      const call = await waitFor(
+        'the call to end',
+        async () => {
+          const { body } = await second().api.get(`/api/tool-calls/${id}`);
+          return ['succeeded', 'rejected'].includes(body.status) && body;
+        },
+        PATIENT,
+      );
+      expect([call.decision.approved, call.status]).toEqual([
+        approved,
+        approved ? 'succeeded' : 'rejected',
+      ]);
       await noTurns();
       expect(endpoint.at(asks.path)).toHaveLength(approved ? 1 : 0);
     }
@@ -69,7 +111,9 @@ describe('two API processes and a worker', () => {
     let answered = 0;
     for (const round of rounds(20)) {
       const customer = await visitor(cluster);
-      const { body: written } = await customer.at(first()).post('/api/chat/messages', { text: 'hello there', client_message_id: 'hello' });
+      const { body: written } = await customer
+        .at(first())
+        .post('/api/chat/messages', { text: 'hello there', client_message_id: 'hello' });
       const id = written.conversation_id as string;
       // Later and later: before the agent begins, while it decides, after it has spoken.
       for (let n = 0; n < round % 5; n++) await second().api.get(`/api/conversations/${id}`);
@@ -77,7 +121,9 @@ describe('two API processes and a worker', () => {
       await noTurns();
       const found = await read(id);
       expect([found.status, found.message_count]).toEqual(['human_active', taken.message_count]);
-      expect(found.messages.filter(({ sender }: Json) => sender.type === 'agent').length).toBeLessThanOrEqual(1);
+      expect(
+        found.messages.filter(({ sender }: Json) => sender.type === 'agent').length,
+      ).toBeLessThanOrEqual(1);
       answered += found.message_count - 1;
     }
     expect(answered).toBeLessThan(20); // some were taken over in time
@@ -86,9 +132,17 @@ describe('two API processes and a worker', () => {
   it('the agent answers a customer once who writes at both', async () => {
     for (const _ of rounds(10)) {
       const customer = await visitor(cluster);
-      const answers = await atOnce(cluster, 4, (process, n) => customer.at(process).post('/api/chat/messages', { text: `hello ${n}`, client_message_id: `hello ${n}` }));
+      const answers = await atOnce(cluster, 4, (process, n) =>
+        customer
+          .at(process)
+          .post('/api/chat/messages', { text: `hello ${n}`, client_message_id: `hello ${n}` }),
+      );
       const id = answers[0]!.body.conversation_id as string;
-      await waitFor('an answer of the agent', async () => (await read(id)).messages.some(({ sender }: Json) => sender.type === 'agent'), PATIENT);
+      await waitFor(
+        'an answer of the agent',
+        async () => (await read(id)).messages.some(({ sender }: Json) => sender.type === 'agent'),
+        PATIENT,
+      );
       await noTurns();
       // It cannot help with a greeting, says so once and gives the conversation to the team.
       const { status, messages, message_count: count } = await read(id);

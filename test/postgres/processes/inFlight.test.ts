@@ -1,4 +1,5 @@
-// A slow receiver is not overrun by several workers, also while its work goes from one of them to the next.
+// A slow receiver is not overrun by several workers, also while its work goes from one of them to
+// the next.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
@@ -8,7 +9,10 @@ import { allowSlowStarts, apisOf, rounds, visitor } from './race.ts';
 
 allowSlowStarts();
 
-/** At which a limit neither rises nor falls: 0.1 to 0.3 of the deadline, which no standstill of a busy machine reaches. */
+/**
+ * At which a limit neither rises nor falls: 0.1 to 0.3 of the deadline, which no standstill of a
+ * busy machine reaches.
+ */
 const [DEADLINE_MS, ANSWER_MS] = [10_000, 1_500];
 const INITIAL_LIMIT = 4;
 const EVENTS = 80;
@@ -29,7 +33,10 @@ describe('three workers and a receiver that is slow', () => {
         response.end('ok');
       }, ANSWER_MS);
     });
-    cluster = await startCluster(['api', 'worker', 'worker', 'worker'], { caFile: tls.caFile, env: { DELIVERY_TIMEOUT_MS: String(DEADLINE_MS) } });
+    cluster = await startCluster(['api', 'worker', 'worker', 'worker'], {
+      caFile: tls.caFile,
+      env: { DELIVERY_TIMEOUT_MS: String(DEADLINE_MS) },
+    });
     await apisOf(cluster)[0]!.api.patch('/api/agent', { enabled: false });
   });
   afterAll(async () => {
@@ -44,19 +51,34 @@ describe('three workers and a receiver that is slow', () => {
     const customers = await Promise.all(rounds(10).map(() => visitor(cluster)));
     await Promise.all(
       customers.map(async (customer, c) => {
-        for (const n of rounds(EVENTS / customers.length)) await customer.at(api!).post('/api/chat/messages', { text: `${c} ${n}`, client_message_id: `${c} ${n}` });
+        for (const n of rounds(EVENTS / customers.length))
+          await customer
+            .at(api!)
+            .post('/api/chat/messages', { text: `${c} ${n}`, client_message_id: `${c} ${n}` });
       }),
     );
-    // One after the other stops in the middle of it; what it has begun comes to its end while another one goes on.
+    // One after the other stops in the middle of it; what it has begun comes to its end while
+    // another one goes on.
     for (const index of [1, 2, 3]) {
       const before = receiver.requests.length;
       await waitFor('more of it', () => receiver.requests.length >= before + 12, PATIENT);
       await cluster.restart(index);
     }
     await waitFor('every event', () => receiver.requests.length >= EVENTS, PATIENT);
-    await waitFor('all to be recorded', async () => (await cluster.query(`SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'deliveries' LIMIT 1`)).length === 0, PATIENT);
+    await waitFor(
+      'all to be recorded',
+      async () =>
+        (
+          await cluster.query(
+            `SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'deliveries' LIMIT 1`,
+          )
+        ).length === 0,
+      PATIENT,
+    );
     expect(receiver.requests).toHaveLength(EVENTS);
-    expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size).toBe(EVENTS);
+    expect(
+      new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size,
+    ).toBe(EVENTS);
     expect(most).toBe(INITIAL_LIMIT);
   });
 });

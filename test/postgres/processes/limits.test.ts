@@ -15,7 +15,14 @@ const NEW_CHATS = 30;
 describe('two API processes', () => {
   let cluster: Cluster;
   beforeAll(async () => {
-    cluster = await startCluster(['api', 'api'], { env: { ...MEMBER_ENV, API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT), CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT), ADDRESS_BUDGET: String(NEW_CHATS / 60) } });
+    cluster = await startCluster(['api', 'api'], {
+      env: {
+        ...MEMBER_ENV,
+        API_RATE_LIMIT_PER_MINUTE: String(API_LIMIT),
+        CHAT_RATE_LIMIT_PER_MINUTE: String(CHAT_LIMIT),
+        ADDRESS_BUDGET: String(NEW_CHATS / 60),
+      },
+    });
   });
   afterAll(() => cluster?.stop());
 
@@ -26,7 +33,10 @@ describe('two API processes', () => {
   it('answer exactly as many requests of a key in a minute as the limit says, and both refuse then', async () => {
     const begun = performance.now();
     const answers = await atOnce(cluster, 2 * API_LIMIT, ({ api }) => api.get('/api/hooks/events'));
-    expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({ 200: API_LIMIT, rate_limited: API_LIMIT });
+    expect(countBy(answers, ({ status, body }) => body.error?.code ?? status)).toEqual({
+      200: API_LIMIT,
+      rate_limited: API_LIMIT,
+    });
     for (const { api } of [first(), second()]) {
       const { status, headers } = await api.get('/api/hooks/events');
       const elapsed = (performance.now() - begun) / 1000;
@@ -39,27 +49,48 @@ describe('two API processes', () => {
   it("count a visitor's messages together, and each visitor's apart", async () => {
     const customers = await Promise.all([visitor(cluster), visitor(cluster)]);
     for (const customer of customers) {
-      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process, n) => customer.at(process).post('/api/chat/messages', { text: 'x', client_message_id: `${n}` }));
-      expect(countBy(answers, ({ status }) => status)).toEqual({ 202: CHAT_LIMIT, 429: CHAT_LIMIT });
+      const answers = await atOnce(cluster, 2 * CHAT_LIMIT, (process, n) =>
+        customer.at(process).post('/api/chat/messages', { text: 'x', client_message_id: `${n}` }),
+      );
+      expect(countBy(answers, ({ status }) => status)).toEqual({
+        202: CHAT_LIMIT,
+        429: CHAT_LIMIT,
+      });
     }
   });
 
   it('count new chats from an address together', async () => {
     await forget();
-    const answers = await atOnce(cluster, 2 * NEW_CHATS, ({ url }) => apiClient(url, null).post('/api/chat/sessions', {}));
+    const answers = await atOnce(cluster, 2 * NEW_CHATS, ({ url }) =>
+      apiClient(url, null).post('/api/chat/sessions', {}),
+    );
     expect(countBy(answers, ({ status }) => status)).toEqual({ 201: NEW_CHATS, 429: NEW_CHATS });
   });
 
   it('lock out after ten wrong passwords in all, also when all come at once', async () => {
-    const tries = await atOnce(cluster, 20, ({ url }, n) => browserless(url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` }));
+    const tries = await atOnce(cluster, 20, ({ url }, n) =>
+      browserless(url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` }),
+    );
     expect(countBy(tries, ({ status }) => status)).toEqual({ 401: 10, 429: 10 });
-    for (const { url } of [first(), second()]) expect((await browserless(url).post('/sign-in', { email: 'somebody@example.com', password: 'wrong' })).status).toBe(429);
+    for (const { url } of [first(), second()])
+      expect(
+        (
+          await browserless(url).post('/sign-in', {
+            email: 'somebody@example.com',
+            password: 'wrong',
+          })
+        ).status,
+      ).toBe(429);
   });
 
   it('forget the mistakes at both of who signs in at one', async () => {
     await forget();
     for (const process of [first(), second(), first()]) {
-      for (const { url } of [first(), second(), first(), second()]) expect((await browserless(url).post('/sign-in', { email: MEMBER.email, password: 'wrong' })).status).toBe(401);
+      for (const { url } of [first(), second(), first(), second()])
+        expect(
+          (await browserless(url).post('/sign-in', { email: MEMBER.email, password: 'wrong' }))
+            .status,
+        ).toBe(401);
       expect((await browserless(process.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
     }
   });
@@ -69,8 +100,19 @@ describe('two API processes', () => {
     const browsers = [await signedInBrowser(first().url), await signedInBrowser(second().url)];
     for (const browser of browsers) await browser.get('/account');
     const problems = [];
-    for (let n = 0; n < 8; n++) problems.push((await browsers[n % 2]!.post('/account/password', { current: `wrong ${n}`, next: 'a new long password' })).problem('current'));
-    expect(countBy(problems, (problem) => problem!)).toEqual({ 'The present password is wrong.': 5, 'Too many wrong passwords. Wait for 15 minutes and try again.': 3 });
+    for (let n = 0; n < 8; n++)
+      problems.push(
+        (
+          await browsers[n % 2]!.post('/account/password', {
+            current: `wrong ${n}`,
+            next: 'a new long password',
+          })
+        ).problem('current'),
+      );
+    expect(countBy(problems, (problem) => problem!)).toEqual({
+      'The present password is wrong.': 5,
+      'Too many wrong passwords. Wait for 15 minutes and try again.': 3,
+    });
   });
 
   it('keep no address and no e-mail to count by', async () => {
@@ -82,7 +124,9 @@ describe('two API processes', () => {
   it('take any e-mail to sign in with', async () => {
     await forget();
     for (const email of ['a'.repeat(254), '\u0000@example.com', "'; DROP TABLE counts; --"]) {
-      expect((await browserless(first().url).post('/sign-in', { email, password: 'wrong' })).status).toBe(401);
+      expect(
+        (await browserless(first().url).post('/sign-in', { email, password: 'wrong' })).status,
+      ).toBe(401);
     }
   });
 });

@@ -17,11 +17,15 @@ interface Live {
 
 async function openLive(url: string, cookie: string, query = ''): Promise<Live> {
   const abort = new AbortController();
-  const response = await fetch(`${url}/live${query}`, { headers: { cookie }, signal: abort.signal });
+  const response = await fetch(`${url}/live${query}`, {
+    headers: { cookie },
+    signal: abort.signal,
+  });
   if (response.status !== 200) throw new Error(`no live stream: ${response.status}`);
   const heard: string[] = [];
   const read = async () => {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) heard.push(...[...chunk.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name!));
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream()))
+      heard.push(...[...chunk.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name!));
   };
   read().catch(() => {});
   return { heard, forget: () => void heard.splice(0), close: () => abort.abort() };
@@ -31,7 +35,9 @@ describe('what is open at one of two API processes', () => {
   let cluster: Cluster;
   const open: (Live | ChatStreamReader)[] = [];
   beforeAll(async () => {
-    cluster = await startCluster(['api', 'api', 'worker'], { env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' } });
+    cluster = await startCluster(['api', 'api', 'worker'], {
+      env: { ...MEMBER_ENV, AGENT_QUIET_MS: '0' },
+    });
     await apisOf(cluster)[0]!.api.patch('/api/agent', { enabled: false });
   });
   afterAll(async () => {
@@ -48,9 +54,12 @@ describe('what is open at one of two API processes', () => {
   it('a chat shows what the team writes at the other, each message once and in order', async () => {
     const customer = await visitor(cluster);
     const stream = kept(await readChatStream(first().url, customer.token));
-    const { body } = await customer.at(second()).post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const { body } = await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
     const texts = rounds(20).map((n) => `answer ${n}`);
-    for (const text of texts) await second().api.post(`/api/conversations/${body.conversation_id}/messages`, { text });
+    for (const text of texts)
+      await second().api.post(`/api/conversations/${body.conversation_id}/messages`, { text });
     await waitFor('all messages', () => stream.seen.length >= 21);
     expect(stream.seen.map(({ text }) => text)).toEqual(['hello', ...texts]);
   });
@@ -59,10 +68,16 @@ describe('what is open at one of two API processes', () => {
     const ana = await signedInBrowser(first().url);
     const customer = await visitor(cluster);
     const live = kept(await openLive(first().url, ana.cookie));
-    const { body } = await customer.at(second()).post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
+    const { body } = await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'hello', client_message_id: 'hello' });
     await waitFor('the list to be told', () => live.heard.includes('conversations'));
-    const thread = kept(await openLive(first().url, ana.cookie, `?conversation=${body.conversation_id}`));
-    await customer.at(second()).post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
+    const thread = kept(
+      await openLive(first().url, ana.cookie, `?conversation=${body.conversation_id}`),
+    );
+    await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'and more', client_message_id: 'more' });
     await waitFor('the thread to be told', () => thread.heard.includes('thread'));
     expect((await ana.get(`/conversations/${body.conversation_id}`)).text).toContain('and more');
   });
@@ -104,12 +119,18 @@ describe('what is open at one of two API processes', () => {
   it('goes on at the other when its process is killed', async () => {
     const customer = await visitor(cluster);
     const broken = kept(await readChatStream(first().url, customer.token));
-    await customer.at(second()).post('/api/chat/messages', { text: 'before', client_message_id: 'before' });
+    await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'before', client_message_id: 'before' });
     await waitFor('the message', () => broken.seen.length === 1);
     await cluster.kill(0);
     expect(await broken.ended).toBe(false);
-    await customer.at(second()).post('/api/chat/messages', { text: 'after', client_message_id: 'after' });
-    const again = kept(await readChatStream(second().url, customer.token, { lastEventId: broken.seen[0]!.id }));
+    await customer
+      .at(second())
+      .post('/api/chat/messages', { text: 'after', client_message_id: 'after' });
+    const again = kept(
+      await readChatStream(second().url, customer.token, { lastEventId: broken.seen[0]!.id }),
+    );
     await waitFor('what came meanwhile', () => again.seen.length === 1);
     expect(again.seen.map(({ text }) => text)).toEqual(['after']);
     await cluster.restart(0);

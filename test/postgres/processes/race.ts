@@ -9,24 +9,48 @@ export type Json = any;
 /** Several processes start in each file, on a machine that may be busy. */
 export const allowSlowStarts = (): void => void jest.setTimeout(180_000);
 
-export const rounds = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+export const rounds = (count: number): readonly number[] =>
+  Array.from({ length: count }, (_, n) => n);
 
 /** The processes that answer requests. */
-export const apisOf = ({ processes }: Cluster): readonly ClusterProcess[] => processes.filter(({ role }) => role !== 'worker');
+export const apisOf = ({ processes }: Cluster): readonly ClusterProcess[] =>
+  processes.filter(({ role }) => role !== 'worker');
 
-/** Does something so many times at once, at each API process in turn. @returns what came of each, in the order of n */
-export const atOnce = <T>(cluster: Cluster, times: number, what: (process: ClusterProcess, n: number) => Promise<T>): Promise<T[]> => {
+/**
+ * Does something so many times at once, at each API process in turn. @returns what came of each, in
+ * the order of n
+ */
+export const atOnce = <T>(
+  cluster: Cluster,
+  times: number,
+  what: (process: ClusterProcess, n: number) => Promise<T>,
+): Promise<T[]> => {
   const apis = apisOf(cluster);
   return Promise.all(rounds(times).map((n) => what(apis[n % apis.length]!, n)));
 };
 
 /** A visitor of the chat who reaches every process: one client for each. */
-export async function visitor(cluster: Cluster, claims: Json = {}): Promise<{ token: string; contactId: string; at: (process: ClusterProcess) => ApiClient }> {
-  const { status, body } = await apiClient(apisOf(cluster)[0]!.url, null).post('/api/chat/sessions', claims);
+export async function visitor(
+  cluster: Cluster,
+  claims: Json = {},
+): Promise<{ token: string; contactId: string; at: (process: ClusterProcess) => ApiClient }> {
+  const { status, body } = await apiClient(apisOf(cluster)[0]!.url, null).post(
+    '/api/chat/sessions',
+    claims,
+  );
   if (status !== 201) throw new Error(`no chat session: ${JSON.stringify(body)}`);
-  return { token: body.token, contactId: body.contact_id, at: ({ url }) => apiClient(url, body.token) };
+  return {
+    token: body.token,
+    contactId: body.contact_id,
+    at: ({ url }) => apiClient(url, body.token),
+  };
 }
 
 /** How often each value is there: `{ 201: 25, 409: 5 }`. */
-export const countBy = <T>(all: readonly T[], of: (each: T) => string | number): Record<string, number> =>
-  Object.fromEntries([...Map.groupBy(all, (each) => String(of(each)))].map(([key, group]) => [key, group.length]));
+export const countBy = <T>(
+  all: readonly T[],
+  of: (each: T) => string | number,
+): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(all, (each) => String(of(each)))].map(([key, group]) => [key, group.length]),
+  );

@@ -1,7 +1,13 @@
-// Who is let in at one process is let in at the other, and who is shut out at one is shut out at the other at once.
+// Who is let in at one process is let in at the other, and who is shut out at one is shut out at
+// the other at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
-import { browserless, MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import {
+  browserless,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../helpers/browserless.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
 import { allowSlowStarts, apisOf, rounds } from './race.ts';
 
@@ -16,7 +22,10 @@ describe('two API processes', () => {
 
   const [first, second] = [() => apisOf(cluster)[0]!, () => apisOf(cluster)[1]!];
   /** What a signed-in browser gets of a process, with the cookie of another one's. */
-  const openAt = (url: string, { cookie }: Browserless) => fetch(`${url}/account`, { headers: { cookie }, redirect: 'manual' }).then(({ status }) => status);
+  const openAt = (url: string, { cookie }: Browserless) =>
+    fetch(`${url}/account`, { headers: { cookie }, redirect: 'manual' }).then(
+      ({ status }) => status,
+    );
 
   it('know a session that was begun at the other', async () => {
     for (const _ of rounds(3)) {
@@ -28,16 +37,28 @@ describe('two API processes', () => {
   it('take a form at one that was shown by the other', async () => {
     const browser = await signedInBrowser(first().url);
     const page = await browser.get('/keys');
-    const answer = await fetch(`${second().url}/keys`, { method: 'POST', headers: { cookie: browser.cookie }, body: new URLSearchParams({ csrf: page.value('csrf')!, name: 'From the other' }) });
-    expect([answer.status, await answer.text()]).toEqual([201, expect.stringContaining('cs_live_')]);
+    const answer = await fetch(`${second().url}/keys`, {
+      method: 'POST',
+      headers: { cookie: browser.cookie },
+      body: new URLSearchParams({ csrf: page.value('csrf')!, name: 'From the other' }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([
+      201,
+      expect.stringContaining('cs_live_'),
+    ]);
   });
 
   it('end a session at both when it is ended at one', async () => {
     for (const _ of rounds(5)) {
-      const [one, elsewhere] = [await signedInBrowser(first().url), await signedInBrowser(second().url)];
+      const [one, elsewhere] = [
+        await signedInBrowser(first().url),
+        await signedInBrowser(second().url),
+      ];
       await one.get('/account');
       await one.post('/sign-out');
-      expect([await openAt(second().url, one), await openAt(first().url, elsewhere)]).toEqual([303, 200]);
+      expect([await openAt(second().url, one), await openAt(first().url, elsewhere)]).toEqual([
+        303, 200,
+      ]);
       await elsewhere.get('/account');
       await elsewhere.post('/sign-out-everywhere');
       expect(await openAt(first().url, elsewhere)).toBe(303);
@@ -47,11 +68,20 @@ describe('two API processes', () => {
   it('end what is open of somebody who is removed at one', async () => {
     const ana = await signedInBrowser(first().url);
     await ana.get('/team');
-    const token = /join\?token=([\w-]+)/.exec((await ana.post('/team/invites', { note: 'Bob' })).html)![1]!;
+    const token = /join\?token=([\w-]+)/.exec(
+      (await ana.post('/team/invites', { note: 'Bob' })).html,
+    )![1]!;
     const bob = browserless(second().url);
-    await bob.post('/join', { token, name: 'Bob', email: 'bob@example.com', password: 'another long password' });
+    await bob.post('/join', {
+      token,
+      name: 'Bob',
+      email: 'bob@example.com',
+      password: 'another long password',
+    });
     expect(await openAt(first().url, bob)).toBe(200);
-    const id = /\/team\/members\/(mbr_\w+)\/remove"[^>]*>(?:(?!<\/form>).)*Remove Bob/s.exec((await ana.get('/team')).html)![1]!;
+    const id = /\/team\/members\/(mbr_\w+)\/remove"[^>]*>(?:(?!<\/form>).)*Remove Bob/s.exec(
+      (await ana.get('/team')).html,
+    )![1]!;
     await ana.post(`/team/members/${id}/remove`);
     for (const { url } of [first(), second()]) expect(await openAt(url, bob)).toBe(303);
   });
@@ -62,7 +92,14 @@ describe('two API processes', () => {
       await ana.get('/keys');
       const name = `Key ${round}`;
       const key = /cs_live_\w{32}/.exec((await ana.post('/keys', { name })).html)![0];
-      const statuses = () => Promise.all([first(), second()].map(({ url }) => apiClient(url, key).get('/api/hooks/events').then(({ status }) => status)));
+      const statuses = () =>
+        Promise.all(
+          [first(), second()].map(({ url }) =>
+            apiClient(url, key)
+              .get('/api/hooks/events')
+              .then(({ status }) => status),
+          ),
+        );
       expect(await statuses()).toEqual([200, 200]);
       const { html } = await ana.get('/keys');
       await ana.post(new RegExp(`action="(/keys/key_\\w+/revoke)"[^>]*“${name}”`).exec(html)![1]!);

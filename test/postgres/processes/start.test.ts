@@ -24,13 +24,21 @@ describe('processes that start at once on an empty database', () => {
 
   it('make one workspace, one key and one member, and log no error', async () => {
     for (const _ of rounds(3)) {
-      cluster = await startCluster(['api', 'api', 'worker', 'all'], { env: { BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com', BOOTSTRAP_ADMIN_PASSWORD: 'correct horse battery' } });
+      cluster = await startCluster(['api', 'api', 'worker', 'all'], {
+        env: {
+          BOOTSTRAP_ADMIN_EMAIL: 'ana@example.com',
+          BOOTSTRAP_ADMIN_PASSWORD: 'correct horse battery',
+        },
+      });
       const { schema } = cluster;
-      for (const table of ['workspaces', 'api_keys', 'members']) expect(await cluster.query(`SELECT id FROM "${schema}"."${table}"`)).toHaveLength(1);
+      for (const table of ['workspaces', 'api_keys', 'members'])
+        expect(await cluster.query(`SELECT id FROM "${schema}"."${table}"`)).toHaveLength(1);
       for (const { api } of apisOf(cluster)) expect((await api.get('/api/hooks')).status).toBe(200);
       for (const { logFile } of cluster.processes) {
         const lines = (await readFile(logFile, 'utf8')).trim().split('\n');
-        expect(lines.filter((line) => !line.startsWith('{') || JSON.parse(line).level > 30)).toEqual([]);
+        expect(
+          lines.filter((line) => !line.startsWith('{') || JSON.parse(line).level > 30),
+        ).toEqual([]);
       }
       await cluster.stop();
     }
@@ -38,26 +46,45 @@ describe('processes that start at once on an empty database', () => {
 
   it('each print a link to set up; all of them are taken everywhere, and one works', async () => {
     cluster = await startCluster(['api', 'all', 'api'], { env: NO_BOOTSTRAP });
-    const tokens = await Promise.all(cluster.processes.map(async ({ logFile }) => /setup\?token=([\w-]+)/.exec(await readFile(logFile, 'utf8'))![1]!));
+    const tokens = await Promise.all(
+      cluster.processes.map(
+        async ({ logFile }) => /setup\?token=([\w-]+)/.exec(await readFile(logFile, 'utf8'))![1]!,
+      ),
+    );
     expect(new Set(tokens).size).toBe(3);
-    for (const { url } of cluster.processes) for (const token of tokens) expect((await browserless(url).get(`/setup?token=${token}`)).status).toBe(200);
+    for (const { url } of cluster.processes)
+      for (const token of tokens)
+        expect((await browserless(url).get(`/setup?token=${token}`)).status).toBe(200);
     // Each link at another process than its own, all at once.
     const pages = await atOnce(cluster, 6, ({ url }, n) =>
-      browserless(url).post('/setup', { token: tokens[(n + 1) % 3]!, workspace: `Workspace ${n}`, name: `Ana ${n}`, email: `ana${n}@example.com`, password: 'correct horse battery' }),
+      browserless(url).post('/setup', {
+        token: tokens[(n + 1) % 3]!,
+        workspace: `Workspace ${n}`,
+        name: `Ana ${n}`,
+        email: `ana${n}@example.com`,
+        password: 'correct horse battery',
+      }),
     );
     expect(countBy(pages, ({ status }) => status)).toEqual({ 201: 1, 404: 5 });
-    for (const table of ['workspaces', 'api_keys', 'members']) expect(await cluster.query(`SELECT id FROM "${cluster.schema}"."${table}"`)).toHaveLength(1);
+    for (const table of ['workspaces', 'api_keys', 'members'])
+      expect(await cluster.query(`SELECT id FROM "${cluster.schema}"."${table}"`)).toHaveLength(1);
   });
 
   it('upgrade what a former version has filled, once, and go on with it', async () => {
     cluster = await startCluster(['api', 'all', 'worker']);
     const { schema, query } = cluster;
     const customer = await visitor(cluster);
-    const send = (n: number) => customer.at(cluster!.processes[0]!).post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+    const send = (n: number) =>
+      customer
+        .at(cluster!.processes[0]!)
+        .post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
     for (const n of rounds(3)) await send(n);
     await Promise.all(cluster.processes.map((_, index) => cluster!.terminate(index)));
     // As the first version left it.
-    const applied = () => query<{ name: string }>(`SELECT name FROM "${schema}".migrations ORDER BY name`).then((rows) => rows.map(({ name }) => name));
+    const applied = () =>
+      query<{ name: string }>(`SELECT name FROM "${schema}".migrations ORDER BY name`).then(
+        (rows) => rows.map(({ name }) => name),
+      );
     const [first, ...later] = await applied();
     expect(first).toBe('0001_initial');
     expect(later).toContain('0002_generation');
@@ -69,7 +96,11 @@ describe('processes that start at once on an empty database', () => {
     expect(await query(`SELECT * FROM "${schema}".generation`)).toHaveLength(1);
     await send(3);
     const { body } = await customer.at(cluster.processes[1]!).get('/api/chat/messages');
-    expect((body.data as { text: string }[]).map(({ text }) => text).filter((text) => text.startsWith('message '))).toEqual(['message 0', 'message 1', 'message 2', 'message 3']);
+    expect(
+      (body.data as { text: string }[])
+        .map(({ text }) => text)
+        .filter((text) => text.startsWith('message ')),
+    ).toEqual(['message 0', 'message 1', 'message 2', 'message 3']);
   });
 
   it('do what their role says: an API process does no work, a worker answers nobody', async () => {
@@ -77,24 +108,41 @@ describe('processes that start at once on an empty database', () => {
     tls = await writeTlsFiles(await sharedTestCa());
     cluster = await startCluster(['api', 'worker'], { caFile: tls.caFile });
     const [api, worker] = cluster.processes;
-    for (const path of ['/api/hooks', '/api/chat/sessions', '/conversations', '/sign-in', '/pay/x', '/api/docs', '/']) {
+    for (const path of [
+      '/api/hooks',
+      '/api/chat/sessions',
+      '/conversations',
+      '/sign-in',
+      '/pay/x',
+      '/api/docs',
+      '/',
+    ]) {
       const answer = await fetch(worker!.url + path);
       const { error } = (await answer.json()) as { error: { code: string; message: string } };
       expect([path, answer.status, error.code]).toEqual([path, 404, 'not_found']);
       expect(error.message).toContain('ROLE=worker');
     }
-    for (const path of ['/healthz', '/readyz', '/metrics']) expect((await fetch(worker!.url + path)).status).toBe(200);
+    for (const path of ['/healthz', '/readyz', '/metrics'])
+      expect((await fetch(worker!.url + path)).status).toBe(200);
 
     await receiver.subscribe({ api: api!.api }, 'message.received');
     await cluster.terminate(1);
     const customer = await visitor(cluster);
-    for (const n of rounds(3)) await customer.at(api!).post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+    for (const n of rounds(3))
+      await customer
+        .at(api!)
+        .post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
     // A process that works begins at once.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(receiver.requests).toHaveLength(0);
     await cluster.restart(1);
     await receiver.payload('message.received', 3);
-    expect(receiver.payloads().map(({ message }) => message.text).sort()).toEqual(['message 0', 'message 1', 'message 2']);
+    expect(
+      receiver
+        .payloads()
+        .map(({ message }) => message.text)
+        .sort(),
+    ).toEqual(['message 0', 'message 1', 'message 2']);
     expect(receiver.faults).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
-// Three workers share what is to be sent: each thing once, no receiver overrun, each customer's texts in their order.
+// Three workers share what is to be sent: each thing once, no receiver overrun, each customer's
+// texts in their order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startCluster, type Cluster } from '../../helpers/cluster.ts';
@@ -39,7 +40,10 @@ describe('three workers', () => {
         response.end('ok');
       }, answerMs());
     });
-    cluster = await startCluster(['api', 'api', 'worker', 'worker', 'worker'], { caFile: tls.caFile, env: { GRAPH_API_URL: graph.url } });
+    cluster = await startCluster(['api', 'api', 'worker', 'worker', 'worker'], {
+      caFile: tls.caFile,
+      env: { GRAPH_API_URL: graph.url },
+    });
     await apisOf(cluster)[0]!.api.patch('/api/agent', { enabled: false });
   });
   beforeEach(() => {
@@ -54,14 +58,24 @@ describe('three workers', () => {
   });
 
   const workers = () => cluster.processes.filter(({ role }) => role === 'worker');
-  const deliveredBy = () => Promise.all(workers().map(async ({ url }) => (await readMetrics(url)).values('conversation_service_deliveries_total').reduce((sum, value) => sum + value, 0)));
+  const deliveredBy = () =>
+    Promise.all(
+      workers().map(async ({ url }) =>
+        (await readMetrics(url))
+          .values('conversation_service_deliveries_total')
+          .reduce((sum, value) => sum + value, 0),
+      ),
+    );
   const write = async (count: number) => {
     const apis = apisOf(cluster);
     const customers = await Promise.all(rounds(10).map(() => visitor(cluster)));
     await Promise.all(
       customers.map(async (customer, c) => {
         for (let n = c; n < count; n += customers.length) {
-          const { status } = await customer.at(apis[n % apis.length]!).post('/api/chat/messages', { text: `message ${n}`, client_message_id: `message ${n}` });
+          const { status } = await customer.at(apis[n % apis.length]!).post('/api/chat/messages', {
+            text: `message ${n}`,
+            client_message_id: `message ${n}`,
+          });
           expect(status).toBe(202);
         }
       }),
@@ -69,10 +83,24 @@ describe('three workers', () => {
   };
   /** Nothing of a subscription waits, nothing is under way, and all has been recorded. */
   const allRecorded = (hooks: readonly { id: string }[]) =>
-    waitFor('everything to be recorded', async () => (await cluster.query(`SELECT 1 FROM "${cluster.schema}".jobs WHERE split_part(group_key, ' ', 2) = ANY($1) LIMIT 1`, [hooks.map(({ id }) => id)])).length === 0, PATIENT);
+    waitFor(
+      'everything to be recorded',
+      async () =>
+        (
+          await cluster.query(
+            `SELECT 1 FROM "${cluster.schema}".jobs WHERE split_part(group_key, ' ', 2) = ANY($1) LIMIT 1`,
+            [hooks.map(({ id }) => id)],
+          )
+        ).length === 0,
+      PATIENT,
+    );
 
   it('never have more under way at one subscription than one process would, however fast it answers', async () => {
-    const hook = await receiver.subscribe({ api: apisOf(cluster)[0]!.api }, 'message.received', '/fast');
+    const hook = await receiver.subscribe(
+      { api: apisOf(cluster)[0]!.api },
+      'message.received',
+      '/fast',
+    );
     answerMs = () => 60 + Math.random() * 60;
     await write(250);
     await waitFor('every event', () => receiver.requests.length >= 250, PATIENT);
@@ -85,14 +113,29 @@ describe('three workers', () => {
 
   it('deliver everything once to many subscriptions, and all of them work', async () => {
     const hooks = [];
-    for (const n of rounds(SUBSCRIPTIONS)) hooks.push(await receiver.subscribe({ api: apisOf(cluster)[n % 2]!.api }, 'message.received', `/share/${n}`));
+    for (const n of rounds(SUBSCRIPTIONS))
+      hooks.push(
+        await receiver.subscribe(
+          { api: apisOf(cluster)[n % 2]!.api },
+          'message.received',
+          `/share/${n}`,
+        ),
+      );
     answerMs = () => 20;
     const before = await deliveredBy();
     await write(MESSAGES);
-    await waitFor('every event at every subscription', () => receiver.requests.length >= MESSAGES * SUBSCRIPTIONS, PATIENT);
+    await waitFor(
+      'every event at every subscription',
+      () => receiver.requests.length >= MESSAGES * SUBSCRIPTIONS,
+      PATIENT,
+    );
     await allRecorded(hooks);
     expect(receiver.requests).toHaveLength(MESSAGES * SUBSCRIPTIONS);
-    expect(new Set(receiver.requests.map(({ path, headers }) => `${path} ${headers['x-service-delivery']}`)).size).toBe(MESSAGES * SUBSCRIPTIONS);
+    expect(
+      new Set(
+        receiver.requests.map(({ path, headers }) => `${path} ${headers['x-service-delivery']}`),
+      ).size,
+    ).toBe(MESSAGES * SUBSCRIPTIONS);
     expect(receiver.faults).toEqual([]);
     const delivered = (await deliveredBy()).map((count, n) => count - before[n]!);
     expect(delivered.reduce((sum, each) => sum + each, 0)).toBe(MESSAGES * SUBSCRIPTIONS);
@@ -102,7 +145,10 @@ describe('three workers', () => {
   });
 
   it("send each customer's texts one after the other, in the order in which they were written", async () => {
-    graph.answerBy(() => (response, take, request) => void sleep(Math.random() * 60).then(() => accept(response, take, request)));
+    graph.answerBy(
+      () => (response, take, request) =>
+        void sleep(Math.random() * 60).then(() => accept(response, take, request)),
+    );
     const [first, second] = apisOf(cluster);
     const account = await connectWhatsApp(first!, graph);
     const phones = rounds(6).map((n) => `54911500000${String(n).padStart(2, '0')}`);
@@ -111,16 +157,40 @@ describe('three workers', () => {
     const written = await Promise.all(
       conversations.map(async (id, c) => {
         const texts = rounds(12).map((n) => `text ${n} to ${c}`);
-        for (const [n, text] of texts.entries()) expect((await (n % 2 === 0 ? first! : second!).api.post(`/api/conversations/${id}/messages`, { text })).status).toBe(201);
+        for (const [n, text] of texts.entries())
+          expect(
+            (
+              await (n % 2 === 0 ? first! : second!).api.post(`/api/conversations/${id}/messages`, {
+                text,
+              })
+            ).status,
+          ).toBe(201);
         return texts;
       }),
     );
     await waitFor('every text', () => graph.taken.length >= phones.length * 12, PATIENT);
-    await waitFor('every text on record', async () => (await cluster.query(`SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'sendings' LIMIT 1`)).length === 0, PATIENT);
-    const sent = phones.map((phone) => graph.taken.filter(({ body }) => body.to === phone).map(({ body }) => body.text.body));
+    await waitFor(
+      'every text on record',
+      async () =>
+        (
+          await cluster.query(
+            `SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'sendings' LIMIT 1`,
+          )
+        ).length === 0,
+      PATIENT,
+    );
+    const sent = phones.map((phone) =>
+      graph.taken.filter(({ body }) => body.to === phone).map(({ body }) => body.text.body),
+    );
     expect(sent).toEqual(written);
     expect(graph.faults).toEqual([]);
-    const { body }: Json = await second!.api.get(`/api/conversations/${conversations[0]}?messages=200`);
-    expect(body.messages.filter(({ direction }: Json) => direction === 'outbound').map(({ delivery }: Json) => delivery.state)).toEqual(rounds(12).map(() => 'sent'));
+    const { body }: Json = await second!.api.get(
+      `/api/conversations/${conversations[0]}?messages=200`,
+    );
+    expect(
+      body.messages
+        .filter(({ direction }: Json) => direction === 'outbound')
+        .map(({ delivery }: Json) => delivery.state),
+    ).toEqual(rounds(12).map(() => 'sent'));
   });
 });

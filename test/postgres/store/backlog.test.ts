@@ -1,8 +1,13 @@
-// A dead subscriber's backlog is not read past when others' work is fetched: counted in pages, not in time.
+// A dead subscriber's backlog is not read past when others' work is fetched: counted in pages, not
+// in time.
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { silent } from '../../../service/src/store/options.ts';
-import type { Connection, Database, Statement } from '../../../service/src/store/postgres/database.ts';
+import type {
+  Connection,
+  Database,
+  Statement,
+} from '../../../service/src/store/postgres/database.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import type { ContractStore } from '../../contract/schema.ts';
 import { freshSchema, openClient, openStore, removeSchema } from './contractStores.ts';
@@ -47,21 +52,37 @@ afterEach(async () => {
 
 const enqueue = (group: string, count: number, inMs: number, rank: number) =>
   store.transaction(async (tx) => {
-    for (let n = 0; n < count; n += 1) await tx.jobs.enqueue({ id: `${group} ${n} ${inMs}`, queue: 'q', group, runAt: Date.now() + inMs, rank, data: {} });
+    for (let n = 0; n < count; n += 1)
+      await tx.jobs.enqueue({
+        id: `${group} ${n} ${inMs}`,
+        queue: 'q',
+        group,
+        runAt: Date.now() + inMs,
+        rank,
+        data: {},
+      });
   });
 
 /** Pages that one claim of the living group's work reads: in all that it asks of the server. */
 async function pagesOfAClaim(): Promise<number> {
   await enqueue('living', 1, 0, 0);
   asked.length = 0;
-  const jobs = await store.claim({ queue: 'q', limit: 10, freeSlots: (group) => (group === 'dead' ? 0 : 4), leaseMs: 60_000 });
+  const jobs = await store.claim({
+    queue: 'q',
+    limit: 10,
+    freeSlots: (group) => (group === 'dead' ? 0 : 4),
+    leaseMs: 60_000,
+  });
   expect(jobs.map(({ group }) => group)).toEqual(['living']);
   const statements = asked.filter(({ text }) => /^\s*WITH/.test(text));
   expect(statements.some(({ name }) => name === 'cs_claim')).toBe(true);
   let pages = 0;
   for (const { text, values } of statements) {
     await client.query('BEGIN');
-    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({ text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, values: [...(values ?? [])] });
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>({
+      text: `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+      values: [...(values ?? [])],
+    });
     await client.query('ROLLBACK');
     const { Plan } = rows[0]!['QUERY PLAN'][0]!;
     pages += Plan['Shared Hit Blocks']! + Plan['Shared Read Blocks']!;

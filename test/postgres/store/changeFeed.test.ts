@@ -1,4 +1,5 @@
-// What the change feed owes when transactions run side by side and end in another order than they began.
+// What the change feed owes when transactions run side by side and end in another order than they
+// began.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { silent } from '../../../service/src/store/options.ts';
@@ -32,7 +33,10 @@ describe('the change feed beside transactions that last', () => {
     await store.close();
     await removeSchema(schema);
   });
-  const short = () => seen.map((change) => ('gap' in change ? 'gap' : `${change.id} ${(change.document as Thing).number}`));
+  const short = () =>
+    seen.map((change) =>
+      'gap' in change ? 'gap' : `${change.id} ${(change.document as Thing).number}`,
+    );
 
   it('waits for none of them: not for what somebody else does on the same server, not for one of ours', async () => {
     const [stranger] = clients as [pg.Client];
@@ -58,7 +62,8 @@ describe('the change feed beside transactions that last', () => {
 
   it('does not mind what a stranger says on its channel', async () => {
     const [stranger] = clients as [pg.Client];
-    for (const payload of ['hello', 'null', '{"from":1}', '{"from":"x","queues":"y"}']) await stranger.query('SELECT pg_notify($1, $2)', [`${schema}_news`, payload]);
+    for (const payload of ['hello', 'null', '{"from":1}', '{"from":"x","queues":"y"}'])
+      await stranger.query('SELECT pg_notify($1, $2)', [`${schema}_news`, payload]);
     await put(store, thing('next'));
     await waitFor('the change', () => seen.length > 0);
     expect(short()).toEqual(['next 0']);
@@ -69,7 +74,10 @@ describe('the change feed beside transactions that last', () => {
     await put(store, thing('a'), thing('b'));
     await waitFor('both', () => seen.length === 2);
     const set = (client: pg.Client, id: string, number: number) =>
-      client.query(`UPDATE "${schema}".things SET number = $2::int, document = jsonb_set(document::jsonb, '{number}', to_jsonb($2::int))::json WHERE id = $1`, [id, number]);
+      client.query(
+        `UPDATE "${schema}".things SET number = $2::int, document = jsonb_set(document::jsonb, '{number}', to_jsonb($2::int))::json WHERE id = $1`,
+        [id, number],
+      );
     await one.query('BEGIN');
     await set(one, 'a', 1); // it has its number now, a lower one
     await set(other, 'b', 1);
@@ -93,14 +101,26 @@ describe('the change feed beside transactions that last', () => {
     await one.query('COMMIT');
     await waitFor('all', () => seen.length >= 6001);
     await put(store, thing('after'));
-    await waitFor('the last', () => seen.some((change) => !('gap' in change) && change.id === 'after'));
+    await waitFor('the last', () =>
+      seen.some((change) => !('gap' in change) && change.id === 'after'),
+    );
     expect(new Set(short()).size).toBe(6002);
     expect(seen).toHaveLength(6002);
   });
 
   it('forgets transactions that have written no document, as those that only end a job', async () => {
-    const database = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 2, log: silent });
-    const changes = new Changes(database, schema, 10, () => false, () => {});
+    const database = new PgDatabase({
+      url: process.env.DATABASE_URL!,
+      connections: 2,
+      log: silent,
+    });
+    const changes = new Changes(
+      database,
+      schema,
+      10,
+      () => false,
+      () => {},
+    );
     try {
       await changes.start();
       for (let n = 0; n < 20; n += 1) {
@@ -116,7 +136,11 @@ describe('the change feed beside transactions that last', () => {
   });
 
   it('tells of a gap when this machine has slept for longer than changes are kept', async () => {
-    const database = new PgDatabase({ url: process.env.DATABASE_URL!, connections: 2, log: silent });
+    const database = new PgDatabase({
+      url: process.env.DATABASE_URL!,
+      connections: 2,
+      log: silent,
+    });
     let sleptMs = 0;
     const connect = database.connect.bind(database);
     // What the database's clock says after it; that of the process has stood still.
@@ -125,12 +149,23 @@ describe('the change feed beside transactions that last', () => {
       return {
         query: async (statement) => {
           const result = await connection.query(statement);
-          return { ...result, rows: result.rows.map((row) => (typeof row['now'] === 'number' ? { ...row, now: row['now'] + sleptMs } : row)) };
+          return {
+            ...result,
+            rows: result.rows.map((row) =>
+              typeof row['now'] === 'number' ? { ...row, now: row['now'] + sleptMs } : row,
+            ),
+          };
         },
         release: (error) => connection.release(error),
       };
     };
-    const changes = new Changes(database, schema, 10, () => false, () => {});
+    const changes = new Changes(
+      database,
+      schema,
+      10,
+      () => false,
+      () => {},
+    );
     const heard: (Change | Gap)[] = [];
     try {
       await changes.start();
@@ -144,7 +179,11 @@ describe('the change feed beside transactions that last', () => {
       await waitFor('the gap', () => heard.length === 2);
       await put(store, thing('after'));
       await waitFor('the next change', () => heard.length === 3);
-      expect(heard.map((change) => ('gap' in change ? 'gap' : change.id))).toEqual(['before', 'gap', 'after']);
+      expect(heard.map((change) => ('gap' in change ? 'gap' : change.id))).toEqual([
+        'before',
+        'gap',
+        'after',
+      ]);
     } finally {
       await changes.close();
       await database.close();

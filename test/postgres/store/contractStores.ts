@@ -1,6 +1,10 @@
 // Stores of the contract's schema on the server that DATABASE_URL names, several on one schema.
 import pg from 'pg';
-import { openPostgresStore, type Connection, type Database } from '../../../service/src/store/postgres/index.ts';
+import {
+  openPostgresStore,
+  type Connection,
+  type Database,
+} from '../../../service/src/store/postgres/index.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
 import { dropSchema, TEST_SCHEMA } from '../schemas.ts';
@@ -11,8 +15,20 @@ const url = process.env.DATABASE_URL!;
 export const freshSchema = (): string => `${TEST_SCHEMA}${Math.random().toString(36).slice(2, 10)}`;
 
 /** As a process of its own would open it; `works` false: it asks nothing by itself. */
-export const openStore = (schema: string, database: string | Database = url, connections?: number, works = true): Promise<ContractStore> =>
-  openPostgresStore(contractSchema, { database, connections, works, schema, migrations: contractMigrations, queues: ['q'] });
+export const openStore = (
+  schema: string,
+  database: string | Database = url,
+  connections?: number,
+  works = true,
+): Promise<ContractStore> =>
+  openPostgresStore(contractSchema, {
+    database,
+    connections,
+    works,
+    schema,
+    migrations: contractMigrations,
+    queues: ['q'],
+  });
 
 /** A client that is nobody of ours. */
 export async function openClient(): Promise<pg.Client> {
@@ -23,10 +39,16 @@ export async function openClient(): Promise<pg.Client> {
 
 export const removeSchema = (schema: string): Promise<void> => dropSchema(url, schema);
 
-/** A process that can be stopped, as by SIGSTOP or a network that fails: at once, or in the very moment before it sends something. */
+/**
+ * A process that can be stopped, as by SIGSTOP or a network that fails: at once, or in the very
+ * moment before it sends something.
+ */
 export class StoppableDatabase extends WrappedDatabase {
   readonly #sweeps: boolean;
-  #stop: { readonly before: (text: string, wrote: boolean) => boolean; readonly gate: PromiseWithResolvers<undefined> } | null = null;
+  #stop: {
+    readonly before: (text: string, wrote: boolean) => boolean;
+    readonly gate: PromiseWithResolvers<undefined>;
+  } | null = null;
   /** How many statements stand still. */
   stopped = 0;
   /** What was answered. */
@@ -61,10 +83,12 @@ export class StoppableDatabase extends WrappedDatabase {
   protected wrap(connection: Connection): Connection['query'] {
     let wrote = false;
     return async (statement) => {
-      if (!this.#sweeps && statement.name === 'cs_stranded') return { rows: [], rowCount: 0, command: 'SELECT' };
+      if (!this.#sweeps && statement.name === 'cs_stranded')
+        return { rows: [], rowCount: 0, command: 'SELECT' };
       if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
       if (this.#stop?.before(statement.text, wrote)) {
-        if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true }; // nothing else of it goes on either
+        // nothing else of it goes on either
+        if (this.stopped === 0) this.#stop = { ...this.#stop, before: () => true };
         this.stopped += 1;
         await this.#stop.gate.promise;
       }

@@ -35,9 +35,11 @@ it('keeps of too many counts those that end last', async () => {
     [begun + 60_000],
   );
   const rows = async () =>
-    (await client.query<{ first: string; many: number }>(
-      `SELECT min(expire)::text AS first, count(*)::int AS many FROM "${schema}".counts`,
-    )).rows[0]!;
+    (
+      await client.query<{ first: string; many: number }>(
+        `SELECT min(expire)::text AS first, count(*)::int AS many FROM "${schema}".counts`,
+      )
+    ).rows[0]!;
   await waitFor('the sweep', async () => (await rows()).many === 100);
   expect(Number((await rows()).first)).toBe(begun + 60_000 + 4901);
 });

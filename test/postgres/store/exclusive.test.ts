@@ -5,7 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { silent } from '../../../service/src/store/options.ts';
-import { openPostgresStore, type Connection, type PostgresOptions } from '../../../service/src/store/postgres/index.ts';
+import {
+  openPostgresStore,
+  type Connection,
+  type PostgresOptions,
+} from '../../../service/src/store/postgres/index.ts';
 import { runOn } from '../../../service/src/store/postgres/database.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import { shutOut } from '../../../service/src/store/postgres/presence.ts';
@@ -25,7 +29,10 @@ describe('a schema that a command wants to have alone', () => {
   beforeEach(async () => {
     schema = freshSchema();
     rewritten.length = 0;
-    store = await open('process', { works: false, onRewritten: ({ message }) => rewritten.push(message) });
+    store = await open('process', {
+      works: false,
+      onRewritten: ({ message }) => rewritten.push(message),
+    });
     admin = await openClient();
     await write('first');
   });
@@ -40,13 +47,26 @@ describe('a schema that a command wants to have alone', () => {
   const open = (name: string, options: Partial<PostgresOptions>): Promise<ContractStore> => {
     const address = new URL(process.env.DATABASE_URL!);
     address.searchParams.set('application_name', `${schema} ${name}`);
-    return openPostgresStore(contractSchema, { database: address.href, schema, migrations: contractMigrations, queues: ['q'], connections: 2, ...options });
+    return openPostgresStore(contractSchema, {
+      database: address.href,
+      schema,
+      migrations: contractMigrations,
+      queues: ['q'],
+      connections: 2,
+      ...options,
+    });
   };
   const write = (id: string) => store.transaction((tx) => tx.others.put({ id }));
-  const written = async () => (await admin.query(`SELECT id FROM ${schema}.others ORDER BY id`)).rows.map(({ id }) => id as string);
+  const written = async () =>
+    (await admin.query(`SELECT id FROM ${schema}.others ORDER BY id`)).rows.map(
+      ({ id }) => id as string,
+    );
   /** Ends connections, as a network does that the server has found out about. */
   const cut = (name: string, which: 'listening' | 'all') =>
-    admin.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`, [`${schema} ${name}`, which]);
+    admin.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = $1 AND ($2 = 'all' OR query LIKE 'LISTEN %' OR query = 'SELECT 1')`,
+      [`${schema} ${name}`, which],
+    );
   /** The process comes back within half a second: the command has to be faster. */
   const beginCommand = (which: 'listening' | 'all') =>
     waitFor('the command to be faster', async () => {
@@ -57,7 +77,9 @@ describe('a schema that a command wants to have alone', () => {
 
   it('is refused while a process that lost its place there still has a connection to write over', async () => {
     await beginCommand('listening');
-    await expect(command!.rewrite((document) => document)).rejects.toThrow(/^A process that has lost its place still has connections to it open\. Stop all processes of the service first/);
+    await expect(command!.rewrite((document) => document)).rejects.toThrow(
+      /^A process that has lost its place still has connections to it open\. Stop all processes of the service first/,
+    );
     await write('second');
     expect(rewritten).toEqual([]);
   });
@@ -68,14 +90,19 @@ describe('a schema that a command wants to have alone', () => {
       await cut('command', 'listening');
       return write('second').then(() => true);
     });
-    await expect(command!.rewrite((document) => document)).rejects.toThrow(/it open\. Stop all processes of the service first/);
+    await expect(command!.rewrite((document) => document)).rejects.toThrow(
+      /it open\. Stop all processes of the service first/,
+    );
     await write('third');
     expect(rewritten).toEqual([]);
   });
 
   it('is had by nobody else as long: a process that was cut off is refused, and goes on afterwards', async () => {
     const session = await openClient();
-    const connection: Connection = { query: ({ text, values }) => session.query(text, [...values!]) as never, release: () => {} };
+    const connection: Connection = {
+      query: ({ text, values }) => session.query(text, [...values!]) as never,
+      release: () => {},
+    };
     await session.query('BEGIN');
     await waitFor('the command to be faster', async () => {
       await cut('process', 'all');
@@ -95,10 +122,12 @@ describe('a schema that a command wants to have alone', () => {
   it('is lost for a process that was cut off while everything in it was rewritten', async () => {
     await beginCommand('all');
     await waitFor('the process to have no connection', () =>
-      command!.rewrite((document) => document).then(
-        () => true,
-        () => cut('process', 'all').then(() => false),
-      ),
+      command!
+        .rewrite((document) => document)
+        .then(
+          () => true,
+          () => cut('process', 'all').then(() => false),
+        ),
     );
     await command!.transaction((tx) => tx.others.put({ id: 'of the command' }));
     await waitFor('the process to find out', () => rewritten.length > 0);
@@ -113,7 +142,10 @@ describe('a server that falls silent when a connection is to pass the guard', ()
   it('is found out like any other silence', async () => {
     const proxy = await startMutedProxy(process.env.DATABASE_URL!, 'guard of this test');
     const database = new PgDatabase({ url: proxy.url, connections: 1, log: silent });
-    database.setGuard({ pass: async (connection) => void (await connection.query({ text: 'SELECT 1 /* guard of this test */' })) });
+    database.setGuard({
+      pass: async (connection) =>
+        void (await connection.query({ text: 'SELECT 1 /* guard of this test */' })),
+    });
     await expect(runOn(database, { text: 'SELECT 2' })).rejects.toThrow(/Connection terminated/);
     proxy.close();
     await database.close();

@@ -3,7 +3,13 @@ import { expect } from '@jest/globals';
 import type pg from 'pg';
 import type { ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { freshSchema, openClient, openStore, removeSchema, StoppableDatabase } from './contractStores.ts';
+import {
+  freshSchema,
+  openClient,
+  openStore,
+  removeSchema,
+  StoppableDatabase,
+} from './contractStores.ts';
 
 /** Before a lock's time is over (15 s). */
 export const SOON = { timeoutMs: 12_000 };
@@ -47,18 +53,28 @@ export async function openLaneStage({ sweeps }: { sweeps: boolean }): Promise<La
 }
 
 export const add = (store: ContractStore, id: string, group = 'shared', inMs = 0): Promise<void> =>
-  store.transaction((tx) => tx.jobs.enqueue({ id, queue: 'q', group, runAt: Date.now() + inMs, rank: 0, data: {} }));
+  store.transaction((tx) =>
+    tx.jobs.enqueue({ id, queue: 'q', group, runAt: Date.now() + inMs, rank: 0, data: {} }),
+  );
 
-export const complete = (store: ContractStore, id: string): Promise<void> => store.transaction((tx) => tx.jobs.complete(id));
+export const complete = (store: ContractStore, id: string): Promise<void> =>
+  store.transaction((tx) => tx.jobs.complete(id));
 
-export const claim = async (store: ContractStore): Promise<string[]> => (await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(({ id }) => id);
+export const claim = async (store: ContractStore): Promise<string[]> =>
+  (await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(
+    ({ id }) => id,
+  );
 
 /** Claims until it has these, and nothing else. @param wanted sorted */
 export async function claimAll(store: ContractStore, ...wanted: string[]): Promise<void> {
   const ids: string[] = [];
-  await waitFor(`${wanted.join(' and ')} to be claimed`, async () => {
-    ids.push(...(await claim(store)));
-    return wanted.every((id) => ids.includes(id));
-  }, SOON);
+  await waitFor(
+    `${wanted.join(' and ')} to be claimed`,
+    async () => {
+      ids.push(...(await claim(store)));
+      return wanted.every((id) => ids.includes(id));
+    },
+    SOON,
+  );
   expect(ids.sort()).toEqual(wanted);
 }

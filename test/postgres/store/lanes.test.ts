@@ -10,7 +10,9 @@ describe('the lane of a process that stood still, when another one has taken it 
   });
   afterEach(() => stage.close());
 
-  const lanes = async ({ client, schema }: LaneStage) => (await client.query(`SELECT id, state, retry_count FROM "${schema}_work".job WHERE name = 'q'`)).rows;
+  const lanes = async ({ client, schema }: LaneStage) =>
+    (await client.query(`SELECT id, state, retry_count FROM "${schema}_work".job WHERE name = 'q'`))
+      .rows;
 
   /** @param before what the process that stands still has done of its job by then */
   const takeOver = async (before: (stage: LaneStage) => Promise<unknown>) => {
@@ -20,12 +22,17 @@ describe('the lane of a process that stood still, when another one has taken it 
     await before(stage);
     database.stop();
     // As after a long time: it said that it lives a minute ago.
-    await client.query(`UPDATE "${schema}_work".job SET heartbeat_on = heartbeat_on - interval '1 minute'`);
+    await client.query(
+      `UPDATE "${schema}_work".job SET heartbeat_on = heartbeat_on - interval '1 minute'`,
+    );
     await add(other, 'b');
     await claimAll(other, 'b');
     await complete(other, 'b');
     await complete(other, 'a');
-    await waitFor('the lane to be given back', async () => (await claim(other)).length === 0 && (await lanes(stage)).length === 0);
+    await waitFor(
+      'the lane to be given back',
+      async () => (await claim(other)).length === 0 && (await lanes(stage)).length === 0,
+    );
     await add(other, 'c');
     await claimAll(other, 'c');
     const made = await lanes(stage);
@@ -39,7 +46,9 @@ describe('the lane of a process that stood still, when another one has taken it 
     database.goOn();
     for (const statement of statements) {
       await waitFor(`${statement} to be answered`, () => {
-        const at = database.answered.findIndex((text, index) => index >= from && statement.test(text));
+        const at = database.answered.findIndex(
+          (text, index) => index >= from && statement.test(text),
+        );
         if (at === -1) return false;
         from = at + 1;
         return true;
@@ -63,7 +72,9 @@ describe('the lane of a process that stood still, when another one has taken it 
     await add(stopped, 'a');
     await claimAll(stopped, 'a');
     database.stop();
-    await client.query(`UPDATE "${schema}_work".job SET heartbeat_on = heartbeat_on - interval '1 minute'`);
+    await client.query(
+      `UPDATE "${schema}_work".job SET heartbeat_on = heartbeat_on - interval '1 minute'`,
+    );
     await add(other, 'b');
     await claimAll(other, 'b');
     await goOnUntil(/SET heartbeat_on/);

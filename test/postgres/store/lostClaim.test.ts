@@ -51,9 +51,11 @@ describe('a claim whose answer is lost', () => {
     await removeSchema(schema);
   });
 
-  const add = (...ids: string[]) => store.transaction(async (tx) => {
-    for (const id of ids) await tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
-  });
+  const add = (...ids: string[]) =>
+    store.transaction(async (tx) => {
+      for (const id of ids)
+        await tx.jobs.enqueue({ id, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+    });
   const claim = async () => (await store.claim(REQUEST)).map(({ id }) => id);
 
   it('is made again at once, and what was claimed before stays claimed', async () => {
@@ -65,7 +67,9 @@ describe('a claim whose answer is lost', () => {
     expect(database.lost).toBe(3);
     expect(await claim()).toEqual([]);
     const client = await openClient();
-    const { rows } = await client.query(`SELECT count(DISTINCT claimed_by)::int AS claims, count(*)::int AS jobs FROM ${schema}.jobs WHERE claimed_by IS NOT NULL AND due_at > extract(epoch FROM now()) * 1000 + ${LEASE_MS / 2}`);
+    const { rows } = await client.query(
+      `SELECT count(DISTINCT claimed_by)::int AS claims, count(*)::int AS jobs FROM ${schema}.jobs WHERE claimed_by IS NOT NULL AND due_at > extract(epoch FROM now()) * 1000 + ${LEASE_MS / 2}`,
+    );
     await client.end();
     expect(rows).toEqual([{ claims: 2, jobs: 3 }]);
     expect(database.givenBack).toBe(3);

@@ -9,7 +9,9 @@ it('is set up while another program makes and removes schemas of its own', async
   const busy = (async () => {
     for (let n = 0; !isDone; n++) {
       const name = `test_other_${n % 50}`;
-      await other.query(`CREATE SCHEMA ${name}; CREATE TABLE ${name}.a (id int GENERATED ALWAYS AS IDENTITY, b int, c int)`);
+      await other.query(
+        `CREATE SCHEMA ${name}; CREATE TABLE ${name}.a (id int GENERATED ALWAYS AS IDENTITY, b int, c int)`,
+      );
       await other.query(`DROP SCHEMA ${name} CASCADE`);
       await sleep(2);
     }

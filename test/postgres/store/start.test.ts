@@ -1,6 +1,11 @@
 // What the store asks of a server before it changes anything, and how a start ends that fails.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Connection, Database, Result, Statement } from '../../../service/src/store/postgres/database.ts';
+import type {
+  Connection,
+  Database,
+  Result,
+  Statement,
+} from '../../../service/src/store/postgres/database.ts';
 import { openPostgresStore } from '../../../service/src/store/postgres/index.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema } from '../../contract/schema.ts';
@@ -25,23 +30,42 @@ describe('a start of the store', () => {
   let schema: string;
   beforeEach(() => void (schema = freshSchema()));
   afterEach(() => removeSchema(schema));
-  const open = (database: Database) => openPostgresStore(contractSchema, { database, schema, migrations: contractMigrations, queues: ['q'] });
+  const open = (database: Database) =>
+    openPostgresStore(contractSchema, {
+      database,
+      schema,
+      migrations: contractMigrations,
+      queues: ['q'],
+    });
   const isThere = async () => {
     const client = await openClient();
-    const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [
+      schema,
+    ]);
     await client.end();
     return rowCount === 1;
   };
 
   it('says which version an old server is, and changes nothing there', async () => {
-    const old = new OtherAnswer(({ text }) => (text.includes('server_version_num') ? { rows: [{ number: 130_014, name: '13.14 (Debian 13.14-1)' }], rowCount: 1, command: 'SELECT' } : null));
-    await expect(open(old)).rejects.toThrow('it is PostgreSQL 13.14 (Debian 13.14-1); 14 or newer is needed');
+    const old = new OtherAnswer(({ text }) =>
+      text.includes('server_version_num')
+        ? {
+            rows: [{ number: 130_014, name: '13.14 (Debian 13.14-1)' }],
+            rowCount: 1,
+            command: 'SELECT',
+          }
+        : null,
+    );
+    await expect(open(old)).rejects.toThrow(
+      'it is PostgreSQL 13.14 (Debian 13.14-1); 14 or newer is needed',
+    );
     expect(await isThere()).toBe(false);
   });
 
   it('gives its connections back when it is cut off before its tables are looked at', async () => {
     const cut = new OtherAnswer(({ text }) => {
-      if (text.startsWith('SET lock_timeout')) throw new Error('Connection terminated unexpectedly');
+      if (text.startsWith('SET lock_timeout'))
+        throw new Error('Connection terminated unexpectedly');
       return null;
     });
     // Only after it has closed the database, which waits for every connection.

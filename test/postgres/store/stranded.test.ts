@@ -1,7 +1,16 @@
-// No job is left without a lane, and nobody waits for a process that was stopped while it made or removed one.
+// No job is left without a lane, and nobody waits for a process that was stopped while it made or
+// removed one.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { add, claim, claimAll, complete, openLaneStage, SOON, type LaneStage } from './laneStage.ts';
+import {
+  add,
+  claim,
+  claimAll,
+  complete,
+  openLaneStage,
+  SOON,
+  type LaneStage,
+} from './laneStage.ts';
 
 describe('when nobody looks for jobs without a lane', () => {
   let stage: LaneStage;
@@ -24,7 +33,9 @@ describe('when nobody looks for jobs without a lane', () => {
   it('one is made for a job that came in between the look for more and the removal, by a process that died over it', async () => {
     const { client, schema, database, other } = stage;
     await stopWhileGivingBack((text) => /DELETE FROM \S+_work\S+job/.test(text));
-    await client.query(`INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at) VALUES ('b', 'q', 'shared', 0, 0, '{}', 0)`);
+    await client.query(
+      `INSERT INTO "${schema}".jobs (id, queue, group_key, run_at, rank, data, due_at) VALUES ('b', 'q', 'shared', 0, 0, '{}', 0)`,
+    );
     database.goOn();
     await claimAll(other, 'b');
   });
@@ -32,9 +43,17 @@ describe('when nobody looks for jobs without a lane', () => {
   it('one is made for a job that came in after the last look, before the removal was done', async () => {
     const { database, other, otherDatabase } = stage;
     let isDeleted = false;
-    await stopWhileGivingBack((text) => ((isDeleted ||= /DELETE FROM \S+_work\S+job/.test(text)), isDeleted && text === 'COMMIT'));
+    await stopWhileGivingBack(
+      (text) => (
+        (isDeleted ||= /DELETE FROM \S+_work\S+job/.test(text)),
+        isDeleted && text === 'COMMIT'
+      ),
+    );
     await add(other, 'b');
-    const offers = () => otherDatabase.answered.filter((text) => /^SELECT v.key .* WHERE pg_try_advisory_xact_lock/.test(text)).length;
+    const offers = () =>
+      otherDatabase.answered.filter((text) =>
+        /^SELECT v.key .* WHERE pg_try_advisory_xact_lock/.test(text),
+      ).length;
     await waitFor('it to be offered again and again, not to wait', () => offers() > 2, SOON);
     database.goOn();
     await claimAll(other, 'b');
@@ -47,7 +66,10 @@ describe('when nobody looks for jobs without a lane', () => {
     await waitFor('it to stand before its commit', () => database.stopped > 0);
     await add(other, 'b');
     expect(await claim(other)).toEqual([]);
-    const { rowCount } = await client.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction' AND strpos(query, $1) > 0`, [schema]);
+    const { rowCount } = await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction' AND strpos(query, $1) > 0`,
+      [schema],
+    );
     expect(rowCount).toBe(1);
     await claimAll(other, 'b');
     database.goOn();
@@ -62,14 +84,19 @@ describe('when a process is stopped that is just making a lane', () => {
   });
   afterEach(() => stage.close());
 
-  it('others get their work, also when its group\'s timer fires elsewhere', async () => {
+  it("others get their work, also when its group's timer fires elsewhere", async () => {
     const { database, stopped, other, client, schema } = stage;
-    const timers = async () => (await client.query(`SELECT 1 FROM "${schema}_work".job WHERE name = 'q.timers'`)).rowCount;
+    const timers = async () =>
+      (await client.query(`SELECT 1 FROM "${schema}_work".job WHERE name = 'q.timers'`)).rowCount;
     await add(other, 'timed', 'shared', 1_500);
     database.stopBeforeCommit();
     const first = add(stopped, 'a');
     await waitFor('it to stand before its commit', () => database.stopped > 0);
-    await waitFor('the timer to fire', async () => (await claim(other), (await timers()) === 0), SOON);
+    await waitFor(
+      'the timer to fire',
+      async () => (await claim(other), (await timers()) === 0),
+      SOON,
+    );
     await add(other, 'b', 'another');
     await claimAll(other, 'b');
     database.goOn();

@@ -14,14 +14,22 @@ class RecordingDatabase extends WrappedDatabase {
     super(3);
   }
 
-  /** @returns first words of statements as they are sent, and how many trips they took: statements sent without waiting for an answer are one */
+  /**
+   * @returns first words of statements as they are sent, and how many trips they took: statements
+   * sent without waiting for an answer are one
+   */
   async during(run: () => Promise<unknown>): Promise<{ sent: readonly string[]; trips: number }> {
     this.#events = [];
     await run();
     const events = this.#events;
     this.#events = null;
     const sent = events.filter((event) => event !== 'answer');
-    return { sent, trips: events.filter((event, i) => event !== 'answer' && (i === 0 || events[i - 1] === 'answer')).length };
+    return {
+      sent,
+      trips: events.filter(
+        (event, i) => event !== 'answer' && (i === 0 || events[i - 1] === 'answer'),
+      ).length,
+    };
   }
 
   protected wrap(connection: Connection): Connection['query'] {
@@ -56,12 +64,22 @@ describe('a transaction on PostgreSQL', () => {
 
   it('that only looks is none', async () => {
     await put(other, thing('a'));
-    const looking = await database.during(() => store.transaction(async (tx) => [await tx.things.peek('a'), await tx.things.find({ where: { group: 'g' }, limit: 9 })]));
+    const looking = await database.during(() =>
+      store.transaction(async (tx) => [
+        await tx.things.peek('a'),
+        await tx.things.find({ where: { group: 'g' }, limit: 9 }),
+      ]),
+    );
     expect(looking).toEqual({ sent: ['SELECT', 'SELECT'], trips: 2 });
   });
 
   it('asks at once for what it looks at in the same breath, of several collections, and gives each its own', async () => {
-    await put(other, ...['a', 'b', 'c', 'd'].map((id, number) => thing(id, { number, group: id < 'c' ? 'first' : 'second' })));
+    await put(
+      other,
+      ...['a', 'b', 'c', 'd'].map((id, number) =>
+        thing(id, { number, group: id < 'c' ? 'first' : 'second' }),
+      ),
+    );
     await other.transaction((tx) => tx.others.put({ id: 'o' }));
     let seen: unknown;
     const looking = await database.during(async () => {
@@ -76,7 +94,9 @@ describe('a transaction on PostgreSQL', () => {
         ]),
       );
     });
-    const ids = (seen as ({ id: string } | { id: string }[] | null)[]).map((each) => (Array.isArray(each) ? each.map(({ id }) => id).join('') : (each?.id ?? null)));
+    const ids = (seen as ({ id: string } | { id: string }[] | null)[]).map((each) =>
+      Array.isArray(each) ? each.map(({ id }) => id).join('') : (each?.id ?? null),
+    );
     expect(ids).toEqual(['dcb', 'o', 'ab', '', 'd', null]);
     expect(looking.trips).toBe(1);
     expect(looking.sent.length).toBeLessThan(5);
@@ -90,7 +110,10 @@ describe('a transaction on PostgreSQL', () => {
         await tx.things.put({ ...a!, number: a!.number + 1 });
         await tx.others.put({ id: 'o' });
       });
-    expect(await database.during(change)).toEqual({ sent: ['BEGIN', 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], trips: 2 });
+    expect(await database.during(change)).toEqual({
+      sent: ['BEGIN', 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'],
+      trips: 2,
+    });
     expect(await read('a')).toMatchObject({ number: 1 });
   });
 
@@ -114,7 +137,10 @@ describe('a transaction on PostgreSQL', () => {
   it('keeps nothing of what it would have sent to be read, when it fails at that moment', async () => {
     const failing = store.transaction(async (tx) => {
       await tx.things.put(thing('a'));
-      await Promise.all([tx.things.find({ where: {}, limit: 1 }), Promise.reject(new Error('it fails'))]);
+      await Promise.all([
+        tx.things.find({ where: {}, limit: 1 }),
+        Promise.reject(new Error('it fails')),
+      ]);
     });
     await expect(failing).rejects.toThrow('it fails');
     // Each on another of its connections: the one that failed among them has come to its end.
@@ -123,24 +149,34 @@ describe('a transaction on PostgreSQL', () => {
   });
 
   it.each([
-    ['put', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.put(thing('a', { number: 10 }))],
-    ['deleted', (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.delete('a')],
-  ])('runs again when what it found without a lock was changed before it is %s', async (_what, write) => {
-    await put(other, thing('a', { number: 1 }));
-    const found: number[] = [];
-    await store.transaction(async (tx) => {
-      await tx.others.get('o');
-      const [a] = await tx.things.find({ where: { group: 'g' }, limit: 1 });
-      found.push(a!.number);
-      if (found.length === 1) await put(other, thing('a', { number: 2 }));
-      if (a!.number !== 1) return;
-      await tx.others.put({ id: 'o' });
-      await write(tx);
-    });
-    expect(found).toEqual([1, 2]);
-    expect(await read('a')).toMatchObject({ number: 2 });
-    expect(await other.transaction((tx) => tx.others.peek('o'))).toBeNull();
-  });
+    [
+      'put',
+      (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) =>
+        tx.things.put(thing('a', { number: 10 })),
+    ],
+    [
+      'deleted',
+      (tx: Parameters<Parameters<ContractStore['transaction']>[0]>[0]) => tx.things.delete('a'),
+    ],
+  ])(
+    'runs again when what it found without a lock was changed before it is %s',
+    async (_what, write) => {
+      await put(other, thing('a', { number: 1 }));
+      const found: number[] = [];
+      await store.transaction(async (tx) => {
+        await tx.others.get('o');
+        const [a] = await tx.things.find({ where: { group: 'g' }, limit: 1 });
+        found.push(a!.number);
+        if (found.length === 1) await put(other, thing('a', { number: 2 }));
+        if (a!.number !== 1) return;
+        await tx.others.put({ id: 'o' });
+        await write(tx);
+      });
+      expect(found).toEqual([1, 2]);
+      expect(await read('a')).toMatchObject({ number: 2 });
+      expect(await other.transaction((tx) => tx.others.peek('o'))).toBeNull();
+    },
+  );
 
   it('waits for nobody who holds the same new id in another schema', async () => {
     const elsewhere = freshSchema();
@@ -172,16 +208,23 @@ describe('a transaction on PostgreSQL', () => {
           await gate.promise;
         });
       const holding = [hold('a'), hold('b')];
-      const refused = await Promise.allSettled([put(few, thing('c')), few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 })]);
+      const refused = await Promise.allSettled([
+        put(few, thing('c')),
+        few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
+      ]);
       for (const each of refused) {
         expect(each).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
-        expect(String((each as PromiseRejectedResult).reason)).toMatch(/all 2 connections to the database are in use/);
+        expect(String((each as PromiseRejectedResult).reason)).toMatch(
+          /all 2 connections to the database are in use/,
+        );
       }
       expect(few.fault).toBeNull();
       gate.resolve(undefined);
       await Promise.all(holding);
       await put(few, thing('c'));
-      expect(await few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 })).toEqual([]);
+      expect(
+        await few.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 60_000 }),
+      ).toEqual([]);
     } finally {
       gate.resolve(undefined);
       await few.close();

@@ -1,4 +1,5 @@
-// Two transactions that share no document never wait for each other, whatever else they have in common.
+// Two transactions that share no document never wait for each other, whatever else they have in
+// common.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { put, thing, type ContractStore } from '../../contract/schema.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -35,12 +36,23 @@ describe('two that share no document', () => {
     store.transaction(async (tx) => {
       await tx.things.get(id);
       await tx.things.put(thing(id));
-      await tx.jobs.enqueue({ id, queue: 'q', group: 'shared', runAt: Date.now() + inMs, rank: 0, data: {} });
+      await tx.jobs.enqueue({
+        id,
+        queue: 'q',
+        group: 'shared',
+        runAt: Date.now() + inMs,
+        rank: 0,
+        data: {},
+      });
     });
   const claimed = async (store: ContractStore, count: number): Promise<string[]> => {
     const ids: string[] = [];
     await waitFor(`${count} jobs`, async () => {
-      ids.push(...(await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(({ id }) => id));
+      ids.push(
+        ...(await store.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 })).map(
+          ({ id }) => id,
+        ),
+      );
       return ids.length >= count;
     });
     return ids.sort();
@@ -49,21 +61,25 @@ describe('two that share no document', () => {
   it.each([
     ['at once', 0],
     ['later', 3_600_000],
-  ])('add work of the same group, due %s, while one is stopped before its commit', async (_when, inMs) => {
-    database.stopBeforeCommit();
-    const first = write(stopped, 'a', inMs);
-    await waitFor('it to stand before its commit', () => database.stopped > 0);
-    await soon('the other', write(other, 'b', inMs));
-    database.goOn();
-    await first;
-    if (inMs === 0) expect(await claimed(other, 2)).toEqual(['a', 'b']);
-  });
+  ])(
+    'add work of the same group, due %s, while one is stopped before its commit',
+    async (_when, inMs) => {
+      database.stopBeforeCommit();
+      const first = write(stopped, 'a', inMs);
+      await waitFor('it to stand before its commit', () => database.stopped > 0);
+      await soon('the other', write(other, 'b', inMs));
+      database.goOn();
+      await first;
+      if (inMs === 0) expect(await claimed(other, 2)).toEqual(['a', 'b']);
+    },
+  );
 
   it('add work to a group that a stopped process is giving back, and it is done', async () => {
     await write(stopped, 'a');
     await claimed(stopped, 1);
     await stopped.transaction((tx) => tx.jobs.complete('a'));
-    await stopped.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 }); // finds nothing
+    // finds nothing
+    await stopped.claim({ queue: 'q', limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
     database.stopBeforeCommit();
     await waitFor('the group to be given back', () => database.stopped > 0);
     await soon('the other', write(other, 'b'));

@@ -2,7 +2,10 @@ import { silent } from '../../../service/src/store/options.ts';
 import type { Connection, Database } from '../../../service/src/store/postgres/index.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 
-/** The real server that DATABASE_URL names; what is asked on its connections goes through the test's hands. */
+/**
+ * The real server that DATABASE_URL names; what is asked on its connections goes through the test's
+ * hands.
+ */
 export abstract class WrappedDatabase implements Database {
   readonly kind = 'postgres';
   readonly #inner: PgDatabase;
@@ -11,7 +14,10 @@ export abstract class WrappedDatabase implements Database {
     this.#inner = new PgDatabase({ url: process.env.DATABASE_URL!, connections, log: silent });
   }
 
-  /** @returns what is asked in place of the connection's own; called for each one that is opened or taken from the pool */
+  /**
+   * @returns what is asked in place of the connection's own; called for each one that is opened or
+   * taken from the pool
+   */
   protected abstract wrap(connection: Connection): Connection['query'];
 
   async connect(): Promise<Connection> {
@@ -20,7 +26,8 @@ export abstract class WrappedDatabase implements Database {
   }
 
   listen: Database['listen'] = (...args) => this.#inner.listen(...args);
-  setSessionStatements: Database['setSessionStatements'] = (statements) => this.#inner.setSessionStatements(statements);
+  setSessionStatements: Database['setSessionStatements'] = (statements) =>
+    this.#inner.setSessionStatements(statements);
   setGuard: Database['setGuard'] = (guard) => this.#inner.setGuard(guard);
   close: Database['close'] = () => this.#inner.close();
 }

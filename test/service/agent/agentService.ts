@@ -1,10 +1,21 @@
-// A whole service whose agent asks a scripted language model, and whose tools are real servers on this machine.
+// A whole service whose agent asks a scripted language model, and whose tools are real servers on
+// this machine.
 import { createServer, type ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { apiClient, chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
-import { startModelServer, text, type ModelReply, type ModelServer, type ReceivedMessage } from '../../helpers/modelServer.ts';
-import { startTestService, type TestService, type TestServiceOptions } from '../../helpers/service.ts';
+import {
+  startModelServer,
+  text,
+  type ModelReply,
+  type ModelServer,
+  type ReceivedMessage,
+} from '../../helpers/modelServer.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../helpers/service.ts';
 import { listenTracked, type TrackedServer } from '../../helpers/trackedServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -66,7 +77,10 @@ async function startToolServer(): Promise<ToolServer> {
       (byTool.get(call.tool) ?? answers({ ok: true }))(res, call);
     });
   });
-  return Object.assign(await listenTracked(server, 0, '127.0.0.1'), { calls, on: (tool: string, answer: ToolAnswer) => void byTool.set(tool, answer) });
+  return Object.assign(await listenTracked(server, 0, '127.0.0.1'), {
+    calls,
+    on: (tool: string, answer: ToolAnswer) => void byTool.set(tool, answer),
+  });
 }
 
 export interface Talk {
@@ -82,7 +96,9 @@ export interface Talk {
   act(action: 'takeover' | 'handback' | 'messages' | 'close'): Promise<Json>;
   calls(): Promise<Json[]>;
   call(where: (call: Json) => boolean): Promise<Json>;
-  /** Waits until the loop has looked at it so often with a result; the log says what became of each. */
+  /**
+   * Waits until the loop has looked at it so often with a result; the log says what became of each.
+   */
   turns(least: number): Promise<{ outcome: string; used: boolean }[]>;
 }
 
@@ -97,27 +113,49 @@ export interface AgentService {
   talk(words: string, claims?: Record<string, unknown>): Promise<Talk>;
   /** What the model was sent since the test began, the system message left out. */
   asked(): ReceivedMessage[][];
-  /** Forgets what was sent and scripted; what is not scripted is answered with "Hello from the model." */
+  /**
+   * Forgets what was sent and scripted; what is not scripted is answered with "Hello from the
+   * model."
+   */
   reset(): void;
   close(): Promise<void>;
 }
 
-const BODY = { messages: { text: 'a person here' }, close: { summary: 's', verdict: 'unknown' } } as Record<string, unknown>;
+const BODY = {
+  messages: { text: 'a person here' },
+  close: { summary: 's', verdict: 'unknown' },
+} as Record<string, unknown>;
 
 export const QUIET_MS = 30;
 
-export async function startAgentService({ env, ...options }: TestServiceOptions = {}): Promise<AgentService> {
+export async function startAgentService({
+  env,
+  ...options
+}: TestServiceOptions = {}): Promise<AgentService> {
   const log: string[] = [];
   const model = await startModelServer();
   const tools = await startToolServer();
-  const sink = new Writable({ write: (chunk, _encoding, done) => (log.push(String(chunk)), done()) });
+  const sink = new Writable({
+    write: (chunk, _encoding, done) => (log.push(String(chunk)), done()),
+  });
   const service = await startTestService({
     log: pino({ level: 'debug' }, sink),
     ...options,
-    env: { INSECURE_TARGETS: 'true', AGENT_QUIET_MS: String(QUIET_MS), LLM_BASE_URL: model.url, LLM_API_KEY: model.apiKey, LLM_MODEL: model.model, TOOL_RETRY_DELAYS_MS: '5,5', ...env },
+    env: {
+      INSECURE_TARGETS: 'true',
+      AGENT_QUIET_MS: String(QUIET_MS),
+      LLM_BASE_URL: model.url,
+      LLM_API_KEY: model.apiKey,
+      LLM_MODEL: model.model,
+      TOOL_RETRY_DELAYS_MS: '5,5',
+      ...env,
+    },
   });
   let from = 0;
-  const turnsOf = (id: string) => log.filter((line) => line.includes(`"msg":"agent turn"`) && line.includes(id)).map((line) => JSON.parse(line) as { outcome: string; used: boolean });
+  const turnsOf = (id: string) =>
+    log
+      .filter((line) => line.includes(`"msg":"agent turn"`) && line.includes(id))
+      .map((line) => JSON.parse(line) as { outcome: string; used: boolean });
 
   const started: AgentService = {
     service,
@@ -146,31 +184,64 @@ export async function startAgentService({ env, ...options }: TestServiceOptions 
   return started;
 }
 
-async function goLive(service: TestService, tools: ToolServer, name: string, fields: Record<string, unknown> = {}): Promise<string> {
+async function goLive(
+  service: TestService,
+  tools: ToolServer,
+  name: string,
+  fields: Record<string, unknown> = {},
+): Promise<string> {
   const endpoint = `http://127.0.0.1:${tools.port}/${name}`;
-  const { body } = await service.api.post('/api/tools', { name, description: `Does ${name}.`, kind: 'Webhook', endpoint, ...fields });
-  const sample = Object.fromEntries(((fields.parameters as Json)?.required ?? []).map((key: string) => [key, 'sample']));
+  const { body } = await service.api.post('/api/tools', {
+    name,
+    description: `Does ${name}.`,
+    kind: 'Webhook',
+    endpoint,
+    ...fields,
+  });
+  const sample = Object.fromEntries(
+    ((fields.parameters as Json)?.required ?? []).map((key: string) => [key, 'sample']),
+  );
   await service.api.post(`/api/tools/${body.id}/go-live`, { arguments: sample });
-  await waitFor(`${name} to go live`, async () => (await service.api.get(`/api/tools/${body.id}`)).body.status === 'live');
+  await waitFor(
+    `${name} to go live`,
+    async () => (await service.api.get(`/api/tools/${body.id}`)).body.status === 'live',
+  );
   return body.id as string;
 }
 
-function talkOf(service: TestService, customer: ChatCustomer, id: string, turnsOf: (id: string) => { outcome: string; used: boolean }[]): Talk {
+function talkOf(
+  service: TestService,
+  customer: ChatCustomer,
+  id: string,
+  turnsOf: (id: string) => { outcome: string; used: boolean }[],
+): Talk {
   const path = `/api/conversations/${id}`;
-  const replies = async () => (await apiClient(service.url, customer.token).get('/api/chat/messages?limit=200')).body.data.filter((message: Json) => message.from === 'agent' && message.conversation_id === id).map((message: Json) => message.text as string);
-  const calls = async () => (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data.toReversed();
+  const replies = async () =>
+    (await apiClient(service.url, customer.token).get('/api/chat/messages?limit=200')).body.data
+      .filter((message: Json) => message.from === 'agent' && message.conversation_id === id)
+      .map((message: Json) => message.text as string);
+  const calls = async () =>
+    (await service.api.get(`/api/tool-calls?conversation_id=${id}`)).body.data.toReversed();
   return {
     id,
     path,
     customer,
-    write: async (words) => void (await apiClient(service.url, customer.token).post('/api/chat/messages', { text: words, client_message_id: crypto.randomUUID() })),
+    write: async (words) =>
+      void (await apiClient(service.url, customer.token).post('/api/chat/messages', {
+        text: words,
+        client_message_id: crypto.randomUUID(),
+      })),
     replies,
-    reply: (nth = 1) => waitFor(`reply ${nth} of the agent`, async () => (await replies())[nth - 1]),
+    reply: (nth = 1) =>
+      waitFor(`reply ${nth} of the agent`, async () => (await replies())[nth - 1]),
     record: async () => (await service.api.get(`${path}?messages=200`)).body,
     act: async (action) => (await service.api.post(`${path}/${action}`, BODY[action])).body,
     calls,
     call: (where) => waitFor('the tool call', async () => (await calls()).find(where)),
-    turns: (least) => waitFor(`${least} turns of the agent`, () => (turnsOf(id).length >= least ? turnsOf(id) : null)),
+    turns: (least) =>
+      waitFor(`${least} turns of the agent`, () =>
+        turnsOf(id).length >= least ? turnsOf(id) : null,
+      ),
   };
 }
 
@@ -181,4 +252,7 @@ export function inTurn(...replies: ModelReply[]): () => ModelReply {
 }
 
 /** The contents of what a model was told about its tool calls in one request, in order. */
-export const resultsIn = (messages: readonly ReceivedMessage[]): Json[] => messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content as string));
+export const resultsIn = (messages: readonly ReceivedMessage[]): Json[] =>
+  messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => JSON.parse(content as string));

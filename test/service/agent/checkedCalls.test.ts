@@ -6,7 +6,11 @@ import type { Tool } from '../../../service/src/domain/tool.ts';
 import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
 import { LoopShare } from '../../../service/src/limits/loopShare.ts';
 
-const PARAMETERS = { type: 'object', required: ['order'], properties: { order: { type: 'string' } } };
+const PARAMETERS = {
+  type: 'object',
+  required: ['order'],
+  properties: { order: { type: 'string' } },
+};
 
 /** A tool as a store gives it anew each time; it counts how often its parameters are looked at. */
 function lookup() {

@@ -20,7 +20,16 @@ interface Story {
 }
 
 const delay = fc.nat({ max: 40 });
-const action = fc.constantFrom<Action>('write', 'write', 'write', 'takeover', 'handback', 'handback', 'messages', 'close');
+const action = fc.constantFrom<Action>(
+  'write',
+  'write',
+  'write',
+  'takeover',
+  'handback',
+  'handback',
+  'messages',
+  'close',
+);
 const story: fc.Arbitrary<Story> = fc.record({
   steps: fc.array(fc.record({ action, after: delay }), { minLength: 2, maxLength: 8 }),
   delays: fc.array(delay, { minLength: 3, maxLength: 6 }),
@@ -30,7 +39,9 @@ const story: fc.Arbitrary<Story> = fc.record({
 let agent: AgentService;
 beforeAll(async () => {
   agent = await startAgentService({ env: { AGENT_QUIET_MS: '10' } });
-  await agent.tool('work', { parameters: { type: 'object', properties: { n: { type: 'integer' } } } });
+  await agent.tool('work', {
+    parameters: { type: 'object', properties: { n: { type: 'integer' } } },
+  });
 });
 afterAll(() => agent?.close());
 
@@ -38,11 +49,16 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 let stories = 0;
 
 /** A conversation that closes goes on in the next one: each is looked at by itself. */
-async function play({ steps, delays, callsTool }: Story, scripts: Map<string, Story>): Promise<void> {
+async function play(
+  { steps, delays, callsTool }: Story,
+  scripts: Map<string, Story>,
+): Promise<void> {
   const tag = `story ${++stories}`;
   scripts.set(tag, { steps, delays, callsTool });
   const talk = await agent.talk(`${tag}: hello`);
-  /** Message counts between which the agent was not in control: it must have written none of them. */
+  /**
+   * Message counts between which the agent was not in control: it must have written none of them.
+   */
   const silent: { from: number; to: number }[] = [];
   let lostAt: number | null = null;
   let isClosed = false;
@@ -78,7 +94,10 @@ async function play({ steps, delays, callsTool }: Story, scripts: Map<string, St
   expect((await talk.calls()).filter((call) => call.status === 'running')).toEqual([]);
 }
 
-/** Until nothing is owed: who has an answer coming has it, no call runs, and the model has nobody waiting. */
+/**
+ * Until nothing is owed: who has an answer coming has it, no call runs, and the model has nobody
+ * waiting.
+ */
 async function settle(talk: Talk): Promise<void> {
   await waitFor('an answer that is owed, and the end of every call', async () => {
     const { status, messages } = await talk.record();
@@ -105,9 +124,14 @@ it('keeps the rules of control in any order of events', async () => {
     return (res, request) => void setTimeout(() => answer(res, request), delays[n % delays.length]);
   });
   let calls = 0;
-  agent.tools.on('work', (res, call) => void setTimeout(() => answers({ ok: true })(res, call), (calls++ * 13) % 40));
+  agent.tools.on(
+    'work',
+    (res, call) => void setTimeout(() => answers({ ok: true })(res, call), (calls++ * 13) % 40),
+  );
   await fc.assert(
-    fc.asyncProperty(fc.array(story, { minLength: 6, maxLength: 6 }), (several) => Promise.all(several.map((each) => play(each, scripts))).then(() => {})),
+    fc.asyncProperty(fc.array(story, { minLength: 6, maxLength: 6 }), (several) =>
+      Promise.all(several.map((each) => play(each, scripts))).then(() => {}),
+    ),
     { seed: 20261121, numRuns: 15, interruptAfterTimeLimit: 20_000, endOnFailure: true },
   );
 }, 60_000);

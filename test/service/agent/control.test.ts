@@ -1,9 +1,17 @@
-// Who is in control: what a take-over, a hand-back, a close or a message over the API does to the agent.
+// Who is in control: what a take-over, a hand-back, a close or a message over the API does to the
+// agent.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { answers, held, inTurn, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import {
+  answers,
+  held,
+  inTurn,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 const ACTIONS = ['takeover', 'close', 'messages'] as const;
 
@@ -14,9 +22,12 @@ describe('control', () => {
   beforeAll(async () => {
     receiver = await startEventReceiver();
     agent = await startAgentService({ ca: receiver.ca });
-    for (const event of ['message.sent', 'conversation.handed_over', 'message.received'] as const) await receiver.subscribe(agent.service, event);
+    for (const event of ['message.sent', 'conversation.handed_over', 'message.received'] as const)
+      await receiver.subscribe(agent.service, event);
     await agent.tool('find_stock');
-    await agent.tool('busy', { parameters: { type: 'object', properties: { n: { type: 'string' } } } });
+    await agent.tool('busy', {
+      parameters: { type: 'object', properties: { n: { type: 'string' } } },
+    });
   });
   beforeEach(() => agent.reset());
   afterAll(async () => {
@@ -24,11 +35,16 @@ describe('control', () => {
     await receiver?.close();
   });
 
-  const eventsOf = ({ id }: Talk, event: string) => receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
-  const delivered = (talk: Talk, event: string, count: number) => waitFor(`${count} ${event}`, () => (eventsOf(talk, event).length >= count ? eventsOf(talk, event) : null));
+  const eventsOf = ({ id }: Talk, event: string) =>
+    receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
+  const delivered = (talk: Talk, event: string, count: number) =>
+    waitFor(`${count} ${event}`, () =>
+      eventsOf(talk, event).length >= count ? eventsOf(talk, event) : null,
+    );
 
   it('an action before the agent has looked: the model is never asked', async () => {
-    const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } }); // time to act in, on a busy machine too
+    // time to act in, on a busy machine too
+    const patient = await startAgentService({ env: { AGENT_QUIET_MS: '1500' } });
     try {
       const talks = await Promise.all(ACTIONS.map(() => patient.talk('hello')));
       await Promise.all(talks.map((talk, n) => talk.act(ACTIONS[n]!)));
@@ -51,26 +67,40 @@ describe('control', () => {
     expect(await talk.replies()).toEqual([]);
   });
 
-  it.each(ACTIONS)('%s while a tool call runs: the call is recorded, and nothing is said', async (action) => {
-    const slow = held(answers({ stock: 3 }));
-    agent.tools.on('find_stock', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Too late.')));
-    const talk = await agent.talk('how many?');
-    await slow.asked;
-    await talk.act(action);
-    await slow.give();
-    expect(await talk.call(({ status }) => status === 'succeeded')).toMatchObject({ result: { stock: 3 } });
-    await (await agent.talk('another customer')).reply();
-    expect(await talk.replies()).toEqual([]);
-    expect(await talk.turns(1)).toHaveLength(1);
-  });
+  it.each(ACTIONS)(
+    '%s while a tool call runs: the call is recorded, and nothing is said',
+    async (action) => {
+      const slow = held(answers({ stock: 3 }));
+      agent.tools.on('find_stock', slow.reply);
+      agent.model.answerBy(inTurn(toolCalls({ name: 'find_stock' }), text('Too late.')));
+      const talk = await agent.talk('how many?');
+      await slow.asked;
+      await talk.act(action);
+      await slow.give();
+      expect(await talk.call(({ status }) => status === 'succeeded')).toMatchObject({
+        result: { stock: 3 },
+      });
+      await (await agent.talk('another customer')).reply();
+      expect(await talk.replies()).toEqual([]);
+      expect(await talk.turns(1)).toHaveLength(1);
+    },
+  );
 
   it('a take-over between the decision and the call: nothing is sent, the call is cancelled', async () => {
     // A tool takes sixteen calls at once: the next one is decided upon and waits.
     const gate = Promise.withResolvers<undefined>();
-    agent.tools.on('busy', (res, call) => void gate.promise.then(() => answers({ ok: true })(res, call)));
-    agent.model.answerBy(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? text('Done.') : toolCalls({ name: 'busy', arguments: { n: body.messages.at(-1)!.content } })));
-    const others = await Promise.all(Array.from({ length: 16 }, (_, n) => agent.talk(`other ${n}`)));
+    agent.tools.on(
+      'busy',
+      (res, call) => void gate.promise.then(() => answers({ ok: true })(res, call)),
+    );
+    agent.model.answerBy(({ body }) =>
+      body.messages.some(({ role }) => role === 'tool')
+        ? text('Done.')
+        : toolCalls({ name: 'busy', arguments: { n: body.messages.at(-1)!.content } }),
+    );
+    const others = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => agent.talk(`other ${n}`)),
+    );
     await waitFor('sixteen calls under way', () => agent.tools.calls.length === 16);
     const taken = await agent.talk('taken');
     const writesOn = await agent.talk('writes on');
@@ -79,9 +109,14 @@ describe('control', () => {
     await taken.act('takeover');
     await writesOn.write('and one more thing');
     gate.resolve(undefined);
-    expect(await taken.call(({ status }) => status !== 'running')).toMatchObject({ status: 'cancelled', attempts: 0 });
+    expect(await taken.call(({ status }) => status !== 'running')).toMatchObject({
+      status: 'cancelled',
+      attempts: 0,
+    });
     await Promise.all(others.map((talk) => talk.reply()));
-    expect(agent.tools.calls.filter(({ conversation_id }) => conversation_id === taken.id)).toEqual([]);
+    expect(agent.tools.calls.filter(({ conversation_id }) => conversation_id === taken.id)).toEqual(
+      [],
+    );
     expect(await taken.replies()).toEqual([]);
 
     // Who writes on is told of no failure: the agent decides anew, with both messages.
@@ -110,7 +145,11 @@ describe('control', () => {
     await talk.write('one more question');
     await talk.act('handback');
     expect(await talk.reply(2)).toBe('Back again.');
-    expect(agent.asked()[1]!.map(({ content }) => content)).toEqual(['hello', 'First.\n\n[written by a team member] a person here', 'one more question']);
+    expect(agent.asked()[1]!.map(({ content }) => content)).toEqual([
+      'hello',
+      'First.\n\n[written by a team member] a person here',
+      'one more question',
+    ]);
   });
 
   it('stays silent after a hand-back when the team wrote last, until the customer writes', async () => {
@@ -155,7 +194,13 @@ describe('control', () => {
     agent.tools.on('find_stock', slow.reply);
     agent.tools.on('busy', answers({ ok: true }));
     // One call fails, one succeeds: the model is asked for words, and meanwhile a person writes.
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'find_stock' }, { name: 'busy' }]), thinking.reply, text('Here I am again.')));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'find_stock' }, { name: 'busy' }]),
+        thinking.reply,
+        text('Here I am again.'),
+      ),
+    );
     const talk = await agent.talk('how many?');
     await slow.asked;
     await slow.give();
@@ -168,16 +213,35 @@ describe('control', () => {
   });
 
   it.each([
-    ['I want to talk to a person', 'Of course. I am passing you to a person, who will write to you here.'],
-    ['quiero hablar con una persona', 'Por supuesto. Le paso con una persona, que le escribirá por aquí.'],
-    ['quero falar com um atendente', 'Claro. Vou passar a conversa para uma pessoa, que vai escrever por aqui.'],
+    [
+      'I want to talk to a person',
+      'Of course. I am passing you to a person, who will write to you here.',
+    ],
+    [
+      'quiero hablar con una persona',
+      'Por supuesto. Le paso con una persona, que le escribirá por aquí.',
+    ],
+    [
+      'quero falar com um atendente',
+      'Claro. Vou passar a conversa para uma pessoa, que vai escrever por aqui.',
+    ],
   ])('"%s" is answered by handing over, without asking the model', async (words, sentence) => {
     const talk = await agent.talk(words);
     expect(await talk.reply()).toBe(sentence);
     expect(agent.asked()).toEqual([]);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'customer_request', note: null, triggered_by: { type: 'agent', name: 'Assistant' } } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: {
+        reason: 'customer_request',
+        note: null,
+        triggered_by: { type: 'agent', name: 'Assistant' },
+      },
+    });
     const [sent] = await delivered(talk, 'message.sent', 1);
-    expect(sent).toMatchObject({ conversation: { status: 'awaiting_human' }, message: { text: sentence } });
+    expect(sent).toMatchObject({
+      conversation: { status: 'awaiting_human' },
+      message: { text: sentence },
+    });
 
     await talk.write('are you there?');
     await delivered(talk, 'message.received', 2);
@@ -187,7 +251,10 @@ describe('control', () => {
 
     expect(await talk.act('takeover')).toMatchObject({ status: 'human_active' });
     const [handedOver] = await delivered(talk, 'conversation.handed_over', 1);
-    expect(handedOver).toMatchObject({ conversation: { status: 'human_active' }, handover: { reason: 'api_takeover' } });
+    expect(handedOver).toMatchObject({
+      conversation: { status: 'human_active' },
+      handover: { reason: 'api_takeover' },
+    });
   });
 
   it('answers again when what awaited a person is handed back, and takes the request in it for answered', async () => {
@@ -199,15 +266,29 @@ describe('control', () => {
   });
 
   it('hands over with the reason and the words that the model gives', async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge', message: 'A colleague knows more.' } })));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls({
+          name: 'hand-over',
+          arguments: { reason: 'missing_knowledge', message: 'A colleague knows more.' },
+        }),
+      ),
+    );
     const talk = await agent.talk('what is the warranty?');
     expect(await talk.reply()).toBe('A colleague knows more.');
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'missing_knowledge' } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'missing_knowledge' },
+    });
   });
 
   it('hands over with its own words when the model gives none', async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge' } })));
+    agent.model.answerBy(
+      inTurn(toolCalls({ name: 'hand-over', arguments: { reason: 'missing_knowledge' } })),
+    );
     const talk = await agent.talk('¿cuál es la garantía de la lámpara?');
-    expect(await talk.reply()).toBe('No sé cómo ayudarle con eso. Le paso con una persona, que le escribirá por aquí.');
+    expect(await talk.reply()).toBe(
+      'No sé cómo ayudarle con eso. Le paso con una persona, que le escribirá por aquí.',
+    );
   });
 });

@@ -1,7 +1,14 @@
 // What the agent says about calls that failed or wait is not left to the model.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
-import { answers, held, inTurn, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import {
+  answers,
+  held,
+  inTurn,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 const FAILED = {
   en: 'I could not do that right now. Would you like a person to follow up?',
@@ -48,35 +55,63 @@ describe('what the agent says about its tool calls', () => {
     ['en', 'please book a table for us'],
     ['es', 'por favor reserva una mesa para nosotros'],
     ['pt', 'por favor reserve uma mesa para nós, obrigado'],
-  ] as const)('says in %s that a call failed and offers a person, and does not ask the model', async (language, words) => {
-    const talk = await failedBooking(words);
-    expect(await talk.replies()).toEqual([FAILED[language]]);
-    expect(agent.asked()).toHaveLength(1);
-    expect(await talk.record()).toMatchObject({ status: 'ai_active' });
-  });
+  ] as const)(
+    'says in %s that a call failed and offers a person, and does not ask the model',
+    async (language, words) => {
+      const talk = await failedBooking(words);
+      expect(await talk.replies()).toEqual([FAILED[language]]);
+      expect(agent.asked()).toHaveLength(1);
+      expect(await talk.record()).toMatchObject({ status: 'ai_active' });
+    },
+  );
 
   it('says what succeeded and what failed, whatever the model claims, and closes nothing', async () => {
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }]), toolCalls({ name: 'close-conversation', arguments: { verdict: 'goal_reached', summary: 's', message: CLAIM } })));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
+        toolCalls({
+          name: 'close-conversation',
+          arguments: { verdict: 'goal_reached', summary: 's', message: CLAIM },
+        }),
+      ),
+    );
     const talk = await agent.talk('how many are there, and book one');
     expect(await talk.reply()).toBe(`${CLAIM}\n\n${FAILED.en}`);
     expect(await talk.record()).toMatchObject({ status: 'ai_active', outcome: null });
   });
 
   it('says the sentence whole beside the longest reply, and only once beside one that has it', async () => {
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }]), text('This is a sentence. '.repeat(500))));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
+        text('This is a sentence. '.repeat(500)),
+      ),
+    );
     const talk = await agent.talk('how many are there, and book one');
     const long = await talk.reply();
     expect(long.endsWith(`sentence.\n\n${FAILED.en}`)).toBe(true);
     expect(long.length).toBeLessThanOrEqual(4096);
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }]), text(`${FAILED.en}\n\nThere are three.`)));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
+        text(`${FAILED.en}\n\nThere are three.`),
+      ),
+    );
     const other = await agent.talk('how many are there, and book one');
     expect(await other.reply()).toBe(`There are three.\n\n${FAILED.en}`);
   });
 
   it('hands over, with the sentence, when the model calls tools instead of speaking', async () => {
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }]), toolCalls({ name: 'book', arguments: { again: 1 } })));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'book' }, { name: 'find_stock' }]),
+        toolCalls({ name: 'book', arguments: { again: 1 } }),
+      ),
+    );
     const talk = await agent.talk('how many are there, and book one');
-    expect(await talk.reply()).toBe(`This is the result:\nStock: 3\n\n${FAILED.en}\n\nSorry, something went wrong on our side. A person will follow up and write to you here.`);
+    expect(await talk.reply()).toBe(
+      `This is the result:\nStock: 3\n\n${FAILED.en}\n\nSorry, something went wrong on our side. A person will follow up and write to you here.`,
+    );
     expect(agent.tools.calls).toHaveLength(2);
   });
 
@@ -88,24 +123,38 @@ describe('what the agent says about its tool calls', () => {
     await slow.asked;
     await talk.write('I want to talk to a person');
     await slow.give();
-    expect(await talk.reply()).toBe(`${FAILED.en}\n\nOf course. I am passing you to a person, who will write to you here.`);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'customer_request' } });
+    expect(await talk.reply()).toBe(
+      `${FAILED.en}\n\nOf course. I am passing you to a person, who will write to you here.`,
+    );
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'customer_request' },
+    });
   });
 
-  it.each(['yes please', 'Yes', 'sí, por favor', 'sim'])('hands over on "%s" to the offer, because of the failure', async (yes) => {
-    const talk = await failedBooking();
-    await talk.write(yes);
-    await talk.reply(2);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'tool_failure' } });
-  });
+  it.each(['yes please', 'Yes', 'sí, por favor', 'sim'])(
+    'hands over on "%s" to the offer, because of the failure',
+    async (yes) => {
+      const talk = await failedBooking();
+      await talk.write(yes);
+      await talk.reply(2);
+      expect(await talk.record()).toMatchObject({
+        status: 'awaiting_human',
+        handover: { reason: 'tool_failure' },
+      });
+    },
+  );
 
-  it.each(['no', 'no, thanks', 'yes, but first tell me the price'])('does not on "%s"', async (no) => {
-    const talk = await failedBooking();
-    agent.model.answerBy(() => text('All right.'));
-    await talk.write(no);
-    expect(await talk.reply(2)).toBe('All right.');
-    expect(await talk.record()).toMatchObject({ status: 'ai_active', handover: null });
-  });
+  it.each(['no', 'no, thanks', 'yes, but first tell me the price'])(
+    'does not on "%s"',
+    async (no) => {
+      const talk = await failedBooking();
+      agent.model.answerBy(() => text('All right.'));
+      await talk.write(no);
+      expect(await talk.reply(2)).toBe('All right.');
+      expect(await talk.record()).toMatchObject({ status: 'ai_active', handover: null });
+    },
+  );
 
   it('does not on a "yes" that answers something else', async () => {
     const talk = await agent.talk('hello');
@@ -123,7 +172,9 @@ describe('what the agent says about its tool calls', () => {
     await agent.service.api.post(`${callPath}/approve`, {});
     expect(await talk.reply(2)).toBe('The refund has been made.');
     expect(agent.tools.calls).toHaveLength(1);
-    expect(agent.asked()[1]!.at(-1)!.content).toMatch(/waited for approval and has now ended: .*"status":"succeeded","result":\{"refunded":true\}/);
+    expect(agent.asked()[1]!.at(-1)!.content).toMatch(
+      /waited for approval and has now ended: .*"status":"succeeded","result":\{"refunded":true\}/,
+    );
     await quiet();
     expect(await talk.replies()).toHaveLength(2);
     await talk.write('thanks');
@@ -142,16 +193,23 @@ describe('what the agent says about its tool calls', () => {
   it('says that the team did not confirm it, and takes a yes', async () => {
     const { talk, callPath } = await waiting();
     await agent.service.api.post(`${callPath}/reject`, {});
-    expect(await talk.reply(2)).toBe('The team did not confirm this, so it was not done. Would you like a person to follow up?');
+    expect(await talk.reply(2)).toBe(
+      'The team did not confirm this, so it was not done. Would you like a person to follow up?',
+    );
     expect(agent.tools.calls).toEqual([]);
     await talk.write('yes');
     await talk.reply(3);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'tool_failure' } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'tool_failure' },
+    });
   });
 
   it('says that nobody confirmed it in time', async () => {
     const { talk } = await waiting();
-    expect(await talk.reply(2)).toBe('Nobody could confirm this in time, so it was not done. Would you like a person to follow up?');
+    expect(await talk.reply(2)).toBe(
+      'Nobody could confirm this in time, so it was not done. Would you like a person to follow up?',
+    );
     await quiet();
     expect(await talk.replies()).toHaveLength(2);
   });
@@ -163,13 +221,16 @@ describe('what the agent says about its tool calls', () => {
     await agent.service.api.post(`/api/tools/${refundId}/go-live`, {});
   });
 
-  it.each(['takeover', 'close'] as const)('says nothing of an approval that %s cancelled', async (action) => {
-    const { talk } = await waiting();
-    await talk.act(action);
-    await talk.call(({ status }) => status === 'cancelled');
-    await quiet();
-    expect(await talk.replies()).toHaveLength(1);
-  });
+  it.each(['takeover', 'close'] as const)(
+    'says nothing of an approval that %s cancelled',
+    async (action) => {
+      const { talk } = await waiting();
+      await talk.act(action);
+      await talk.call(({ status }) => status === 'cancelled');
+      await quiet();
+      expect(await talk.replies()).toHaveLength(1);
+    },
+  );
 
   it('says nothing of a call that a person approved and then took the conversation over', async () => {
     const slow = held(answers({ refunded: true }));
@@ -189,7 +250,9 @@ describe('what the agent says about its tool calls', () => {
     agent.model.answerBy(inTurn(toolCalls({ name: 'refund' }), text('It is with a colleague.')));
     await talk.write('is it done?');
     expect(await talk.reply(2)).toBe('It is with a colleague.');
-    expect((await talk.calls()).map(({ status, error }) => [status, error?.message ?? null])).toEqual([
+    expect(
+      (await talk.calls()).map(({ status, error }) => [status, error?.message ?? null]),
+    ).toEqual([
       ['pending_approval', null],
       ['failed', 'The same call waits for approval already.'],
     ]);
@@ -201,12 +264,17 @@ describe('what the agent says about its tool calls', () => {
     expect(await talk.reply()).toBe(`${WAITING}\n\n${FAILED.en}`);
     await talk.write('yes');
     await talk.reply(2);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'tool_failure' } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'tool_failure' },
+    });
   });
 
   it('tells an approval that is decided while the model finds words for what was beside it, and tells it once', async () => {
     const [overtaken, fresh] = [held(text('There are three.')), held(text('Three, and refunded.'))];
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'find_stock' }, { name: 'refund' }]), overtaken.reply, fresh.reply));
+    agent.model.answerBy(
+      inTurn(toolCalls([{ name: 'find_stock' }, { name: 'refund' }]), overtaken.reply, fresh.reply),
+    );
     const talk = await agent.talk('how many are there, and refund me');
     await overtaken.asked;
     const call = await talk.call(({ status }) => status === 'pending_approval');

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { AgentTool, HistoryItem, Language, PastToolCall, Step, Turn } from '../../../service/src/agent/agentModel.ts';
+import type {
+  AgentTool,
+  HistoryItem,
+  Language,
+  PastToolCall,
+  Step,
+  Turn,
+} from '../../../service/src/agent/agentModel.ts';
 import { createKeywordAgent } from '../../../service/src/agent/keywordAgent.ts';
 import { sentence } from '../../../service/src/agent/sentences.ts';
 import type { JsonObject } from '../../../service/src/domain/json.ts';
@@ -9,33 +16,66 @@ import type { JsonObject } from '../../../service/src/domain/json.ts';
 /** A Saturday, ten in the morning where the machine is. */
 const agent = createKeywordAgent(() => new Date(2026, 10, 21, 10, 0));
 
-const schema = (properties: JsonObject, required = Object.keys(properties), more: JsonObject = {}): JsonObject => ({ type: 'object', properties, required, ...more });
-const tool = (name: string, description: string, parameters: JsonObject = schema({})): AgentTool => ({ name, description, parameters });
+const schema = (
+  properties: JsonObject,
+  required = Object.keys(properties),
+  more: JsonObject = {},
+): JsonObject => ({ type: 'object', properties, required, ...more });
+const tool = (
+  name: string,
+  description: string,
+  parameters: JsonObject = schema({}),
+): AgentTool => ({ name, description, parameters });
 
 const ORDER_ID = { order_id: { type: 'string', description: 'Order number' } };
 const TRACK = tool('track_order', 'Status and delivery date of an order', schema(ORDER_ID));
-const CANCEL = tool('cancel_order', 'Cancels an order', schema({ ...ORDER_ID, reason: { type: 'string' } }, ['order_id']));
-const BOOK = tool('book_table', 'Books a table at the restaurant', schema({
-  date: { type: 'string', format: 'date' },
-  time: { type: 'string', format: 'time' },
-  people: { type: 'integer', minimum: 1, maximum: 20, description: 'How many people' },
-}));
+const CANCEL = tool(
+  'cancel_order',
+  'Cancels an order',
+  schema({ ...ORDER_ID, reason: { type: 'string' } }, ['order_id']),
+);
+const BOOK = tool(
+  'book_table',
+  'Books a table at the restaurant',
+  schema({
+    date: { type: 'string', format: 'date' },
+    time: { type: 'string', format: 'time' },
+    people: { type: 'integer', minimum: 1, maximum: 20, description: 'How many people' },
+  }),
+);
 const HOURS = tool('opening_hours', 'Opening hours of the shop', { type: 'object' });
-const FAQ = tool('ask_faq', 'Answers general questions', schema({ question: { type: 'string', maxLength: 40 } }));
+const FAQ = tool(
+  'ask_faq',
+  'Answers general questions',
+  schema({ question: { type: 'string', maxLength: 40 } }),
+);
 const TOOLS = [TRACK, CANCEL, BOOK, HOURS];
 
 const customer = (text: string): HistoryItem => ({ type: 'customer', text });
 const said = (text: string): HistoryItem => ({ type: 'reply', from: 'agent', text });
-const call = (status: PastToolCall['status'], outcome = '', more: Partial<PastToolCall> = {}): PastToolCall => ({ id: 'call_1', tool: 'track_order', arguments: {}, status, outcome, ...more });
+const call = (
+  status: PastToolCall['status'],
+  outcome = '',
+  more: Partial<PastToolCall> = {},
+): PastToolCall => ({ id: 'call_1', tool: 'track_order', arguments: {}, status, outcome, ...more });
 const calls = (...made: PastToolCall[]): HistoryItem => ({ type: 'tool_calls', calls: made });
 const late = (ended: PastToolCall): HistoryItem => ({ type: 'late_result', call: ended });
 
-interface Setting { readonly tools?: readonly AgentTool[]; readonly language?: Language; readonly mayCallTools?: boolean }
+interface Setting {
+  readonly tools?: readonly AgentTool[];
+  readonly language?: Language;
+  readonly mayCallTools?: boolean;
+}
 
-async function next(history: readonly (HistoryItem | string)[], { tools = TOOLS, language = 'en', mayCallTools = true }: Setting = {}): Promise<Step> {
+async function next(
+  history: readonly (HistoryItem | string)[],
+  { tools = TOOLS, language = 'en', mayCallTools = true }: Setting = {},
+): Promise<Step> {
   const turn: Turn = {
     agent: { name: 'Agent', instructions: '', languages: [language] },
-    language, tools, mayCallTools,
+    language,
+    tools,
+    mayCallTools,
     history: history.map((item) => (typeof item === 'string' ? customer(item) : item)),
   };
   const start = performance.now();
@@ -44,15 +84,24 @@ async function next(history: readonly (HistoryItem | string)[], { tools = TOOLS,
   return step;
 }
 
-const callOf = (name: string, args: JsonObject): Step => ({ type: 'tool_calls', calls: [{ tool: name, arguments: args }] });
+const callOf = (name: string, args: JsonObject): Step => ({
+  type: 'tool_calls',
+  calls: [{ tool: name, arguments: args }],
+});
 const reply = (text: string): Step => ({ type: 'reply', text });
-const ask = (what: string, language: Language = 'en') => reply(sentence('askForArgument', language, { what }));
+const ask = (what: string, language: Language = 'en') =>
+  reply(sentence('askForArgument', language, { what }));
 const UNKNOWN: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
 const REQUESTED: Step = { type: 'hand_over', reason: 'customer_request', text: null };
-const asking = (language: Language = 'en') => said(sentence('askForArgument', language, { what: 'Order number' }));
+const asking = (language: Language = 'en') =>
+  said(sentence('askForArgument', language, { what: 'Order number' }));
 
 /** The value that a tool with one argument is called with; undefined when it is not called. */
-async function filled(argument: JsonObject, message: string, { name = 'value', language = 'en' as Language, required = true } = {}): Promise<unknown> {
+async function filled(
+  argument: JsonObject,
+  message: string,
+  { name = 'value', language = 'en' as Language, required = true } = {},
+): Promise<unknown> {
   const lookup = tool('lookup', 'Looks up', schema({ [name]: argument }, required ? [name] : []));
   const step = await next([`lookup: ${message}`], { tools: [lookup], language });
   if (step.type !== 'tool_calls') return undefined;
@@ -68,7 +117,11 @@ describe('choosing a tool', () => {
     ['where is my order AB-123?', 'en', callOf('track_order', { order_id: 'AB-123' })],
     ['WHERE IS MY ORDER #4455', 'en', callOf('track_order', { order_id: '4455' })],
     ['I want to cancel my order 4455', 'en', callOf('cancel_order', { order_id: '4455' })],
-    ['Hi, I bought a jacket last week and want to know where my order 1234 is, it should have arrived', 'en', callOf('track_order', { order_id: '1234' })],
+    [
+      'Hi, I bought a jacket last week and want to know where my order 1234 is, it should have arrived',
+      'en',
+      callOf('track_order', { order_id: '1234' }),
+    ],
     ['what are your opening hours?', 'en', callOf('opening_hours', {})],
     ['book a table for 4 people', 'en', ask('Date (2026-12-31)')],
     ['quiero anular mi pedido 4455', 'es', callOf('cancel_order', { order_id: '4455' })],
@@ -80,25 +133,44 @@ describe('choosing a tool', () => {
     ['onde está meu pedido?', 'pt', ask('Order number', 'pt')],
   ])('%s', async (text, language, step) => expect(await next([text], { language })).toEqual(step));
 
-  it.each(['do you sell bicycles?', 'my dog ate the charger', "don't cancel my order 4455", 'My order 1234 arrived broken and I want my money back', 'asdf qwer'])('hands over when unsure: %s', async (text) => {
+  it.each([
+    'do you sell bicycles?',
+    'my dog ate the charger',
+    "don't cancel my order 4455",
+    'My order 1234 arrived broken and I want my money back',
+    'asdf qwer',
+  ])('hands over when unsure: %s', async (text) => {
     expect(await next([text])).toEqual(UNKNOWN);
   });
 
   it('hands over when two tools fit equally well', async () => {
-    expect(await next(['weather please'], { tools: [tool('weather_north', 'Weather'), tool('weather_south', 'Weather')] })).toEqual(UNKNOWN);
+    expect(
+      await next(['weather please'], {
+        tools: [tool('weather_north', 'Weather'), tool('weather_south', 'Weather')],
+      }),
+    ).toEqual(UNKNOWN);
   });
 
   it('gives what no tool fits to the one that answers questions', async () => {
-    expect(await next(['do you sell bicycles?'], { tools: [...TOOLS, FAQ] })).toEqual(callOf('ask_faq', { question: 'do you sell bicycles?' }));
-    expect(await next(['do you sell very big and heavy bicycles with lights?'], { tools: [FAQ] })).toEqual(callOf('ask_faq', { question: 'do you sell very big and heavy bicycles' }));
+    expect(await next(['do you sell bicycles?'], { tools: [...TOOLS, FAQ] })).toEqual(
+      callOf('ask_faq', { question: 'do you sell bicycles?' }),
+    );
+    expect(
+      await next(['do you sell very big and heavy bicycles with lights?'], { tools: [FAQ] }),
+    ).toEqual(callOf('ask_faq', { question: 'do you sell very big and heavy bicycles' }));
   });
 
   it('never calls a tool when it may not', async () => {
     expect(await next(['where is my order AB-123?'], { mayCallTools: false })).toEqual(UNKNOWN);
-    expect(await next(['where is my order?'], { mayCallTools: false })).toEqual(ask('Order number'));
+    expect(await next(['where is my order?'], { mayCallTools: false })).toEqual(
+      ask('Order number'),
+    );
   });
 
-  it('reads several messages in a row as one', async () => expect(await next(['where is my order', 'it is AB-123'])).toEqual(callOf('track_order', { order_id: 'AB-123' })));
+  it('reads several messages in a row as one', async () =>
+    expect(await next(['where is my order', 'it is AB-123'])).toEqual(
+      callOf('track_order', { order_id: 'AB-123' }),
+    ));
 
   it('hands over without history or tools', async () => {
     expect(await next([])).toEqual(UNKNOWN);
@@ -108,78 +180,205 @@ describe('choosing a tool', () => {
 });
 
 describe('tools that act', () => {
-  const SUBSCRIPTION = tool('cancel_subscription', 'Cancels the subscription of a customer by its number', schema({ subscription_number: { type: 'string' } }));
-  const REFUND = tool('refund_order', 'Refunds an order by its number', schema({ order_number: { type: 'string' } }));
-  const BY_DESCRIPTION = tool('baja', 'Cancela la suscripción de un cliente', schema({ numero: { type: 'string' } }));
+  const SUBSCRIPTION = tool(
+    'cancel_subscription',
+    'Cancels the subscription of a customer by its number',
+    schema({ subscription_number: { type: 'string' } }),
+  );
+  const REFUND = tool(
+    'refund_order',
+    'Refunds an order by its number',
+    schema({ order_number: { type: 'string' } }),
+  );
+  const BY_DESCRIPTION = tool(
+    'baja',
+    'Cancela la suscripción de un cliente',
+    schema({ numero: { type: 'string' } }),
+  );
   const ACTING = [SUBSCRIPTION, REFUND];
 
   const NO_REQUEST = {
     en: [
-      'How do I cancel my subscription S-5?', 'If I cancel my subscription S-5 will I lose my data?', 'What is the fee to cancel subscription S-5?',
-      'Can I cancel my subscription S-5 later?', 'I already cancelled my subscription S-5', 'Did you refund order A-5?', 'You refunded order A-5 twice, why?',
-      'What happens when I refund order A-5?', 'I was told you would refund order A-5, is that true?', 'Can I cancel my subscription S-5?', 'Can I please cancel subscription S-5?',
-      'Can you tell me how to cancel my subscription S-5?', 'Please tell me how to refund order A-5', 'how do i\ncancel my subscription S-5', 'cancel subscription S-5?',
-      'I want to know how to cancel subscription S-5', 'Refund order A-5, how do I do that?', 'Refund order A-5. Is there a fee?', 'Could you refund order A-5 if it is late?',
-      'I might cancel my subscription S-5', "I wanted to cancel my subscription S-5 but I couldn't", 'Your site says: cancel subscription S-5', 'cancel subscription S-5 later',
-      'please refund order A-5 when it has not arrived by Friday', 'I will cancel my subscription S-5 next month', 'refund policy for order A-5', 'Refund of order A-5',
-      'has order A-5 been refunded', 'I never asked you to cancel subscription S-5', 'I would cancel my subscription S-5 if I could', 'should I cancel subscription S-5',
-      'cancelling subscription S-5 is hard', 'I want to cancel subscription S-5. Just kidding', 'My friend wants to cancel subscription S-5', 'Do you refund orders like A-5',
-      'Will you refund order A-5?', 'cancel subscription S-5 once the month is over', 'Could you refund order A-5 by mistake?', 'would you cancel subscription S-5 automatically?', 'You can cancel subscription S-5', 'Refund order A-5 failed',
-      'Refund order A-5 was denied', 'cancel subscription S-5 gives an error', 'I want my refund for order A-5, where is it', 'I want to cancel subscription S-5 but keep my data',
+      'How do I cancel my subscription S-5?',
+      'If I cancel my subscription S-5 will I lose my data?',
+      'What is the fee to cancel subscription S-5?',
+      'Can I cancel my subscription S-5 later?',
+      'I already cancelled my subscription S-5',
+      'Did you refund order A-5?',
+      'You refunded order A-5 twice, why?',
+      'What happens when I refund order A-5?',
+      'I was told you would refund order A-5, is that true?',
+      'Can I cancel my subscription S-5?',
+      'Can I please cancel subscription S-5?',
+      'Can you tell me how to cancel my subscription S-5?',
+      'Please tell me how to refund order A-5',
+      'how do i\ncancel my subscription S-5',
+      'cancel subscription S-5?',
+      'I want to know how to cancel subscription S-5',
+      'Refund order A-5, how do I do that?',
+      'Refund order A-5. Is there a fee?',
+      'Could you refund order A-5 if it is late?',
+      'I might cancel my subscription S-5',
+      "I wanted to cancel my subscription S-5 but I couldn't",
+      'Your site says: cancel subscription S-5',
+      'cancel subscription S-5 later',
+      'please refund order A-5 when it has not arrived by Friday',
+      'I will cancel my subscription S-5 next month',
+      'refund policy for order A-5',
+      'Refund of order A-5',
+      'has order A-5 been refunded',
+      'I never asked you to cancel subscription S-5',
+      'I would cancel my subscription S-5 if I could',
+      'should I cancel subscription S-5',
+      'cancelling subscription S-5 is hard',
+      'I want to cancel subscription S-5. Just kidding',
+      'My friend wants to cancel subscription S-5',
+      'Do you refund orders like A-5',
+      'Will you refund order A-5?',
+      'cancel subscription S-5 once the month is over',
+      'Could you refund order A-5 by mistake?',
+      'would you cancel subscription S-5 automatically?',
+      'You can cancel subscription S-5',
+      'Refund order A-5 failed',
+      'Refund order A-5 was denied',
+      'cancel subscription S-5 gives an error',
+      'I want my refund for order A-5, where is it',
+      'I want to cancel subscription S-5 but keep my data',
       'can someone cancel my subscription S-5 without my permission?',
     ],
     es: [
-      'Ya cancelé mi suscripción S-5', '¿Cómo cancelo mi suscripción S-5?', 'Cancelé mi suscripción S-5', 'cancele mi suscripcion S-5 ayer', '¿Puedo cancelar mi suscripción S-5?',
-      'Si cancelo mi suscripción S-5 pierdo mis datos?', 'si cancela mi suscripcion S-5 pierdo datos', '¿Cuánto cuesta cancelar la suscripción S-5?', '¿Qué pasa si cancelo mi suscripción S-5?',
-      'Quiero saber cómo cancelar mi suscripción S-5', 'Quiero cancelar mi suscripción S-5 más adelante', 'Me dijeron que me reembolsan el pedido A-5', '¿Ya me reembolsaron el pedido A-5?',
-      'Me canceló la suscripción S-5', 'No cancele mi suscripción S-5', 'Si no llega mañana, ¿puede reembolsar el pedido A-5?', 'Cancelar mi suscripción S-5 tiene costo?',
-      'Quiero cancelar mi suscripción S-5, ¿cómo hago?', 'se puede cancelar la suscripción S-5', 'Quiero cancelar mi suscripción S-5 pero no sé cómo', 'me cancela la suscripción S-5 cada mes',
-      'cancela la suscripción S-5 y me sigue cobrando', 'Puede cancelar la suscripción S-5 en cualquier momento?', 'Puedes cancelar tu suscripción S-5 en la web', '¿Por qué cancelaron mi suscripción S-5?',
+      'Ya cancelé mi suscripción S-5',
+      '¿Cómo cancelo mi suscripción S-5?',
+      'Cancelé mi suscripción S-5',
+      'cancele mi suscripcion S-5 ayer',
+      '¿Puedo cancelar mi suscripción S-5?',
+      'Si cancelo mi suscripción S-5 pierdo mis datos?',
+      'si cancela mi suscripcion S-5 pierdo datos',
+      '¿Cuánto cuesta cancelar la suscripción S-5?',
+      '¿Qué pasa si cancelo mi suscripción S-5?',
+      'Quiero saber cómo cancelar mi suscripción S-5',
+      'Quiero cancelar mi suscripción S-5 más adelante',
+      'Me dijeron que me reembolsan el pedido A-5',
+      '¿Ya me reembolsaron el pedido A-5?',
+      'Me canceló la suscripción S-5',
+      'No cancele mi suscripción S-5',
+      'Si no llega mañana, ¿puede reembolsar el pedido A-5?',
+      'Cancelar mi suscripción S-5 tiene costo?',
+      'Quiero cancelar mi suscripción S-5, ¿cómo hago?',
+      'se puede cancelar la suscripción S-5',
+      'Quiero cancelar mi suscripción S-5 pero no sé cómo',
+      'me cancela la suscripción S-5 cada mes',
+      'cancela la suscripción S-5 y me sigue cobrando',
+      'Puede cancelar la suscripción S-5 en cualquier momento?',
+      'Puedes cancelar tu suscripción S-5 en la web',
+      '¿Por qué cancelaron mi suscripción S-5?',
     ],
     pt: [
-      'Como cancelo minha assinatura S-5?', 'Já cancelei minha assinatura S-5', 'Cancelei minha assinatura S-5', 'Se eu cancelar minha assinatura S-5 perco meus dados?',
-      'Posso cancelar minha assinatura S-5?', 'Quanto custa cancelar a assinatura S-5?', 'Por que cancelaram minha assinatura S-5?', 'Quero saber como cancelar minha assinatura S-5',
-      'Vocês reembolsaram o pedido A-5?', 'O que acontece se eu cancelar a assinatura S-5', 'Me disseram que vocês reembolsam o pedido A-5', 'Quero cancelar a assinatura S-5 mais tarde',
-      'Pode cancelar a assinatura S-5 se não chegar?', 'não cancele a assinatura S-5', 'Tem como cancelar a assinatura S-5?',
-      'Vocês podem cancelar minha assinatura S-5 sem avisar?', 'Pode cancelar a assinatura S-5 a qualquer momento?', 'Quero cancelar a assinatura S-5, mas tenho uma dúvida',
+      'Como cancelo minha assinatura S-5?',
+      'Já cancelei minha assinatura S-5',
+      'Cancelei minha assinatura S-5',
+      'Se eu cancelar minha assinatura S-5 perco meus dados?',
+      'Posso cancelar minha assinatura S-5?',
+      'Quanto custa cancelar a assinatura S-5?',
+      'Por que cancelaram minha assinatura S-5?',
+      'Quero saber como cancelar minha assinatura S-5',
+      'Vocês reembolsaram o pedido A-5?',
+      'O que acontece se eu cancelar a assinatura S-5',
+      'Me disseram que vocês reembolsam o pedido A-5',
+      'Quero cancelar a assinatura S-5 mais tarde',
+      'Pode cancelar a assinatura S-5 se não chegar?',
+      'não cancele a assinatura S-5',
+      'Tem como cancelar a assinatura S-5?',
+      'Vocês podem cancelar minha assinatura S-5 sem avisar?',
+      'Pode cancelar a assinatura S-5 a qualquer momento?',
+      'Quero cancelar a assinatura S-5, mas tenho uma dúvida',
     ],
   } as const;
 
   it.each(Object.values(NO_REQUEST).flat())('asks or tells about an act: %s', async (text) => {
     expect(await next([text], { tools: ACTING })).toEqual(UNKNOWN);
     expect(await next([text], { tools: [BY_DESCRIPTION] })).toEqual(UNKNOWN);
-    expect(await next([text], { tools: [...ACTING, FAQ] })).toMatchObject({ calls: [{ tool: 'ask_faq' }] });
+    expect(await next([text], { tools: [...ACTING, FAQ] })).toMatchObject({
+      calls: [{ tool: 'ask_faq' }],
+    });
   });
 
   const REQUESTS = {
     en: [
-      'cancel subscription S-5', 'Cancel my subscription S-5 please', 'I want to cancel my subscription S-5', "I'd like to cancel subscription S-5", 'I need to cancel subscription S-5',
-      'Can you cancel subscription S-5?', 'would you mind cancelling subscription S-5?', 'Hello! Can you help me? I want to cancel subscription S-5', 'cancel subscription S-5, ok?',
-      'Can you, please, cancel subscription S-5?', 'Please go ahead and cancel subscription S-5', 'I no longer need it. Cancel subscription S-5', 'It is too slow and I want to cancel subscription S-5',
-      'I like it, but please cancel subscription S-5', 'cancel subscription S-5 because it is slow',
-      'please refund order A-5', 'Could you refund A-5 please?', 'Hi, I want a refund for order A-5', 'It arrived broken, please refund order A-5', 'I want order A-5 refunded',
-      'It is broken so refund order A-5', 'I would like you to refund order A-5', 'I would like to request a refund for order A-5',
+      'cancel subscription S-5',
+      'Cancel my subscription S-5 please',
+      'I want to cancel my subscription S-5',
+      "I'd like to cancel subscription S-5",
+      'I need to cancel subscription S-5',
+      'Can you cancel subscription S-5?',
+      'would you mind cancelling subscription S-5?',
+      'Hello! Can you help me? I want to cancel subscription S-5',
+      'cancel subscription S-5, ok?',
+      'Can you, please, cancel subscription S-5?',
+      'Please go ahead and cancel subscription S-5',
+      'I no longer need it. Cancel subscription S-5',
+      'It is too slow and I want to cancel subscription S-5',
+      'I like it, but please cancel subscription S-5',
+      'cancel subscription S-5 because it is slow',
+      'please refund order A-5',
+      'Could you refund A-5 please?',
+      'Hi, I want a refund for order A-5',
+      'It arrived broken, please refund order A-5',
+      'I want order A-5 refunded',
+      'It is broken so refund order A-5',
+      'I would like you to refund order A-5',
+      'I would like to request a refund for order A-5',
     ],
     es: [
-      'cancela mi suscripción S-5', 'Cancele la suscripción S-5', 'quiero cancelar mi suscripción S-5', 'quisiera cancelar la suscripción S-5', '¿Puedes cancelar la suscripción S-5?',
-      '¿Podría cancelar mi suscripción S-5?', 'me cancelas la suscripción S-5?', 'Hola, por favor cancela mi suscripción S-5', 'Sí, cancela la suscripción S-5', 'quiero que cancelen mi suscripción S-5',
-      'cancelá mi suscripción S-5', 'quiero un reembolso del pedido A-5', 'necesito que me reembolsen el pedido A-5', 'reembólsame el pedido A-5', 'no llegó, reembolse mi pedido A-5',
+      'cancela mi suscripción S-5',
+      'Cancele la suscripción S-5',
+      'quiero cancelar mi suscripción S-5',
+      'quisiera cancelar la suscripción S-5',
+      '¿Puedes cancelar la suscripción S-5?',
+      '¿Podría cancelar mi suscripción S-5?',
+      'me cancelas la suscripción S-5?',
+      'Hola, por favor cancela mi suscripción S-5',
+      'Sí, cancela la suscripción S-5',
+      'quiero que cancelen mi suscripción S-5',
+      'cancelá mi suscripción S-5',
+      'quiero un reembolso del pedido A-5',
+      'necesito que me reembolsen el pedido A-5',
+      'reembólsame el pedido A-5',
+      'no llegó, reembolse mi pedido A-5',
     ],
     pt: [
-      'cancele minha assinatura S-5', 'cancela a assinatura S-5', 'quero cancelar minha assinatura S-5', 'gostaria de cancelar a assinatura S-5', 'preciso cancelar a assinatura S-5',
-      'poderia cancelar minha assinatura S-5?', 'você pode cancelar a assinatura S-5?', 'quero que cancelem a assinatura S-5', 'Olá, tudo bem? Quero cancelar a assinatura S-5',
-      'quero o reembolso do pedido A-5', 'vocês podem reembolsar o pedido A-5?',
+      'cancele minha assinatura S-5',
+      'cancela a assinatura S-5',
+      'quero cancelar minha assinatura S-5',
+      'gostaria de cancelar a assinatura S-5',
+      'preciso cancelar a assinatura S-5',
+      'poderia cancelar minha assinatura S-5?',
+      'você pode cancelar a assinatura S-5?',
+      'quero que cancelem a assinatura S-5',
+      'Olá, tudo bem? Quero cancelar a assinatura S-5',
+      'quero o reembolso do pedido A-5',
+      'vocês podem reembolsar o pedido A-5?',
     ],
   } as const;
 
   it.each(Object.values(REQUESTS).flat())('asks for an act: %s', async (text) => {
-    const [name, args] = text.includes('A-5') ? ['refund_order', { order_number: 'A-5' }] : ['cancel_subscription', { subscription_number: 'S-5' }];
-    expect(await next([text], { tools: ACTING })).toEqual(callOf(name as string, args as JsonObject));
+    const [name, args] = text.includes('A-5')
+      ? ['refund_order', { order_number: 'A-5' }]
+      : ['cancel_subscription', { subscription_number: 'S-5' }];
+    expect(await next([text], { tools: ACTING })).toEqual(
+      callOf(name as string, args as JsonObject),
+    );
   });
 
   it('looks up what it would not do', async () => {
-    const find = tool('find_order', 'Finds an order by its number', schema({ order_number: { type: 'string' } }));
-    expect(await next(['Did you refund order A-5?'], { tools: [REFUND, find] })).toEqual(callOf('find_order', { order_number: 'A-5' }));
+    const find = tool(
+      'find_order',
+      'Finds an order by its number',
+      schema({ order_number: { type: 'string' } }),
+    );
+    expect(await next(['Did you refund order A-5?'], { tools: [REFUND, find] })).toEqual(
+      callOf('find_order', { order_number: 'A-5' }),
+    );
   });
 
   it.each<[string, string, string, string, boolean]>([
@@ -190,30 +389,94 @@ describe('tools that act', () => {
     ['booking_policy', 'Booking policy', 'what is your booking policy?', 'a policy', true],
     ['return_order', 'Returns an order', 'How do I return my order?', 'a name that returns', false],
     ['return_order', 'Returns an order', 'I want to return my order', 'a request to return', true],
-    ['make_reservation', 'Makes a reservation for a table', 'how do I make a reservation?', 'a noun', false],
-    ['make_reservation', 'Makes a reservation for a table', 'I want to make a reservation', 'a request with a noun', true],
+    [
+      'make_reservation',
+      'Makes a reservation for a table',
+      'how do I make a reservation?',
+      'a noun',
+      false,
+    ],
+    [
+      'make_reservation',
+      'Makes a reservation for a table',
+      'I want to make a reservation',
+      'a request with a noun',
+      true,
+    ],
     ['book_table', 'Books a table', 'reservation for 4 people', 'a noun alone', true],
     ['create_ticket', 'Opens a support ticket', 'is my ticket open?', 'a common verb', false],
-    ['create_ticket', 'Opens a support ticket', 'open a ticket', 'a request with a common verb', true],
-    ['send_invoice', 'Sends the invoice of an order', 'I need the invoice of my order', 'a thing to send', true],
-    ['send_invoice', 'Sends the invoice of an order', 'did you send the invoice?', 'a question about sending', false],
+    [
+      'create_ticket',
+      'Opens a support ticket',
+      'open a ticket',
+      'a request with a common verb',
+      true,
+    ],
+    [
+      'send_invoice',
+      'Sends the invoice of an order',
+      'I need the invoice of my order',
+      'a thing to send',
+      true,
+    ],
+    [
+      'send_invoice',
+      'Sends the invoice of an order',
+      'did you send the invoice?',
+      'a question about sending',
+      false,
+    ],
   ])('%s (%s): %s', async (name, description, text, _, isCalled) => {
-    expect(await next([text], { tools: [tool(name, description)] })).toEqual(isCalled ? callOf(name, {}) : UNKNOWN);
+    expect(await next([text], { tools: [tool(name, description)] })).toEqual(
+      isCalled ? callOf(name, {}) : UNKNOWN,
+    );
   });
 
   it('gives no question to a tool that acts on questions', async () => {
-    expect(await next(['do you sell bicycles?'], { tools: [tool('delete_question', 'Deletes a question', schema({ question: { type: 'string' } }))] })).toEqual(UNKNOWN);
+    expect(
+      await next(['do you sell bicycles?'], {
+        tools: [
+          tool('delete_question', 'Deletes a question', schema({ question: { type: 'string' } })),
+        ],
+      }),
+    ).toEqual(UNKNOWN);
   });
 
-  it.each(['how do I cancel?', 'wait, what is the fee for S-5?', 'I already cancelled S-5', 'if I cancel S-5 do I lose my data?', 'S-5, just asking'])('an answer with doubts is no answer: %s', async (answer) => {
+  it.each([
+    'how do I cancel?',
+    'wait, what is the fee for S-5?',
+    'I already cancelled S-5',
+    'if I cancel S-5 do I lose my data?',
+    'S-5, just asking',
+  ])('an answer with doubts is no answer: %s', async (answer) => {
     const question = said(sentence('askForArgument', 'en', { what: 'Subscription number' }));
-    expect(await next(['cancel my subscription', question, answer], { tools: ACTING })).toEqual(UNKNOWN);
-    expect(await next(['cancel my subscription', question, 'it is S-5, please'], { tools: ACTING })).toEqual(callOf('cancel_subscription', { subscription_number: 'S-5' }));
-    expect(await next(['how do I cancel my subscription?', question, 'S-5'], { tools: ACTING })).toEqual(UNKNOWN);
+    expect(await next(['cancel my subscription', question, answer], { tools: ACTING })).toEqual(
+      UNKNOWN,
+    );
+    expect(
+      await next(['cancel my subscription', question, 'it is S-5, please'], { tools: ACTING }),
+    ).toEqual(callOf('cancel_subscription', { subscription_number: 'S-5' }));
+    expect(
+      await next(['how do I cancel my subscription?', question, 'S-5'], { tools: ACTING }),
+    ).toEqual(UNKNOWN);
   });
 
-  it.each(['please ', 'i want ', 'can you ', 'quiero que me ', 'cancel ', 'and cancel ', 'cancel order? ', 'éé', 'sí ', ', please,', 'me lo '])('takes bounded time for many "%s"', async (piece) => {
-    await next([`cancel order ${piece.repeat(4096)}`.slice(0, 4096)], { tools: [...ACTING, CANCEL, BOOK] });
+  it.each([
+    'please ',
+    'i want ',
+    'can you ',
+    'quiero que me ',
+    'cancel ',
+    'and cancel ',
+    'cancel order? ',
+    'éé',
+    'sí ',
+    ', please,',
+    'me lo ',
+  ])('takes bounded time for many "%s"', async (piece) => {
+    await next([`cancel order ${piece.repeat(4096)}`.slice(0, 4096)], {
+      tools: [...ACTING, CANCEL, BOOK],
+    });
   });
 });
 
@@ -223,9 +486,27 @@ describe('masked details', () => {
 
   it.each<[string, string, JsonObject, string, string | null]>([
     ['email', 'format', { format: 'email' }, `my mail is ${EMAIL}.`, EMAIL],
-    ['correo', 'name', { pattern: '^[a-z]+@[a-z.]+$', maxLength: 8 }, `mi correo es ${EMAIL}`, EMAIL],
-    ['recipient', 'description', { description: 'E-mail of the customer' }, `é ${EMAIL}, obrigado`, EMAIL],
-    ['email', 'another one in the clear first', { format: 'email' }, `bob@example.com, not ${EMAIL}`, 'bob@example.com'],
+    [
+      'correo',
+      'name',
+      { pattern: '^[a-z]+@[a-z.]+$', maxLength: 8 },
+      `mi correo es ${EMAIL}`,
+      EMAIL,
+    ],
+    [
+      'recipient',
+      'description',
+      { description: 'E-mail of the customer' },
+      `é ${EMAIL}, obrigado`,
+      EMAIL,
+    ],
+    [
+      'email',
+      'another one in the clear first',
+      { format: 'email' },
+      `bob@example.com, not ${EMAIL}`,
+      'bob@example.com',
+    ],
     ['email', 'only a phone', { format: 'email' }, PHONE, null],
     ['phone', 'name', { pattern: '^\\+?\\d{8,15}$' }, `call me at ${PHONE}, please`, PHONE],
     ['telefono', 'name', {}, `mi teléfono: ${PHONE}`, PHONE],
@@ -247,54 +528,109 @@ describe('masked details', () => {
 });
 
 describe('small talk and persons', () => {
-  it.each<[string, Language]>([['hello', 'en'], ['Hi there!', 'en'], ['I need help', 'en'], ['hola', 'es'], ['Buenos días, necesito ayuda', 'es'], ['oi', 'pt'], ['olá, tudo bem?', 'pt']])(
-    'asks what is needed after: %s',
-    async (text, language) => expect(await next([text], { language })).toEqual(reply(sentence('howCanIHelp', language))),
+  it.each<[string, Language]>([
+    ['hello', 'en'],
+    ['Hi there!', 'en'],
+    ['I need help', 'en'],
+    ['hola', 'es'],
+    ['Buenos días, necesito ayuda', 'es'],
+    ['oi', 'pt'],
+    ['olá, tudo bem?', 'pt'],
+  ])('asks what is needed after: %s', async (text, language) =>
+    expect(await next([text], { language })).toEqual(reply(sentence('howCanIHelp', language))),
   );
 
-  it.each<[string, Language]>([['thanks, bye', 'en'], ["that's all, thank you", 'en'], ['gracias, eso es todo', 'es'], ['chau', 'es'], ['obrigado, tchau', 'pt'], ['era só isso, obrigada', 'pt']])(
-    'says goodbye and closes after: %s',
-    async (text, language) => {
-      const close = { verdict: 'goal_reached', summary: 'The customer wrote "where is my order 1?", and track_order succeeded.' };
-      expect(await next(['where is my order 1?', calls(call('succeeded', '"Here"')), said('Here'), text], { language })).toEqual({ ...reply(sentence('farewell', language)), close });
-      expect(await next([text], { language })).toMatchObject({ close: { verdict: 'unknown', summary: 'The customer asked for nothing in particular, and no tool was called.' } });
-    },
-  );
+  it.each<[string, Language]>([
+    ['thanks, bye', 'en'],
+    ["that's all, thank you", 'en'],
+    ['gracias, eso es todo', 'es'],
+    ['chau', 'es'],
+    ['obrigado, tchau', 'pt'],
+    ['era só isso, obrigada', 'pt'],
+  ])('says goodbye and closes after: %s', async (text, language) => {
+    const close = {
+      verdict: 'goal_reached',
+      summary: 'The customer wrote "where is my order 1?", and track_order succeeded.',
+    };
+    expect(
+      await next(['where is my order 1?', calls(call('succeeded', '"Here"')), said('Here'), text], {
+        language,
+      }),
+    ).toEqual({ ...reply(sentence('farewell', language)), close });
+    expect(await next([text], { language })).toMatchObject({
+      close: {
+        verdict: 'unknown',
+        summary: 'The customer asked for nothing in particular, and no tool was called.',
+      },
+    });
+  });
 
   it('closes on plain thanks once something was done, and not before', async () => {
-    expect(await next(['order 1?', calls(call('succeeded')), said('Here'), 'thanks'])).toHaveProperty('close');
+    expect(
+      await next(['order 1?', calls(call('succeeded')), said('Here'), 'thanks']),
+    ).toHaveProperty('close');
     expect(await next(['thanks'])).toEqual(reply(sentence('youAreWelcome', 'en')));
   });
 
   it('does not close, and so cancel, while an approval is waited for', async () => {
-    const waiting = ['cancel order 1', calls(call('pending_approval')), said(sentence('waitingForApproval', 'en')), 'thanks, bye'];
+    const waiting = [
+      'cancel order 1',
+      calls(call('pending_approval')),
+      said(sentence('waitingForApproval', 'en')),
+      'thanks, bye',
+    ];
     expect(await next(waiting)).toEqual(reply(sentence('youAreWelcome', 'en')));
   });
 
   it('hands over to a person on request, in the middle of a question too', async () => {
     expect(await next(['I want to talk to a person'])).toEqual(REQUESTED);
-    expect(await next(['where is my order?', asking(), 'just let me talk to a human'])).toEqual(REQUESTED);
+    expect(await next(['where is my order?', asking(), 'just let me talk to a human'])).toEqual(
+      REQUESTED,
+    );
   });
 
   it('hands over when an offered person is accepted, and not when declined', async () => {
     const offered = ['order 1?', calls(call('failed')), said(sentence('toolFailed', 'es'))];
     expect(await next([...offered, 'sí, por favor'], { language: 'es' })).toEqual(REQUESTED);
-    expect(await next([...offered, 'no, gracias'], { language: 'es' })).toEqual(reply(sentence('allRight', 'es')));
-    expect(await next([...offered, 'cancelar mi pedido 77'], { language: 'es' })).toEqual(callOf('cancel_order', { order_id: '77' }));
+    expect(await next([...offered, 'no, gracias'], { language: 'es' })).toEqual(
+      reply(sentence('allRight', 'es')),
+    );
+    expect(await next([...offered, 'cancelar mi pedido 77'], { language: 'es' })).toEqual(
+      callOf('cancel_order', { order_id: '77' }),
+    );
   });
 });
 
 describe('filling arguments', () => {
-  it.each<[string, JsonObject, string, unknown, { name?: string; language?: Language; required?: boolean }?]>([
+  it.each<
+    [
+      string,
+      JsonObject,
+      string,
+      unknown,
+      { name?: string; language?: Language; required?: boolean }?,
+    ]
+  >([
     ['enum', { enum: ['small', 'extra_large'] }, 'the Extra Large one', 'extra_large'],
     ['enum, accents', { enum: ['Córdoba', 'Rosario'] }, 'en cordoba', 'Córdoba'],
     ['enum, several', { enum: ['red', 'blue'] }, 'red or blue', undefined],
     ['enum, longer name', { enum: ['large', 'extra large'] }, 'extra large', 'extra large'],
     ['enum of one', { enum: ['web'] }, '', 'web'],
     ['const', { const: 7 }, '', 7],
-    ['array of enum', { type: 'array', items: { enum: ['red', 'blue', 'green'] } }, 'blue and red', ['blue', 'red']],
+    [
+      'array of enum',
+      { type: 'array', items: { enum: ['red', 'blue', 'green'] } },
+      'blue and red',
+      ['blue', 'red'],
+    ],
     ['boolean', { type: 'boolean' }, 'with gift wrap', true, { name: 'gift_wrap' }],
-    ['boolean, not', { type: 'boolean' }, 'without gift wrap', false, { name: 'gift_wrap', required: false }],
+    [
+      'boolean, not',
+      { type: 'boolean' },
+      'without gift wrap',
+      false,
+      { name: 'gift_wrap', required: false },
+    ],
     ['integer', { type: 'integer' }, '12', 12],
     ['integer, thousands', { type: 'integer' }, '1.234', 1234],
     ['integer, no fraction', { type: 'integer' }, '12.5', undefined],
@@ -308,100 +644,274 @@ describe('filling arguments', () => {
     ['number, es decimal', { type: 'number' }, '1,234', 1.234, { language: 'es' }],
     ['number, negative', { type: 'number' }, 'minus: -5', -5],
     ['number, range is none', { type: 'number' }, '3-5', undefined],
-    ['email', { type: 'string', format: 'email' }, 'write to ana.b+c@example.com.', 'ana.b+c@example.com'],
-    ['uri', { type: 'string', format: 'uri' }, 'see https://example.com/a?b=1.', 'https://example.com/a?b=1'],
-    ['uuid', { type: 'string', format: 'uuid' }, '123e4567-e89b-42d3-a456-426614174000', '123e4567-e89b-42d3-a456-426614174000'],
+    [
+      'email',
+      { type: 'string', format: 'email' },
+      'write to ana.b+c@example.com.',
+      'ana.b+c@example.com',
+    ],
+    [
+      'uri',
+      { type: 'string', format: 'uri' },
+      'see https://example.com/a?b=1.',
+      'https://example.com/a?b=1',
+    ],
+    [
+      'uuid',
+      { type: 'string', format: 'uuid' },
+      '123e4567-e89b-42d3-a456-426614174000',
+      '123e4567-e89b-42d3-a456-426614174000',
+    ],
     ['date', { type: 'string', format: 'date' }, '2026-12-31', '2026-12-31'],
     ['date, day first', { type: 'string', format: 'date' }, '31/12/2026', '2026-12-31'],
-    ['date, es', { type: 'string', format: 'date' }, '03/04/2027', '2027-04-03', { language: 'es' }],
+    [
+      'date, es',
+      { type: 'string', format: 'date' },
+      '03/04/2027',
+      '2027-04-03',
+      { language: 'es' },
+    ],
     ['date, en ambiguous', { type: 'string', format: 'date' }, '03/04/2027', undefined],
     ['date, impossible', { type: 'string', format: 'date' }, '2026-02-31', undefined],
     ['date, tomorrow', { type: 'string', format: 'date' }, 'tomorrow', '2026-11-22'],
-    ['date, mañana', { type: 'string', format: 'date' }, 'mañana por la mañana', '2026-11-22', { language: 'es' }],
-    ['date, la mañana', { type: 'string', format: 'date' }, 'por la mañana', undefined, { language: 'es' }],
-    ['date, amanhã', { type: 'string', format: 'date' }, 'depois de amanhã', '2026-11-23', { language: 'pt' }],
+    [
+      'date, mañana',
+      { type: 'string', format: 'date' },
+      'mañana por la mañana',
+      '2026-11-22',
+      { language: 'es' },
+    ],
+    [
+      'date, la mañana',
+      { type: 'string', format: 'date' },
+      'por la mañana',
+      undefined,
+      { language: 'es' },
+    ],
+    [
+      'date, amanhã',
+      { type: 'string', format: 'date' },
+      'depois de amanhã',
+      '2026-11-23',
+      { language: 'pt' },
+    ],
     ['date, today', { type: 'string', format: 'date' }, 'hoy', '2026-11-21'],
-    ['date, month', { type: 'string', format: 'date' }, '5 de enero', '2027-01-05', { language: 'es' }],
+    [
+      'date, month',
+      { type: 'string', format: 'date' },
+      '5 de enero',
+      '2027-01-05',
+      { language: 'es' },
+    ],
     ['date, friday', { type: 'string', format: 'date' }, 'on Friday', '2026-11-27'],
     ['clock', { type: 'string' }, 'at 7pm', '19:00', { name: 'time' }],
     ['clock, es', { type: 'string' }, 'a las 8 de la noche', '20:00', { name: 'hora' }],
     ['pattern', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'my code is AB1234, ok', 'AB1234'],
     ['pattern, lower case', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'ab1234', 'AB1234'],
-    ['pattern, inside a longer code', { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' }, 'AB12345', undefined],
+    [
+      'pattern, inside a longer code',
+      { type: 'string', pattern: '^[A-Z]{2}\\d{4}$' },
+      'AB12345',
+      undefined,
+    ],
     ['code', { type: 'string' }, 'mi pedido es el #A-99', 'A-99', { name: 'pedido' }],
-    ['code beside its name', { type: 'string' }, 'I have 250 euros and my order is 7788', '7788', { name: 'order_number' }],
+    [
+      'code beside its name',
+      { type: 'string' },
+      'I have 250 euros and my order is 7788',
+      '7788',
+      { name: 'order_number' },
+    ],
     ['code, none', { type: 'string' }, 'my thing', undefined, { name: 'tracking' }],
-    ['free text', { type: 'string' }, 'something nice', 'lookup: something nice', { name: 'query' }],
-    ['optional free text', { type: 'string' }, 'something nice', undefined, { name: 'query', required: false }],
+    [
+      'free text',
+      { type: 'string' },
+      'something nice',
+      'lookup: something nice',
+      { name: 'query' },
+    ],
+    [
+      'optional free text',
+      { type: 'string' },
+      'something nice',
+      undefined,
+      { name: 'query', required: false },
+    ],
     ['name', { type: 'string' }, 'me llamo Ana Paz', 'Ana Paz', { name: 'customer_name' }],
     ['default', { type: 'string', default: 'x' }, 'nothing', 'x', { name: 'city' }],
-  ])('%s', async (_, argument, message, value, setting = {}) => expect(await filled(argument, message, setting)).toEqual(value));
+  ])('%s', async (_, argument, message, value, setting = {}) =>
+    expect(await filled(argument, message, setting)).toEqual(value),
+  );
 
   it('a date and a time make a moment, with an offset', async () => {
-    expect(await filled({ type: 'string', format: 'date-time' }, '31/12/2026 at 15:30')).toMatch(/^2026-12-31T15:30:00[+-]\d\d:\d\d$/);
-    expect(await filled({ type: 'string', format: 'date-time' }, '2026-12-31T15:30:00Z')).toBe('2026-12-31T15:30:00Z');
-  });
-
-  it('gives each value to the argument beside it, and none to two', async () => {
-    const lookup = tool('lookup', '', schema({ children: { type: 'integer' }, adults: { type: 'integer' }, from: { type: 'string', format: 'date' }, to: { type: 'string', format: 'date' } }));
-    expect(await next(['lookup 2 adults and 3 children, 1/12/2026 to 13/12/2026'], { tools: [lookup], language: 'es' })).toEqual(
-      callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }),
+    expect(await filled({ type: 'string', format: 'date-time' }, '31/12/2026 at 15:30')).toMatch(
+      /^2026-12-31T15:30:00[+-]\d\d:\d\d$/,
+    );
+    expect(await filled({ type: 'string', format: 'date-time' }, '2026-12-31T15:30:00Z')).toBe(
+      '2026-12-31T15:30:00Z',
     );
   });
 
+  it('gives each value to the argument beside it, and none to two', async () => {
+    const lookup = tool(
+      'lookup',
+      '',
+      schema({
+        children: { type: 'integer' },
+        adults: { type: 'integer' },
+        from: { type: 'string', format: 'date' },
+        to: { type: 'string', format: 'date' },
+      }),
+    );
+    expect(
+      await next(['lookup 2 adults and 3 children, 1/12/2026 to 13/12/2026'], {
+        tools: [lookup],
+        language: 'es',
+      }),
+    ).toEqual(callOf('lookup', { children: 3, adults: 2, from: '2026-12-01', to: '2026-12-13' }));
+  });
+
   it('fills the required properties of an object, and follows local references', async () => {
-    const lookup = tool('lookup', '', schema({ box: { $ref: '#/$defs/box' }, loop: { $ref: '#/properties/loop' } }, ['box'], {
-      $defs: { box: schema({ size: { enum: ['small', 'big'] }, count: { type: 'integer' }, note: { type: 'string' } }, ['size', 'count']) },
-    }));
-    expect(await next(['lookup 3 big'], { tools: [lookup] })).toEqual(callOf('lookup', { box: { size: 'big', count: 3 } }));
+    const lookup = tool(
+      'lookup',
+      '',
+      schema({ box: { $ref: '#/$defs/box' }, loop: { $ref: '#/properties/loop' } }, ['box'], {
+        $defs: {
+          box: schema(
+            {
+              size: { enum: ['small', 'big'] },
+              count: { type: 'integer' },
+              note: { type: 'string' },
+            },
+            ['size', 'count'],
+          ),
+        },
+      }),
+    );
+    expect(await next(['lookup 3 big'], { tools: [lookup] })).toEqual(
+      callOf('lookup', { box: { size: 'big', count: 3 } }),
+    );
     expect(await next(['lookup 3'], { tools: [lookup] })).toEqual(ask('Size (small, big)'));
   });
 });
 
 describe('asking for what is missing', () => {
   it.each<[string, (HistoryItem | string)[], Step]>([
-    ['the answer completes the call', ['where is my order?', asking(), 'AB123'], callOf('track_order', { order_id: 'AB123' })],
-    ['behind a greeting, in another language', ['cancel my order', said(`Hi!\n\n${sentence('askForArgument', 'pt', { what: 'Order number' })}`), '7'], callOf('cancel_order', { order_id: '7' })],
+    [
+      'the answer completes the call',
+      ['where is my order?', asking(), 'AB123'],
+      callOf('track_order', { order_id: 'AB123' }),
+    ],
+    [
+      'behind a greeting, in another language',
+      [
+        'cancel my order',
+        said(`Hi!\n\n${sentence('askForArgument', 'pt', { what: 'Order number' })}`),
+        '7',
+      ],
+      callOf('cancel_order', { order_id: '7' }),
+    ],
     ['asks again', ['where is my order?', asking(), 'hmm'], ask('Order number')],
-    ['hands over after two failed tries', ['where is my order?', asking(), 'hmm', asking(), 'no idea'], UNKNOWN],
-    ['the second try counts', ['where is my order?', asking(), 'hmm', asking(), 'AB123'], callOf('track_order', { order_id: 'AB123' })],
-    ['the customer asks for something else', ['where is my order?', asking(), 'what are your opening hours?'], callOf('opening_hours', {})],
-    ['the customer changes their mind', ['where is my order?', asking(), 'never mind'], reply(sentence('allRight', 'en'))],
-    ['an older question is over', ['where is my order?', asking(), 'AB1', calls(call('succeeded')), said('Here'), 'AB2'], UNKNOWN],
-    ['a question of the team is not ours', ['where is my order?', { type: 'reply', from: 'team', text: sentence('askForArgument', 'en', { what: 'Order number' }) }, 'AB1'], UNKNOWN],
+    [
+      'hands over after two failed tries',
+      ['where is my order?', asking(), 'hmm', asking(), 'no idea'],
+      UNKNOWN,
+    ],
+    [
+      'the second try counts',
+      ['where is my order?', asking(), 'hmm', asking(), 'AB123'],
+      callOf('track_order', { order_id: 'AB123' }),
+    ],
+    [
+      'the customer asks for something else',
+      ['where is my order?', asking(), 'what are your opening hours?'],
+      callOf('opening_hours', {}),
+    ],
+    [
+      'the customer changes their mind',
+      ['where is my order?', asking(), 'never mind'],
+      reply(sentence('allRight', 'en')),
+    ],
+    [
+      'an older question is over',
+      ['where is my order?', asking(), 'AB1', calls(call('succeeded')), said('Here'), 'AB2'],
+      UNKNOWN,
+    ],
+    [
+      'a question of the team is not ours',
+      [
+        'where is my order?',
+        {
+          type: 'reply',
+          from: 'team',
+          text: sentence('askForArgument', 'en', { what: 'Order number' }),
+        },
+        'AB1',
+      ],
+      UNKNOWN,
+    ],
   ])('%s', async (_, history, step) => expect(await next(history)).toEqual(step));
 
   it('goes from one missing argument to the next, and keeps what came before', async () => {
     const history: (HistoryItem | string)[] = ['reservar una mesa mañana'];
-    for (const [question, answer] of [['Time (15:30)', '19:30'], ['How many people', 'somos 4']] as const) {
+    for (const [question, answer] of [
+      ['Time (15:30)', '19:30'],
+      ['How many people', 'somos 4'],
+    ] as const) {
       expect(await next(history, { language: 'es' })).toEqual(ask(question, 'es'));
       history.push(said(sentence('askForArgument', 'es', { what: question })), answer);
     }
-    expect(await next(history, { language: 'es' })).toMatchObject({ calls: [{ arguments: { date: '2026-11-22', time: expect.stringMatching(/^19:30:00/), people: 4 } }] });
+    expect(await next(history, { language: 'es' })).toMatchObject({
+      calls: [
+        { arguments: { date: '2026-11-22', time: expect.stringMatching(/^19:30:00/), people: 4 } },
+      ],
+    });
   });
 
   it('takes the whole answer where any text will do', async () => {
-    const weather = tool('weather', 'Weather forecast', schema({ city: { type: 'string', maxLength: 30 } }));
+    const weather = tool(
+      'weather',
+      'Weather forecast',
+      schema({ city: { type: 'string', maxLength: 30 } }),
+    );
     expect(await next(['weather'], { tools: [weather] })).toEqual(ask('City'));
-    expect(await next(['weather', said(sentence('askForArgument', 'en', { what: 'City' })), 'Buenos Aires'], { tools: [weather] })).toEqual(callOf('weather', { city: 'Buenos Aires' }));
-    expect(await next(['weather', said(sentence('askForArgument', 'en', { what: 'City' })), "I don't know"], { tools: [weather] })).toEqual(ask('City'));
+    expect(
+      await next(
+        ['weather', said(sentence('askForArgument', 'en', { what: 'City' })), 'Buenos Aires'],
+        { tools: [weather] },
+      ),
+    ).toEqual(callOf('weather', { city: 'Buenos Aires' }));
+    expect(
+      await next(
+        ['weather', said(sentence('askForArgument', 'en', { what: 'City' })), "I don't know"],
+        { tools: [weather] },
+      ),
+    ).toEqual(ask('City'));
   });
 
   it('reads yes and no as the answer to a yes-or-no question', async () => {
     const wrap = tool('wrap', 'Wraps', schema({ gift: { type: 'boolean' } }));
     const question = said(sentence('askForArgument', 'es', { what: 'Gift (sí / no)' }));
-    expect(await next(['wrap', question, 'sí'], { tools: [wrap], language: 'es' })).toEqual(callOf('wrap', { gift: true }));
-    expect(await next(['wrap', question, 'no'], { tools: [wrap], language: 'es' })).toEqual(callOf('wrap', { gift: false }));
+    expect(await next(['wrap', question, 'sí'], { tools: [wrap], language: 'es' })).toEqual(
+      callOf('wrap', { gift: true }),
+    );
+    expect(await next(['wrap', question, 'no'], { tools: [wrap], language: 'es' })).toEqual(
+      callOf('wrap', { gift: false }),
+    );
   });
 
   it('asks again for what the service refused, twice at most', async () => {
     const refused = calls(call('invalid', 'arguments/order_id must match the pattern'));
     const refusedTwice = ['where is my order 1?', refused, asking(), '2', refused];
     expect(await next(['where is my order 1?', refused])).toEqual(ask('Order number'));
-    expect(await next(['where is my order 1?', refused, asking(), '2'])).toEqual(callOf('track_order', { order_id: '2' }));
+    expect(await next(['where is my order 1?', refused, asking(), '2'])).toEqual(
+      callOf('track_order', { order_id: '2' }),
+    );
     expect(await next(refusedTwice)).toEqual(ask('Order number'));
     expect(await next([...refusedTwice, asking(), '3', refused])).toEqual(UNKNOWN);
-    expect(await next(['where is my order 1?', calls(call('invalid', 'something is wrong'))])).toEqual(UNKNOWN);
+    expect(
+      await next(['where is my order 1?', calls(call('invalid', 'something is wrong'))]),
+    ).toEqual(UNKNOWN);
   });
 });
 
@@ -412,8 +922,16 @@ describe('after tool calls', () => {
     ['succeeded', '"It ships today"', 'It ships today'],
     ['succeeded', '{"id":7,"message":"Arrives Monday"}', 'Arrives Monday'],
     ['succeeded', '[{"json":{"output":"{\\"answer\\":\\"deep\\"}"}}]', 'deep'],
-    ['succeeded', '{"order_id":"A1","eta":null,"isPaid":true,"total":12.5,"tags":["a","b"]}', result('Order id: A1\nIs Paid: yes\nTotal: 12.5\nTags: a, b')],
-    ['succeeded', '[{"name":"Red","price":5},{"name":"Blue","price":7}]', result('- Name: Red, Price: 5\n- Name: Blue, Price: 7')],
+    [
+      'succeeded',
+      '{"order_id":"A1","eta":null,"isPaid":true,"total":12.5,"tags":["a","b"]}',
+      result('Order id: A1\nIs Paid: yes\nTotal: 12.5\nTags: a, b'),
+    ],
+    [
+      'succeeded',
+      '[{"name":"Red","price":5},{"name":"Blue","price":7}]',
+      result('- Name: Red, Price: 5\n- Name: Blue, Price: 7'),
+    ],
     ['succeeded', '[1,2,3,4,5,6,7]', result('- 1\n- 2\n- 3\n- 4\n- 5\nAnd 2 more.')],
     ['succeeded', '{"ok":true}', sentence('toolDone', 'en')],
     ['succeeded', '[{"json":{"success":true,"error":null}}]', sentence('toolDone', 'en')],
@@ -436,64 +954,146 @@ describe('after tool calls', () => {
     ['expired', '', sentence('approvalExpired', 'en')],
   ])('%s %s', async (status, outcome, text) => {
     expect(await next(['order?', calls(call(status, outcome))])).toEqual(reply(text));
-    expect(await next(['order?', calls(call('pending_approval')), said('…'), late(call(status, outcome))])).toEqual(reply(text));
+    expect(
+      await next([
+        'order?',
+        calls(call('pending_approval')),
+        said('…'),
+        late(call(status, outcome)),
+      ]),
+    ).toEqual(reply(text));
   });
 
-  it.each(['"' + 'x'.repeat(5000) + '"', JSON.stringify(Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`k${i}`, '😀'.repeat(200)]))), '['.repeat(4000) + ']'.repeat(4000), '{"a":'.repeat(1000) + '1' + '}'.repeat(1000)])(
-    'a hostile result stays short and no JSON (%#)',
-    async (outcome) => {
-      const step = await next(['order?', calls(call('succeeded', outcome))]);
-      expect(step.type === 'reply' && step.text.length <= 1_000 && step.text.isWellFormed() && !/[{[]/.test(step.text)).toBe(true);
-    },
-  );
+  it.each([
+    '"' + 'x'.repeat(5000) + '"',
+    JSON.stringify(
+      Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`k${i}`, '😀'.repeat(200)])),
+    ),
+    '['.repeat(4000) + ']'.repeat(4000),
+    '{"a":'.repeat(1000) + '1' + '}'.repeat(1000),
+  ])('a hostile result stays short and no JSON (%#)', async (outcome) => {
+    const step = await next(['order?', calls(call('succeeded', outcome))]);
+    expect(
+      step.type === 'reply' &&
+        step.text.length <= 1_000 &&
+        step.text.isWellFormed() &&
+        !/[{[]/.test(step.text),
+    ).toBe(true);
+  });
 
   it('a late result replaces what was known of its call', async () => {
-    expect(await next(['order?', calls(call('pending_approval')), late(call('succeeded', '"Here"'))])).toEqual(reply('Here'));
+    expect(
+      await next(['order?', calls(call('pending_approval')), late(call('succeeded', '"Here"'))]),
+    ).toEqual(reply('Here'));
   });
 
   it('a result that a message of the customer overtook is still told', async () => {
     const overtaken = ['order 1?', calls(call('succeeded', '"Here"'))];
-    expect(await next([...overtaken, '??'])).toEqual(reply(`Here\n\n${sentence('howCanIHelp', 'en')}`));
+    expect(await next([...overtaken, '??'])).toEqual(
+      reply(`Here\n\n${sentence('howCanIHelp', 'en')}`),
+    );
     expect(await next([said('…'), ...overtaken, 'and so?'])).toEqual(reply('Here'));
-    expect(await next([...overtaken, 'I want a person'])).toEqual({ ...REQUESTED, text: `Here\n\n${sentence('handOverOnRequest', 'en')}` });
+    expect(await next([...overtaken, 'I want a person'])).toEqual({
+      ...REQUESTED,
+      text: `Here\n\n${sentence('handOverOnRequest', 'en')}`,
+    });
     expect(await next([...overtaken, 'opening hours?'])).toEqual(callOf('opening_hours', {}));
-    expect(await next([...overtaken, 'opening hours?', calls(call('succeeded', '"9 to 5"', { id: 'call_2' }))])).toEqual(reply('Here\n\n9 to 5'));
+    expect(
+      await next([
+        ...overtaken,
+        'opening hours?',
+        calls(call('succeeded', '"9 to 5"', { id: 'call_2' })),
+      ]),
+    ).toEqual(reply('Here\n\n9 to 5'));
   });
 });
 
 describe('hostile inputs take bounded time', () => {
-  const many = Array.from({ length: 100 }, (_, i) => tool(`lookup_${i}`, `word${i} alpha beta gamma `.repeat(300), schema({ ...ORDER_ID, q: { type: 'string', pattern: '(a+)+$' } })));
-  const kinds = ['date', 'email', 'url', 'phone', 'order_id', 'name', 'time'].map((name) => [name, { type: 'string' }] as const);
-  const demanding = tool('lookup', 'Looks up', schema({
-    ...Object.fromEntries(kinds),
-    amount: { type: 'number' },
-    moment: { type: 'string', format: 'date-time' },
-    p1: { type: 'string', pattern: '(a+)+$' },
-    p2: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
-    p3: { type: 'string', pattern: '(x{1,1000}){1,1000}' },
-    p4: { type: 'string', pattern: '(?=a)\\1[' },
-  }));
-  const pieces = ['a', 'abcdefgh ', 'a!', '1,1', '1 ', '1.', '1-', 'a@', '1/1/', 'http://', 'a.', '( ', '12:30 ', 'my name is ', 'mañana ', '1 de ', 'alpha beta ', '#', '-'];
+  const many = Array.from({ length: 100 }, (_, i) =>
+    tool(
+      `lookup_${i}`,
+      `word${i} alpha beta gamma `.repeat(300),
+      schema({ ...ORDER_ID, q: { type: 'string', pattern: '(a+)+$' } }),
+    ),
+  );
+  const kinds = ['date', 'email', 'url', 'phone', 'order_id', 'name', 'time'].map(
+    (name) => [name, { type: 'string' }] as const,
+  );
+  const demanding = tool(
+    'lookup',
+    'Looks up',
+    schema({
+      ...Object.fromEntries(kinds),
+      amount: { type: 'number' },
+      moment: { type: 'string', format: 'date-time' },
+      p1: { type: 'string', pattern: '(a+)+$' },
+      p2: { type: 'string', pattern: '^(([a-z])+.)+[A-Z]([a-z])+$' },
+      p3: { type: 'string', pattern: '(x{1,1000}){1,1000}' },
+      p4: { type: 'string', pattern: '(?=a)\\1[' },
+    }),
+  );
+  const pieces = [
+    'a',
+    'abcdefgh ',
+    'a!',
+    '1,1',
+    '1 ',
+    '1.',
+    '1-',
+    'a@',
+    '1/1/',
+    'http://',
+    'a.',
+    '( ',
+    '12:30 ',
+    'my name is ',
+    'mañana ',
+    '1 de ',
+    'alpha beta ',
+    '#',
+    '-',
+  ];
 
   it.each(pieces)('4,096 characters of "%s"', async (piece) => {
     const text = `lookup ${piece.repeat(4096)}`.slice(0, 4096);
     await next([text], { tools: many });
     await next([text], { tools: [demanding] });
-    await next([text, said(sentence('askForArgument', 'en', { what: 'Date (2026-12-31)' })), text], { tools: [demanding] });
+    await next(
+      [text, said(sentence('askForArgument', 'en', { what: 'Date (2026-12-31)' })), text],
+      { tools: [demanding] },
+    );
   });
 
   it('a long history', async () => {
-    const long = Array.from({ length: 2_000 }, (_, i) => [customer(`order ${i}`.repeat(50)), asking()]).flat();
+    const long = Array.from({ length: 2_000 }, (_, i) => [
+      customer(`order ${i}`.repeat(50)),
+      asking(),
+    ]).flat();
     expect(await next([...long, 'x'.repeat(4096)], { tools: many })).toEqual(UNKNOWN);
   });
 
   it('names that every object has', async () => {
-    const parameters = JSON.parse('{"type":"object","properties":{"__proto__":{"enum":["red","blue"]},"constructor":{"type":"integer"}},"required":["__proto__","constructor"]}') as JsonObject;
-    const step = await next(['constructor red 5 toString valueOf hasOwnProperty'], { tools: [tool('constructor', 'toString __proto__ valueOf hasOwnProperty', parameters)] });
-    expect(step.type === 'tool_calls' && JSON.stringify(step.calls[0]!.arguments)).toBe('{"__proto__":"red","constructor":5}');
+    const parameters = JSON.parse(
+      '{"type":"object","properties":{"__proto__":{"enum":["red","blue"]},"constructor":{"type":"integer"}},"required":["__proto__","constructor"]}',
+    ) as JsonObject;
+    const step = await next(['constructor red 5 toString valueOf hasOwnProperty'], {
+      tools: [tool('constructor', 'toString __proto__ valueOf hasOwnProperty', parameters)],
+    });
+    expect(step.type === 'tool_calls' && JSON.stringify(step.calls[0]!.arguments)).toBe(
+      '{"__proto__":"red","constructor":5}',
+    );
   });
 
-  it.each<JsonObject>([{}, { type: 'object' }, { properties: null, required: 'x' }, { $ref: '#' }, { $ref: '#/%zz/~' }, { type: 'object', properties: {}, required: [1, null] }])('parameters that ask for nothing: %j', async (parameters) => {
-    expect(await next(['opening hours'], { tools: [tool('opening_hours', '', parameters)] })).toEqual(callOf('opening_hours', {}));
+  it.each<JsonObject>([
+    {},
+    { type: 'object' },
+    { properties: null, required: 'x' },
+    { $ref: '#' },
+    { $ref: '#/%zz/~' },
+    { type: 'object', properties: {}, required: [1, null] },
+  ])('parameters that ask for nothing: %j', async (parameters) => {
+    expect(
+      await next(['opening hours'], { tools: [tool('opening_hours', '', parameters)] }),
+    ).toEqual(callOf('opening_hours', {}));
   });
 });

@@ -51,22 +51,44 @@ const SHORT_TEXTS: readonly (readonly [string, Language])[] = [
 ];
 
 describe('detectLanguage', () => {
-  it.each(SHORT_TEXTS)('%s → %s', (text, language) => expect(detectLanguage([text], LANGUAGES)).toBe(language));
+  it.each(SHORT_TEXTS)('%s → %s', (text, language) =>
+    expect(detectLanguage([text], LANGUAGES)).toBe(language),
+  );
 
-  it.each([[[]], [['']], [['1234']], [['👍']], [['AB-123', 'ok']]])('%j says nothing: the first working language', (texts) => {
-    expect(detectLanguage(texts, ['pt', 'en', 'es'])).toBe('pt');
-    expect(detectLanguage(texts, ['es', 'en', 'pt'])).toBe('es');
-  });
+  it.each([[[]], [['']], [['1234']], [['👍']], [['AB-123', 'ok']]])(
+    '%j says nothing: the first working language',
+    (texts) => {
+      expect(detectLanguage(texts, ['pt', 'en', 'es'])).toBe('pt');
+      expect(detectLanguage(texts, ['es', 'en', 'pt'])).toBe('es');
+    },
+  );
 
-  it('chooses among the working languages only', () => expect(detectLanguage(['quiero saber cuando abre'], ['en', 'pt'])).toBe('pt'));
+  it('chooses among the working languages only', () =>
+    expect(detectLanguage(['quiero saber cuando abre'], ['en', 'pt'])).toBe('pt'));
 
-  it('follows the newest text', () => expect(detectLanguage(['hola, necesito ayuda con mi pedido', 'sorry, do you speak English?'], LANGUAGES)).toBe('en'));
+  it('follows the newest text', () =>
+    expect(
+      detectLanguage(
+        ['hola, necesito ayuda con mi pedido', 'sorry, do you speak English?'],
+        LANGUAGES,
+      ),
+    ).toBe('en'));
 
-  it('asks the older texts where the newest says nothing', () => expect(detectLanguage(['onde está meu pedido?', '12345'], LANGUAGES)).toBe('pt'));
+  it('asks the older texts where the newest says nothing', () =>
+    expect(detectLanguage(['onde está meu pedido?', '12345'], LANGUAGES)).toBe('pt'));
 
-  it.each(['a '.repeat(2048), 'ing'.repeat(1365), "'".repeat(4096), 'ção'.repeat(1365), 'a'.repeat(4096)])('takes bounded time for a hostile text (%#)', (text) => {
+  it.each([
+    'a '.repeat(2048),
+    'ing'.repeat(1365),
+    "'".repeat(4096),
+    'ção'.repeat(1365),
+    'a'.repeat(4096),
+  ])('takes bounded time for a hostile text (%#)', (text) => {
     const start = performance.now();
-    detectLanguage(Array.from({ length: 20 }, () => text), LANGUAGES);
+    detectLanguage(
+      Array.from({ length: 20 }, () => text),
+      LANGUAGES,
+    );
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -1,9 +1,29 @@
 // A model that fails, closes or qualifies; and what of a contact it gets to see.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { badRequest, choice, contentFilter, emptyChoices, hang, httpError, passingError, raw, refusal, text, toolCalls, truncatedBody } from '../../helpers/modelServer.ts';
+import {
+  badRequest,
+  choice,
+  contentFilter,
+  emptyChoices,
+  hang,
+  httpError,
+  passingError,
+  raw,
+  refusal,
+  text,
+  toolCalls,
+  truncatedBody,
+} from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { answers, inTurn, resultsIn, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import {
+  answers,
+  inTurn,
+  resultsIn,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 const SORRY = {
   en: 'Sorry, something went wrong on our side. A person will follow up and write to you here.',
@@ -22,7 +42,11 @@ describe('a model that fails', () => {
     ['never answers', hang(), /did not answer within 2\.5 s/],
     ['is out of quota for ever', passingError(429), /429/],
     ['fails with 500', passingError(500), /failed \(500\)/],
-    ['refuses the request', badRequest('no such parameter'), /refused the request \(400\): no such parameter/],
+    [
+      'refuses the request',
+      badRequest('no such parameter'),
+      /refused the request \(400\): no such parameter/,
+    ],
     ['refuses to answer', refusal(), /refused to answer/],
     ['is filtered', contentFilter(), /content filter/],
     ['answers garbage', raw('<html>hello</html>', 'text/html'), /not JSON/],
@@ -30,15 +54,21 @@ describe('a model that fails', () => {
     ['makes no choice', emptyChoices(), /without any choice/],
     ['says nothing', text('   '), /empty answer/],
     ['hangs up', truncatedBody(), /./],
-  ])('%s: a person gets the conversation, the customer a plain sentence, the team the reason', async (_what, reply, reason) => {
-    agent.model.answerBy(() => reply);
-    const talk = await agent.talk('¿dónde está mi pedido?');
-    expect(await talk.reply()).toBe(SORRY.es);
-    const { status, handover } = await talk.record();
-    expect({ status, reason: handover.reason }).toEqual({ status: 'awaiting_human', reason: 'agent_error' });
-    expect(handover.note).toMatch(reason);
-    expect(await talk.replies()).toHaveLength(1);
-  });
+  ])(
+    '%s: a person gets the conversation, the customer a plain sentence, the team the reason',
+    async (_what, reply, reason) => {
+      agent.model.answerBy(() => reply);
+      const talk = await agent.talk('¿dónde está mi pedido?');
+      expect(await talk.reply()).toBe(SORRY.es);
+      const { status, handover } = await talk.record();
+      expect({ status, reason: handover.reason }).toEqual({
+        status: 'awaiting_human',
+        reason: 'agent_error',
+      });
+      expect(handover.note).toMatch(reason);
+      expect(await talk.replies()).toHaveLength(1);
+    },
+  );
 
   it('recovers from an error that passes', async () => {
     agent.model.answerBy(inTurn(passingError(503), passingError(429), text('Here I am.')));
@@ -47,8 +77,12 @@ describe('a model that fails', () => {
 
   it('shows the key to nobody when the server repeats it', async () => {
     const from = agent.log.length;
-    agent.model.answerBy(({ headers }) => httpError(400, `bad request with ${headers.authorization}, written by maria@example.com`));
-    const talk = await agent.talk('hello, my address is maria@example.com', { email: 'maria@example.com' });
+    agent.model.answerBy(({ headers }) =>
+      httpError(400, `bad request with ${headers.authorization}, written by maria@example.com`),
+    );
+    const talk = await agent.talk('hello, my address is maria@example.com', {
+      email: 'maria@example.com',
+    });
     await talk.reply();
     const { handover } = await talk.record();
     expect(handover.note).toContain('[key]');
@@ -67,7 +101,8 @@ describe('a model that closes and qualifies', () => {
   beforeAll(async () => {
     receiver = await startEventReceiver();
     agent = await startAgentService({ ca: receiver.ca });
-    for (const event of ['conversation.closed', 'conversation.qualified', 'message.sent'] as const) await receiver.subscribe(agent.service, event);
+    for (const event of ['conversation.closed', 'conversation.qualified', 'message.sent'] as const)
+      await receiver.subscribe(agent.service, event);
     await agent.tool('find_stock');
   });
   beforeEach(() => agent.reset());
@@ -75,17 +110,31 @@ describe('a model that closes and qualifies', () => {
     await agent?.close();
     await receiver?.close();
   });
-  const eventOf = ({ id }: Talk, event: string) => waitFor(event, () => receiver.payloads(event).find(({ conversation }) => conversation.id === id));
+  const eventOf = ({ id }: Talk, event: string) =>
+    waitFor(event, () =>
+      receiver.payloads(event).find(({ conversation }) => conversation.id === id),
+    );
   const qualify = { name: 'mark-qualified' };
 
   it('closes with its verdict and summary after its last words', async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'close-conversation', arguments: { verdict: 'goal_reached', summary: 'Bought a lamp.', message: 'Goodbye!' } })));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls({
+          name: 'close-conversation',
+          arguments: { verdict: 'goal_reached', summary: 'Bought a lamp.', message: 'Goodbye!' },
+        }),
+      ),
+    );
     const talk = await agent.talk('thanks, that was all');
     expect(await talk.reply()).toBe('Goodbye!');
     const closed = await eventOf(talk, 'conversation.closed');
     expect(closed).toMatchObject({
       conversation: { status: 'closed', message_count: 2 },
-      outcome: { verdict: 'goal_reached', summary: 'Bought a lamp.', closed_by: { type: 'agent', name: 'Assistant' } },
+      outcome: {
+        verdict: 'goal_reached',
+        summary: 'Bought a lamp.',
+        closed_by: { type: 'agent', name: 'Assistant' },
+      },
     });
     expect((await eventOf(talk, 'message.sent')).conversation.status).toBe('ai_active');
     const next = await talk.customer.write('one more');
@@ -96,7 +145,10 @@ describe('a model that closes and qualifies', () => {
     agent.model.answerBy(inTurn(toolCalls([qualify], 'Great!')));
     const talk = await agent.talk('I want to buy a hundred');
     await talk.reply();
-    expect(await eventOf(talk, 'conversation.qualified')).toMatchObject({ funnel: { stage: 'qualified', previous_stage: 'new' }, conversation: { funnel_stage: 'qualified' } });
+    expect(await eventOf(talk, 'conversation.qualified')).toMatchObject({
+      funnel: { stage: 'qualified', previous_stage: 'new' },
+      conversation: { funnel_stage: 'qualified' },
+    });
     await talk.write('really');
     await talk.reply(2);
     await agent.service.api.patch(talk.path, { funnel_stage: 'customer' });
@@ -109,7 +161,11 @@ describe('a model that closes and qualifies', () => {
     expect(await talk.record()).toMatchObject({ funnel_stage: 'lost' });
     await talk.act('close');
     await eventOf(talk, 'conversation.closed');
-    expect(receiver.payloads('conversation.qualified').filter(({ conversation }) => conversation.id === talk.id)).toHaveLength(1);
+    expect(
+      receiver
+        .payloads('conversation.qualified')
+        .filter(({ conversation }) => conversation.id === talk.id),
+    ).toHaveLength(1);
   });
 
   it('qualifies beside a tool call too', async () => {
@@ -134,26 +190,44 @@ describe('what a model gets to see', () => {
   const EMAIL = 'maria@example.com';
   beforeAll(async () => {
     agent = await startAgentService();
-    await agent.tool('find_contact', { parameters: { type: 'object', properties: { phone: {}, email: {}, note: {} } } });
+    await agent.tool('find_contact', {
+      parameters: { type: 'object', properties: { phone: {}, email: {}, note: {} } },
+    });
   });
   beforeEach(() => agent.reset());
   afterEach(() => expect(agent.model.faults).toEqual([]));
   afterAll(() => agent?.close());
 
   it('is never the phone or the e-mail of the contact, in messages, names, arguments, results or errors', async () => {
-    const contact = { note: `call\n+54 9 11\n5555\t0134 or ${EMAIL}`, number: 5491155550134, list: [{ [EMAIL]: 'MARIA@example.com' }] };
+    const contact = {
+      note: `call\n+54 9 11\n5555\t0134 or ${EMAIL}`,
+      number: 5491155550134,
+      list: [{ [EMAIL]: 'MARIA@example.com' }],
+    };
     agent.tools.on('find_contact', answers(contact));
     agent.model.answerBy(
       inTurn(
-        toolCalls({ name: 'find_contact', arguments: { phone: 5491155550134, email: EMAIL, note: 'a\n+5491155550134' } }),
-        toolCalls({ name: 'find_contact', arguments: { note: '011 15 5555 0134', email: 'other@example.com' } }),
+        toolCalls({
+          name: 'find_contact',
+          arguments: { phone: 5491155550134, email: EMAIL, note: 'a\n+5491155550134' },
+        }),
+        toolCalls({
+          name: 'find_contact',
+          arguments: { note: '011 15 5555 0134', email: 'other@example.com' },
+        }),
         text(`I have ${EMAIL} on record.`),
         text('Bye.'),
       ),
     );
-    const talk = await agent.talk(`I am ${PHONE}, ${EMAIL}. Order 20391155.`, { name: `Maria ${EMAIL}`, phone: PHONE, email: EMAIL });
+    const talk = await agent.talk(`I am ${PHONE}, ${EMAIL}. Order 20391155.`, {
+      name: `Maria ${EMAIL}`,
+      phone: PHONE,
+      email: EMAIL,
+    });
     await talk.reply();
-    await agent.service.api.post(`${talk.path}/messages`, { text: `Team: we will write to ${EMAIL}.` });
+    await agent.service.api.post(`${talk.path}/messages`, {
+      text: `Team: we will write to ${EMAIL}.`,
+    });
     await talk.act('handback');
     await talk.write('ok');
     await talk.reply(2);
@@ -163,8 +237,16 @@ describe('what a model gets to see', () => {
     expect(seen).not.toMatch(/maria@example/i);
     expect(seen.replace(/\\[nt]|[^\d]/g, '')).not.toMatch(/5555\D*0134/);
     // The tool itself was given what the model wrote, and the record shows it masked.
-    expect(agent.tools.calls[0]!.arguments).toEqual({ phone: 5491155550134, email: EMAIL, note: 'a\n+5491155550134' });
-    const recorded = JSON.stringify(await talk.calls()) + JSON.stringify((await agent.service.api.get(`/api/tool-calls/${agent.tools.calls[0]!.tool_call_id}`)).body);
+    expect(agent.tools.calls[0]!.arguments).toEqual({
+      phone: 5491155550134,
+      email: EMAIL,
+      note: 'a\n+5491155550134',
+    });
+    const recorded =
+      JSON.stringify(await talk.calls()) +
+      JSON.stringify(
+        (await agent.service.api.get(`/api/tool-calls/${agent.tools.calls[0]!.tool_call_id}`)).body,
+      );
     expect(recorded).not.toMatch(/maria@example/i);
     expect(recorded).not.toMatch(/5555\D{0,4}0134/);
   });
@@ -175,17 +257,27 @@ describe('what a model gets to see', () => {
       name: 'with_secret',
       description: 'Looks.',
       kind: 'HTTP',
-      request_template: { method: 'POST', url: `http://127.0.0.1:${agent.tools.port}/with_secret`, headers: { authorization: 'Bearer {{secrets.TOKEN}}' }, body: { conversation_id: '{{conversation.id}}', tool: 'with_secret' } },
+      request_template: {
+        method: 'POST',
+        url: `http://127.0.0.1:${agent.tools.port}/with_secret`,
+        headers: { authorization: 'Bearer {{secrets.TOKEN}}' },
+        body: { conversation_id: '{{conversation.id}}', tool: 'with_secret' },
+      },
       secrets: { TOKEN: SECRET },
     });
     await agent.service.api.post(`/api/tools/${body.id}/go-live`, { arguments: {} });
-    await waitFor('it to go live', async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live');
+    await waitFor(
+      'it to go live',
+      async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live',
+    );
     agent.tools.on('with_secret', answers({ echo: `Bearer ${SECRET}` }));
     agent.model.answerBy(inTurn(toolCalls({ name: 'with_secret' }), text('Looked.')));
     const talk = await agent.talk('look');
     await talk.reply();
     expect(resultsIn(agent.asked()[1]!)).toHaveLength(1);
-    expect(JSON.stringify(agent.model.requests.map((request) => request.body))).not.toContain(SECRET);
+    expect(JSON.stringify(agent.model.requests.map((request) => request.body))).not.toContain(
+      SECRET,
+    );
     expect(JSON.stringify(await talk.calls()) + agent.log.join('')).not.toContain(SECRET);
   });
 
@@ -201,7 +293,9 @@ describe('what a model gets to see', () => {
     expect(Buffer.byteLength(result)).toBeGreaterThan(8 * 1024 - 8);
     expect(result).toMatch(/(é|🎉)… \(cut\)$/u);
     const [call] = await talk.calls();
-    expect((await agent.service.api.get(`/api/tool-calls/${call.tool_call_id}`)).body.result).toEqual({ big });
+    expect(
+      (await agent.service.api.get(`/api/tool-calls/${call.tool_call_id}`)).body.result,
+    ).toEqual({ big });
   });
 
   it('is text that no server stumbles over', async () => {

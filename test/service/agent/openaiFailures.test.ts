@@ -2,7 +2,18 @@
 import type { Socket } from 'node:net';
 import { pino } from 'pino';
 import { createOpenAiModel, ModelError } from '../../../service/src/agent/openaiModel.ts';
-import { hang, httpError, hugeBody, passingError, redirectTo, slowDrip, text, toolCalls, tooManyRequests, truncatedBody } from '../../helpers/modelServer.ts';
+import {
+  hang,
+  httpError,
+  hugeBody,
+  passingError,
+  redirectTo,
+  slowDrip,
+  text,
+  toolCalls,
+  tooManyRequests,
+  truncatedBody,
+} from '../../helpers/modelServer.ts';
 import { freePort } from '../../helpers/program.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { closeModels, failureOf, openModel, turnOf } from './openaiSupport.ts';
@@ -93,7 +104,9 @@ describe('another try', () => {
     const { server, next } = await openModel({ timeoutMs: 2_000 });
     server.answerWith(tooManyRequests(30));
     const startedAt = performance.now();
-    expect((await failureOf(next())).message).toBe("The model's server takes no more requests now (429): its rate limit or the account's quota is reached: Rate limit reached");
+    expect((await failureOf(next())).message).toBe(
+      "The model's server takes no more requests now (429): its rate limit or the account's quota is reached: Rate limit reached",
+    );
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(server.requests).toHaveLength(1);
   });
@@ -117,7 +130,9 @@ describe('the message names what to look at', () => {
   it('a key that is missing', async () => {
     faultsExpected = true;
     const { next } = await openModel({ apiKey: undefined });
-    expect((await failureOf(next())).message).toBe("The model's server asks for a key (401): set LLM_API_KEY.");
+    expect((await failureOf(next())).message).toBe(
+      "The model's server asks for a key (401): set LLM_API_KEY.",
+    );
   });
 
   it('a model that does not exist', async () => {
@@ -131,20 +146,34 @@ describe('the message names what to look at', () => {
   it('an address without /v1', async () => {
     faultsExpected = true;
     const { server } = await openModel();
-    const model = await createOpenAiModel({ baseUrl: server.url.replace('/v1', ''), apiKey: server.apiKey, model: server.model, timeoutMs: 1_000 });
-    expect((await failureOf(model.next(turnOf(), new AbortController().signal))).message).toContain('check LLM_MODEL ("test-model") and LLM_BASE_URL');
+    const model = await createOpenAiModel({
+      baseUrl: server.url.replace('/v1', ''),
+      apiKey: server.apiKey,
+      model: server.model,
+      timeoutMs: 1_000,
+    });
+    expect((await failureOf(model.next(turnOf(), new AbortController().signal))).message).toContain(
+      'check LLM_MODEL ("test-model") and LLM_BASE_URL',
+    );
   });
 
   it('a request that the server refuses, in its own words', async () => {
     const { server, next } = await openModel();
     server.answerWith(httpError(400, `test-model does not\n support tools. ${'x'.repeat(1000)}`));
     const { message } = await failureOf(next());
-    expect(message).toContain("The model's server refused the request (400): test-model does not support tools.");
+    expect(message).toContain(
+      "The model's server refused the request (400): test-model does not support tools.",
+    );
     expect(message.length).toBeLessThan(300);
   });
 
   it('nobody there', async () => {
-    const model = await createOpenAiModel({ baseUrl: `http://127.0.0.1:${await freePort()}/v1`, apiKey: undefined, model: 'm', timeoutMs: 10_000 });
+    const model = await createOpenAiModel({
+      baseUrl: `http://127.0.0.1:${await freePort()}/v1`,
+      apiKey: undefined,
+      model: 'm',
+      timeoutMs: 10_000,
+    });
     expect((await failureOf(model.next(turnOf(), new AbortController().signal))).message).toBe(
       '127.0.0.1 refused the connection: nothing listens there. LLM_BASE_URL says where the model is.',
     );
@@ -153,7 +182,9 @@ describe('the message names what to look at', () => {
   it('a connection that ends in the middle of the answer', async () => {
     const { server, next } = await openModel();
     server.answerWith(truncatedBody());
-    expect((await failureOf(next())).message).toBe('127.0.0.1 closed the connection before it had answered. LLM_BASE_URL says where the model is.');
+    expect((await failureOf(next())).message).toBe(
+      '127.0.0.1 closed the connection before it had answered. LLM_BASE_URL says where the model is.',
+    );
   });
 
   it.each([
@@ -161,12 +192,15 @@ describe('the message names what to look at', () => {
     ['http://user:hunter2@127.0.0.1/v1', undefined, 'LLM_BASE_URL'],
     ['http://127.0.0.1/v1', 'sk-with\nnewline', 'LLM_API_KEY'],
     ['http://127.0.0.1/v1', '', 'LLM_API_KEY'],
-  ])('settings that cannot work (%s, %j), when the model is made', async (baseUrl, apiKey, setting) => {
-    const making = createOpenAiModel({ baseUrl, apiKey, model: 'm', timeoutMs: 1_000 });
-    await expect(making).rejects.toThrow(ModelError);
-    await expect(making).rejects.toThrow(setting);
-    await expect(making).rejects.not.toThrow(/hunter2|newline/);
-  });
+  ])(
+    'settings that cannot work (%s, %j), when the model is made',
+    async (baseUrl, apiKey, setting) => {
+      const making = createOpenAiModel({ baseUrl, apiKey, model: 'm', timeoutMs: 1_000 });
+      await expect(making).rejects.toThrow(ModelError);
+      await expect(making).rejects.toThrow(setting);
+      await expect(making).rejects.not.toThrow(/hunter2|newline/);
+    },
+  );
 });
 
 describe('a hostile server', () => {
@@ -178,7 +212,11 @@ describe('a hostile server', () => {
       hugeBody(status)(res, request);
     });
     const { message } = await failureOf(next());
-    expect(message).toBe(status === 200 ? "The model's answer is larger than 4 MiB." : "The model's server refused the request (400).");
+    expect(message).toBe(
+      status === 200
+        ? "The model's answer is larger than 4 MiB."
+        : "The model's server refused the request (400).",
+    );
     await waitFor('the connection to end', () => server.openSockets === 0);
     expect(sockets.map((socket) => socket.bytesWritten < 32 * 1024 * 1024)).toEqual([true]);
   });
@@ -187,29 +225,46 @@ describe('a hostile server', () => {
     const { server: elsewhere } = await openModel();
     const { server, next } = await openModel();
     server.answerWith(redirectTo(`${elsewhere.url}/chat/completions`));
-    expect((await failureOf(next())).message).toBe("The model's server answers with a redirect (307): set LLM_BASE_URL to the address that it leads to.");
+    expect((await failureOf(next())).message).toBe(
+      "The model's server answers with a redirect (307): set LLM_BASE_URL to the address that it leads to.",
+    );
     expect(elsewhere.acceptedSockets).toBe(0);
   });
 
-  it.each([401, 400, 500])('cannot bring the key or what was written into an error or the log (status %i)', async (status) => {
-    const lines: string[] = [];
-    const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
-    const { server, next } = await openModel({ log });
-    server.answerBy(({ headers }) => httpError(status, `Incorrect: ${headers.authorization}`, { 'x-echo': String(headers.authorization), 'retry-after-ms': '1' }));
-    const error = await failureOf(next());
-    log.error({ err: error }, 'the agent failed');
-    const seen = [error.message, error.stack, JSON.stringify(error), ...lines].join('\n');
-    expect(seen).not.toContain(server.apiKey);
-    expect(seen).not.toContain('order 7');
-    expect(error.cause).toBeUndefined();
-  });
+  it.each([401, 400, 500])(
+    'cannot bring the key or what was written into an error or the log (status %i)',
+    async (status) => {
+      const lines: string[] = [];
+      const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+      const { server, next } = await openModel({ log });
+      server.answerBy(({ headers }) =>
+        httpError(status, `Incorrect: ${headers.authorization}`, {
+          'x-echo': String(headers.authorization),
+          'retry-after-ms': '1',
+        }),
+      );
+      const error = await failureOf(next());
+      log.error({ err: error }, 'the agent failed');
+      const seen = [error.message, error.stack, JSON.stringify(error), ...lines].join('\n');
+      expect(seen).not.toContain(server.apiKey);
+      expect(seen).not.toContain('order 7');
+      expect(error.cause).toBeUndefined();
+    },
+  );
 });
 
 it('takes nothing from the environment and prints nothing', async () => {
   const printed: unknown[] = [];
   const print = (...line: unknown[]) => void printed.push(line);
   const before = { env: process.env, console: { ...console } };
-  process.env = { ...before.env, OPENAI_LOG: 'debug', OPENAI_API_KEY: 'sk-env', OPENAI_ORG_ID: 'org-env', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_CUSTOM_HEADERS: 'x-env: yes' };
+  process.env = {
+    ...before.env,
+    OPENAI_LOG: 'debug',
+    OPENAI_API_KEY: 'sk-env',
+    OPENAI_ORG_ID: 'org-env',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+    OPENAI_CUSTOM_HEADERS: 'x-env: yes',
+  };
   Object.assign(console, { debug: print, log: print, info: print, warn: print });
   try {
     const { server, next } = await openModel({ server: { apiKey: null } });

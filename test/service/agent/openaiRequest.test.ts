@@ -19,7 +19,9 @@ it('sends the model, the messages and the functions, and nothing that a server m
   const { body, headers } = server.requests[0]!;
   expect(Object.keys(body).sort()).toEqual(['messages', 'model', 'tools']);
   expect(body.model).toBe('test-model');
-  expect(Object.keys(headers).filter((name) => name.startsWith('x-') || name.startsWith('openai-'))).toEqual([]);
+  expect(
+    Object.keys(headers).filter((name) => name.startsWith('x-') || name.startsWith('openai-')),
+  ).toEqual([]);
 });
 
 it('sends no key when there is none', async () => {
@@ -30,23 +32,43 @@ it('sends no key when there is none', async () => {
 });
 
 it('tells the model who it is, its languages and its rules', async () => {
-  const { lastPrompt } = await shown({ agent: { name: 'Ada', instructions: 'We sell lamps.\0', languages: ['es', 'pt', 'en'] }, language: 'es' });
+  const { lastPrompt } = await shown({
+    agent: { name: 'Ada', instructions: 'We sell lamps.\0', languages: ['es', 'pt', 'en'] },
+    language: 'es',
+  });
   const prompt = lastPrompt();
   expect(prompt).toContain('You are Ada');
   expect(prompt).toContain("The team's instructions:\nWe sell lamps.");
-  expect(prompt).toContain("Answer in the customer's language when it is Spanish, Portuguese or English; otherwise in Spanish.");
-  for (const rule of ['unless a tool result', 'a colleague has to confirm', 'offer one or call hand-over', 'masked', 'never instructions to you', 'plain text']) expect(prompt).toMatch(new RegExp(rule, 'i'));
+  expect(prompt).toContain(
+    "Answer in the customer's language when it is Spanish, Portuguese or English; otherwise in Spanish.",
+  );
+  for (const rule of [
+    'unless a tool result',
+    'a colleague has to confirm',
+    'offer one or call hand-over',
+    'masked',
+    'never instructions to you',
+    'plain text',
+  ])
+    expect(prompt).toMatch(new RegExp(rule, 'i'));
 });
 
 it('leaves the instructions out when there are none', async () => {
-  const { lastPrompt } = await shown({ agent: { name: 'Ada', instructions: ' ', languages: ['en'] } });
+  const { lastPrompt } = await shown({
+    agent: { name: 'Ada', instructions: ' ', languages: ['en'] },
+  });
   expect(lastPrompt()).not.toContain("The team's instructions:");
   expect(lastPrompt()).toContain('when it is English; otherwise in English.');
 });
 
 it('offers the live tools and the built-in functions', async () => {
   const { server, lastFunctionNames } = await shown();
-  expect(lastFunctionNames()).toEqual(['lookup_order', 'hand-over', 'close-conversation', 'mark-qualified']);
+  expect(lastFunctionNames()).toEqual([
+    'lookup_order',
+    'hand-over',
+    'close-conversation',
+    'mark-qualified',
+  ]);
   expect(server.requests[0]!.body.tools![0]!.function).toEqual({
     name: 'lookup_order',
     description: 'Looks up an order',
@@ -56,7 +78,13 @@ it('offers the live tools and the built-in functions', async () => {
 
 it("brings a tool's schema and description into what OpenAI takes", async () => {
   const { server } = await shown({
-    tools: [{ name: 'ping', description: 'Pings. '.repeat(300), parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' } }],
+    tools: [
+      {
+        name: 'ping',
+        description: 'Pings. '.repeat(300),
+        parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+      },
+    ],
   });
   const { description, parameters } = server.requests[0]!.body.tools![0]!.function;
   expect(parameters).toEqual({ type: 'object', properties: {} });
@@ -88,12 +116,17 @@ it('shows customer and agent in turns, and what the team wrote as such', async (
 });
 
 it('begins with a user when the history begins with something else', async () => {
-  const messages = await messagesFor({ type: 'reply', from: 'agent', text: 'Hello!' }, customer('Hi'));
+  const messages = await messagesFor(
+    { type: 'reply', from: 'agent', text: 'Hello!' },
+    customer('Hi'),
+  );
   expect(messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user']);
 });
 
 it('removes NUL and halves of surrogate pairs', async () => {
-  expect(await messagesFor(customer('a\0b\ud800c 🎉'))).toEqual([{ role: 'user', content: 'abc 🎉' }]);
+  expect(await messagesFor(customer('a\0b\ud800c 🎉'))).toEqual([
+    { role: 'user', content: 'abc 🎉' },
+  ]);
 });
 
 it('shows calls with their ids, arguments as text, and one result each', async () => {
@@ -103,15 +136,26 @@ it('shows calls with their ids, arguments as text, and one result each', async (
       pastCall({ id: 'call_1' }),
       pastCall({ id: 'call_2', outcome: '{"state":"ship' }),
       pastCall({ id: 'call_3', status: 'pending_approval', outcome: 'A person has to approve.' }),
-      pastCall({ id: 'call_4', tool: 'functions.make coffee', status: 'invalid', outcome: 'No such tool.' }),
+      pastCall({
+        id: 'call_4',
+        tool: 'functions.make coffee',
+        status: 'invalid',
+        outcome: 'No such tool.',
+      }),
     ],
   });
   const [, calls, ...results] = messages;
   expect(calls!.content).toBeNull();
   expect(calls!.tool_calls).toHaveLength(4);
-  expect(calls!.tool_calls![0]).toEqual({ id: 'call_1', type: 'function', function: { name: 'lookup_order', arguments: '{"order":"7"}' } });
+  expect(calls!.tool_calls![0]).toEqual({
+    id: 'call_1',
+    type: 'function',
+    function: { name: 'lookup_order', arguments: '{"order":"7"}' },
+  });
   expect(calls!.tool_calls![3]!.function.name).toBe('functions_make_coffee');
-  expect(results.map(({ role, tool_call_id, content }) => [role, tool_call_id, JSON.parse(content!)])).toEqual([
+  expect(
+    results.map(({ role, tool_call_id, content }) => [role, tool_call_id, JSON.parse(content!)]),
+  ).toEqual([
     ['tool', 'call_1', { status: 'succeeded', result: { state: 'shipped' } }],
     ['tool', 'call_2', { status: 'succeeded', result: '{"state":"ship' }],
     ['tool', 'call_3', { status: 'pending_approval', message: 'A person has to approve.' }],

@@ -1,7 +1,23 @@
 // What the tests of the language model share: a model on a local server, and turns to ask it about.
-import { createOpenAiModel, ModelError, type OpenAiModelOptions } from '../../../service/src/agent/openaiModel.ts';
-import type { AgentModel, AgentTool, HistoryItem, PastToolCall, Step, Turn } from '../../../service/src/agent/agentModel.ts';
-import { startModelServer, type ModelServer, type ModelServerOptions, type ReceivedMessage } from '../../helpers/modelServer.ts';
+import {
+  createOpenAiModel,
+  ModelError,
+  type OpenAiModelOptions,
+} from '../../../service/src/agent/openaiModel.ts';
+import type {
+  AgentModel,
+  AgentTool,
+  HistoryItem,
+  PastToolCall,
+  Step,
+  Turn,
+} from '../../../service/src/agent/agentModel.ts';
+import {
+  startModelServer,
+  type ModelServer,
+  type ModelServerOptions,
+  type ReceivedMessage,
+} from '../../helpers/modelServer.ts';
 
 export interface TestModel {
   readonly server: ModelServer;
@@ -42,10 +58,19 @@ export const pastCall = (call: Partial<PastToolCall> = {}): PastToolCall => ({
 
 const opened: ModelServer[] = [];
 
-export async function openModel({ server: serverOptions, ...options }: Partial<OpenAiModelOptions> & { server?: ModelServerOptions } = {}): Promise<TestModel> {
+export async function openModel({
+  server: serverOptions,
+  ...options
+}: Partial<OpenAiModelOptions> & { server?: ModelServerOptions } = {}): Promise<TestModel> {
   const server = await startModelServer(serverOptions);
   opened.push(server);
-  const model = await createOpenAiModel({ baseUrl: server.url, apiKey: server.apiKey || undefined, model: server.model, timeoutMs: 5_000, ...options });
+  const model = await createOpenAiModel({
+    baseUrl: server.url,
+    apiKey: server.apiKey || undefined,
+    model: server.model,
+    timeoutMs: 5_000,
+    ...options,
+  });
   const last = () => server.requests.at(-1)!.body;
   return {
     server,

@@ -1,4 +1,5 @@
-// The moment between choosing words and writing them down, too short for a test to hit from outside.
+// The moment between choosing words and writing them down, too short for a test to hit from
+// outside.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { channelDirectory } from '../../../service/src/channels/registry.ts';
 import { paymentDirectory } from '../../../service/src/payments/registry.ts';
@@ -30,27 +31,78 @@ describe('words that were chosen while an approval waited', () => {
 
   it('do not count as telling how it ended', async () => {
     const agent = { isOnByDefault: true, quietMs: 0, approvalExpiresMs: 60_000 };
-    const deps: Deps = { store, clock: systemClock, secrets: createSecretBox(Buffer.alloc(32, 1)), checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never, agent, channels: channelDirectory, payments: paymentDirectory, publicUrl: () => '' };
+    const deps: Deps = {
+      store,
+      clock: systemClock,
+      secrets: createSecretBox(Buffer.alloc(32, 1)),
+      checkTargetUrl: async () => {},
+      bounds: unwatchedBounds,
+      assertRoom() {},
+      passwords: {} as never,
+      agent,
+      channels: channelDirectory,
+      payments: paymentDirectory,
+      publicUrl: () => '',
+    };
     const workspace = await createWorkspace(deps, 'Test');
     const { tool } = await createTool(
       deps,
       workspace,
-      { name: 'refund', description: 'Refunds.', kind: 'Webhook', endpoint: 'https://tools.example.com/refund', requestTemplate: null, parameters: { type: 'object' }, timeoutSeconds: 10, askBeforeRunning: true },
+      {
+        name: 'refund',
+        description: 'Refunds.',
+        kind: 'Webhook',
+        endpoint: 'https://tools.example.com/refund',
+        requestTemplate: null,
+        parameters: { type: 'object' },
+        timeoutSeconds: 10,
+        askBeforeRunning: true,
+      },
       {},
     );
     await store.transaction((tx) => tx.tools.put({ ...tool, status: 'live' }));
-    const { contact } = await startChatSession(deps, workspace, { name: null, phone: null, email: null });
-    const { conversationId } = await receiveMessage(deps, workspace, contact.id, { text: 'please refund me', channelMessageId: '1' });
+    const { contact } = await startChatSession(deps, workspace, {
+      name: null,
+      phone: null,
+      email: null,
+    });
+    const { conversationId } = await receiveMessage(deps, workspace, contact.id, {
+      text: 'please refund me',
+      channelMessageId: '1',
+    });
     const asked = (await loadTurn(deps, conversationId))!;
-    await store.transaction((tx) => putToolCalls(tx, deps, asked, asked.conversation, [{ tool: 'refund', arguments: {}, misfit: null }], new Date()));
+    await store.transaction((tx) =>
+      putToolCalls(
+        tx,
+        deps,
+        asked,
+        asked.conversation,
+        [{ tool: 'refund', arguments: {}, misfit: null }],
+        new Date(),
+      ),
+    );
 
     const waiting = (await loadTurn(deps, conversationId))!;
     const [call] = waiting.untold;
     expect(call).toMatchObject({ status: 'pending_approval' });
-    await decideToolCall(deps, workspace, call!.id, { approved: false, by: { type: 'api', name: 'test' }, note: null });
-    expect(await recordOutcome(deps, waiting, { type: 'reply', text: '', notices: ['A colleague has to confirm this first.'], qualify: false, close: null })).toBe(true);
+    await decideToolCall(deps, workspace, call!.id, {
+      approved: false,
+      by: { type: 'api', name: 'test' },
+      note: null,
+    });
+    expect(
+      await recordOutcome(deps, waiting, {
+        type: 'reply',
+        text: '',
+        notices: ['A colleague has to confirm this first.'],
+        qualify: false,
+        close: null,
+      }),
+    ).toBe(true);
 
-    expect((await loadTurn(deps, conversationId))?.untold).toMatchObject([{ id: call!.id, status: 'rejected' }]);
+    expect((await loadTurn(deps, conversationId))?.untold).toMatchObject([
+      { id: call!.id, status: 'rejected' },
+    ]);
     expect(await store.msUntilDue('agent_turns')).not.toBeNull();
   });
 });

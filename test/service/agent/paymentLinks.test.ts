@@ -1,11 +1,18 @@
-// The agent makes payment links: a language model asks for one, a person or the settings decide, the customer gets it and pays.
+// The agent makes payment links: a language model asks for one, a person or the settings decide,
+// the customer gets it and pays.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/sentences.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls, type ModelRequest } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { allDelivered, setUpManual, subscribeToPayments } from '../payments/support.ts';
-import { inTurn, resultsIn, startAgentService, type AgentService, type Talk } from './agentService.ts';
+import {
+  inTurn,
+  resultsIn,
+  startAgentService,
+  type AgentService,
+  type Talk,
+} from './agentService.ts';
 
 const NAME = 'create-payment-link';
 const DEMO = { amount: 49, currency: 'USD', description: 'Demo, one hour' };
@@ -36,11 +43,19 @@ describe('the agent and payment links', () => {
     expect(agent.model.faults).toEqual([]);
   });
 
-  const policy = (payment_links: string) => agent.service.api.patch('/api/agent', { payment_links });
-  const linksOf = async ({ id }: Talk): Promise<Json[]> => (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
-  const eventsOf = ({ id }: Talk, event: string) => receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
-  const decide = (call: Json, verb: 'approve' | 'reject', note?: string) => agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, note === undefined ? {} : { note });
-  const offered = (request = agent.model.requests.at(-1)!) => request.body.tools!.map((tool) => tool.function.name).includes(NAME);
+  const policy = (payment_links: string) =>
+    agent.service.api.patch('/api/agent', { payment_links });
+  const linksOf = async ({ id }: Talk): Promise<Json[]> =>
+    (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  const eventsOf = ({ id }: Talk, event: string) =>
+    receiver.payloads(event).filter(({ conversation }) => conversation.id === id);
+  const decide = (call: Json, verb: 'approve' | 'reject', note?: string) =>
+    agent.service.api.post(
+      `/api/tool-calls/${call.tool_call_id}/${verb}`,
+      note === undefined ? {} : { note },
+    );
+  const offered = (request = agent.model.requests.at(-1)!) =>
+    request.body.tools!.map((tool) => tool.function.name).includes(NAME);
   /** Asks for a link at once, and gives the customer its address as soon as it knows it. */
   const sells = (args: unknown = DEMO) =>
     agent.model.answerBy((request) => {
@@ -56,7 +71,13 @@ describe('the agent and payment links', () => {
 
   it('ask: nothing is made before a person approves; then the customer gets the link, pays, and each event comes once', async () => {
     const { talk, call } = await waiting();
-    expect(call).toMatchObject({ tool: NAME, arguments: { amount: 49, currency: 'usd', description: 'Demo, one hour' }, conversation_id: talk.id, result: null, expires_at: expect.any(String) });
+    expect(call).toMatchObject({
+      tool: NAME,
+      arguments: { amount: 49, currency: 'usd', description: 'Demo, one hour' },
+      conversation_id: talk.id,
+      result: null,
+      expires_at: expect.any(String),
+    });
     expect(await linksOf(talk)).toEqual([]);
     expect(await talk.record()).toMatchObject({ pending_approvals: 1, funnel_stage: 'new' });
 
@@ -64,20 +85,40 @@ describe('the agent and payment links', () => {
     const words = await talk.reply(2);
     const [link, ...others] = await linksOf(talk);
     expect(others).toEqual([]);
-    expect(link).toMatchObject({ status: 'open', amount: 4900, currency: 'usd', description: 'Demo, one hour', provider: 'manual', created_by: { type: 'agent', name: 'Assistant' } });
+    expect(link).toMatchObject({
+      status: 'open',
+      amount: 4900,
+      currency: 'usd',
+      description: 'Demo, one hour',
+      provider: 'manual',
+      created_by: { type: 'agent', name: 'Assistant' },
+    });
     expect(words).toBe(`Please pay here: ${link.url}`);
     expect(await talk.call(({ status }) => status === 'succeeded')).toMatchObject({
       attempts: 0,
       http_status: null,
       decision: { approved: true },
-      result: { payment_link_id: link.id, url: link.url, amount: 49, currency: 'usd', amount_display: 'US$49.00', description: 'Demo, one hour', expires_at: link.expires_at },
+      result: {
+        payment_link_id: link.id,
+        url: link.url,
+        amount: 49,
+        currency: 'usd',
+        amount_display: 'US$49.00',
+        description: 'Demo, one hour',
+        expires_at: link.expires_at,
+      },
     });
-    expect(await talk.record()).toMatchObject({ pending_approvals: 0, funnel_stage: 'payment_pending' });
+    expect(await talk.record()).toMatchObject({
+      pending_approvals: 0,
+      funnel_stage: 'payment_pending',
+    });
 
     await agent.service.api.post(`/api/payment-links/${link.id}/mark-paid`, {});
     await waitFor('payment.paid', () => eventsOf(talk, 'payment.paid')[0]);
     await allDelivered(agent.service);
-    expect(eventsOf(talk, 'payment.paid')).toMatchObject([{ payment: { id: link.id, amount: 4900, status: 'paid' } }]);
+    expect(eventsOf(talk, 'payment.paid')).toMatchObject([
+      { payment: { id: link.id, amount: 4900, status: 'paid' } },
+    ]);
     expect(eventsOf(talk, 'conversation.qualified')).toHaveLength(1);
     expect(await talk.record()).toMatchObject({ funnel_stage: 'customer' });
     expect(receiver.faults).toEqual([]);
@@ -93,7 +134,9 @@ describe('the agent and payment links', () => {
 
   it('another message of the customer does not cancel the approval, and the same link is not asked for twice', async () => {
     const { talk, call } = await waiting();
-    agent.model.answerBy(inTurn(wants({ ...DEMO, currency: 'usd' }), text('A colleague is looking at it.')));
+    agent.model.answerBy(
+      inTurn(wants({ ...DEMO, currency: 'usd' }), text('A colleague is looking at it.')),
+    );
     await talk.write('How long will it take?');
     expect(await talk.reply(2)).toBe('A colleague is looking at it.');
     sells();
@@ -107,11 +150,19 @@ describe('the agent and payment links', () => {
     await decide(call, 'approve');
     await talk.reply(2);
     const [link] = await linksOf(talk);
-    agent.model.answerBy(inTurn(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')));
+    agent.model.answerBy(
+      inTurn(wants({ ...DEMO, description: 'demo, One hour' }), text('Again: pay there.')),
+    );
     await talk.write('I lost the link.');
-    expect(await talk.reply(3)).toBe(`Again: pay there.\n\nHere you can pay US$49.00 (Demo, one hour):\n${link.url}`);
+    expect(await talk.reply(3)).toBe(
+      `Again: pay there.\n\nHere you can pay US$49.00 (Demo, one hour):\n${link.url}`,
+    );
     expect(await linksOf(talk)).toHaveLength(1);
-    expect((await talk.calls()).at(-1)).toMatchObject({ status: 'succeeded', decision: null, result: { payment_link_id: link.id } });
+    expect((await talk.calls()).at(-1)).toMatchObject({
+      status: 'succeeded',
+      decision: null,
+      result: { payment_link_id: link.id },
+    });
 
     await agent.service.api.post(`/api/payment-links/${link.id}/cancel`, {});
     agent.model.answerBy(inTurn(wants()));
@@ -119,19 +170,22 @@ describe('the agent and payment links', () => {
     expect(await talk.reply(4)).toBe(SENTENCES.waitingForApproval.en);
   });
 
-  it.each(['takeover', 'handback', 'close'] as const)('%s ends the wait for approval', async (action) => {
-    const { talk, call } = await waiting();
-    agent.model.answerBy(() => text('Hello again.'));
-    if (action === 'handback') {
-      await talk.write('I want to talk to a person');
-      await talk.reply(2);
-      expect((await talk.calls())[0]).toMatchObject({ status: 'pending_approval' });
-    }
-    await talk.act(action);
-    expect((await talk.calls())[0]).toMatchObject({ status: 'cancelled' });
-    expect((await decide(call, 'approve')).body.error.code).toBe('approval_already_decided');
-    expect(await linksOf(talk)).toEqual([]);
-  });
+  it.each(['takeover', 'handback', 'close'] as const)(
+    '%s ends the wait for approval',
+    async (action) => {
+      const { talk, call } = await waiting();
+      agent.model.answerBy(() => text('Hello again.'));
+      if (action === 'handback') {
+        await talk.write('I want to talk to a person');
+        await talk.reply(2);
+        expect((await talk.calls())[0]).toMatchObject({ status: 'pending_approval' });
+      }
+      await talk.act(action);
+      expect((await talk.calls())[0]).toMatchObject({ status: 'cancelled' });
+      expect((await decide(call, 'approve')).body.error.code).toBe('approval_already_decided');
+      expect(await linksOf(talk)).toEqual([]);
+    },
+  );
 
   it('switched off meanwhile, what waits is cancelled and told', async () => {
     const { talk } = await waiting();
@@ -155,7 +209,9 @@ describe('the agent and payment links', () => {
     const talk = await agent.talk('hello');
     await talk.reply();
     expect(offered()).toBe(true);
-    expect(agent.model.requests.at(-1)!.body.messages[0]!.content).toContain(`Call ${NAME} only when the customer has agreed to pay`);
+    expect(agent.model.requests.at(-1)!.body.messages[0]!.content).toContain(
+      `Call ${NAME} only when the customer has agreed to pay`,
+    );
     await policy('off');
     await talk.write('hello?');
     await talk.reply(2);
@@ -168,13 +224,23 @@ describe('the agent and payment links', () => {
     agent.model.answerBy(inTurn(wants(), text('I cannot do that.')));
     const talk = await agent.talk('I take the demo.');
     expect(await talk.reply()).toContain('I cannot do that.');
-    expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([{ status: 'invalid', message: expect.stringContaining('no such tool') }]);
+    expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([
+      { status: 'invalid', message: expect.stringContaining('no such tool') },
+    ]);
     expect(await linksOf(talk)).toEqual([]);
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['more decimals than yen have', { ...DEMO, amount: 49.5, currency: 'JPY' }, /amount must be an amount of JPY/],
-    ['more decimals than dollars have', { ...DEMO, amount: 49.999 }, /amount must be an amount of USD/],
+    [
+      'more decimals than yen have',
+      { ...DEMO, amount: 49.5, currency: 'JPY' },
+      /amount must be an amount of JPY/,
+    ],
+    [
+      'more decimals than dollars have',
+      { ...DEMO, amount: 49.999 },
+      /amount must be an amount of USD/,
+    ],
     ['nothing', { ...DEMO, amount: 0 }, /amount/],
     ['less than nothing', { ...DEMO, amount: -5 }, /amount/],
     ['too much', { ...DEMO, amount: 1e12 }, /amount must be/],
@@ -184,14 +250,22 @@ describe('the agent and payment links', () => {
     ['nothing to pay for', { ...DEMO, description: '  ' }, /description/],
     ['a story to pay for', { ...DEMO, description: 'd'.repeat(201) }, /description/],
     ['arguments that are no object', '"49 USD"', /not a JSON object/],
-  ])('%s is refused before a person is asked, and the model corrects it', async (_what, args, problem) => {
-    agent.model.answerBy(inTurn(wants(args), wants()));
-    const talk = await agent.talk('I take the demo.');
-    expect(await talk.reply()).toBe(SENTENCES.waitingForApproval.en);
-    expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([{ status: 'invalid', message: expect.stringMatching(problem) }]);
-    expect(await talk.calls()).toMatchObject([{ status: 'failed', error: { type: 'invalid_arguments' } }, { status: 'pending_approval' }]);
-    expect(await talk.record()).toMatchObject({ pending_approvals: 1 });
-  });
+  ])(
+    '%s is refused before a person is asked, and the model corrects it',
+    async (_what, args, problem) => {
+      agent.model.answerBy(inTurn(wants(args), wants()));
+      const talk = await agent.talk('I take the demo.');
+      expect(await talk.reply()).toBe(SENTENCES.waitingForApproval.en);
+      expect(resultsIn(agent.asked().at(-1)!)).toMatchObject([
+        { status: 'invalid', message: expect.stringMatching(problem) },
+      ]);
+      expect(await talk.calls()).toMatchObject([
+        { status: 'failed', error: { type: 'invalid_arguments' } },
+        { status: 'pending_approval' },
+      ]);
+      expect(await talk.record()).toMatchObject({ pending_approvals: 1 });
+    },
+  );
 
   it.each([
     [4900, 'JPY', 4900, 'JP¥4,900'],
@@ -204,7 +278,9 @@ describe('the agent and payment links', () => {
     sells({ ...DEMO, amount, currency });
     const talk = await agent.talk('I take it.');
     await talk.reply();
-    expect(await linksOf(talk)).toMatchObject([{ amount: minor, currency: currency.toLowerCase() }]);
+    expect(await linksOf(talk)).toMatchObject([
+      { amount: minor, currency: currency.toLowerCase() },
+    ]);
     const [{ result }] = await talk.calls();
     expect(result.amount_display.replaceAll('\u00a0', ' ')).toBe(display);
   });
@@ -213,21 +289,37 @@ describe('the agent and payment links', () => {
     await policy('allow');
     agent.model.answerBy((request) => {
       const url = URL_OF_LINK.exec(said(request))?.[0];
-      return url === undefined ? wants() : text(request.body.messages.some(({ content }) => content?.includes('misspell')) ? `Pay at ${url}x` : 'Your link is ready.');
+      return url === undefined
+        ? wants()
+        : text(
+            request.body.messages.some(({ content }) => content?.includes('misspell'))
+              ? `Pay at ${url}x`
+              : 'Your link is ready.',
+          );
     });
     const forgotten = await agent.talk('I take the demo.');
     const forgottenWords = await forgotten.reply();
-    expect(forgottenWords).toBe(`Your link is ready.\n\nHere you can pay US$49.00 (Demo, one hour):\n${(await linksOf(forgotten))[0].url}`);
+    expect(forgottenWords).toBe(
+      `Your link is ready.\n\nHere you can pay US$49.00 (Demo, one hour):\n${(await linksOf(forgotten))[0].url}`,
+    );
     const misspelt = await agent.talk('I take the demo. Please misspell.');
     const words = await misspelt.reply();
-    expect(words.endsWith(`Here you can pay US$49.00 (Demo, one hour):\n${(await linksOf(misspelt))[0].url}`)).toBe(true);
+    expect(
+      words.endsWith(
+        `Here you can pay US$49.00 (Demo, one hour):\n${(await linksOf(misspelt))[0].url}`,
+      ),
+    ).toBe(true);
   });
 
   it('a link at the end of a far too long reply reaches the customer whole', async () => {
     await policy('allow');
     agent.model.answerBy((request) => {
       const url = URL_OF_LINK.exec(said(request))?.[0];
-      return url === undefined ? wants() : text(`${'This demo is very good. '.repeat(170)}Pay here: ${url} Bye. ${'It is. '.repeat(100)}`);
+      return url === undefined
+        ? wants()
+        : text(
+            `${'This demo is very good. '.repeat(170)}Pay here: ${url} Bye. ${'It is. '.repeat(100)}`,
+          );
     });
     const talk = await agent.talk('I take the demo.');
     const words = await talk.reply();
@@ -253,7 +345,11 @@ describe('the agent and payment links', () => {
       agent.model.answerBy(() => text('Sorry.'));
       await decide(call, 'approve');
       expect(await talk.reply(2)).toBe(SENTENCES.toolFailed.en);
-      expect((await talk.calls())[0]).toMatchObject({ status: 'failed', error: { type: 'refused', message: expect.stringContaining('manual is not set up') }, decision: { approved: true } });
+      expect((await talk.calls())[0]).toMatchObject({
+        status: 'failed',
+        error: { type: 'refused', message: expect.stringContaining('manual is not set up') },
+        decision: { approved: true },
+      });
       expect(await linksOf(talk)).toEqual([]);
 
       await talk.write('hello?');
@@ -266,7 +362,13 @@ describe('the agent and payment links', () => {
 
   it('another provider that is set up while a person thinks does not get the money: what was approved is what is made', async () => {
     const { talk, call } = await waiting();
-    expect((await agent.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } })).status).toBe(200);
+    expect(
+      (
+        await agent.service.api.put('/api/payment-accounts/stripe', {
+          settings: { secret_key: 'sk_test_0123456789' },
+        })
+      ).status,
+    ).toBe(200);
     try {
       await decide(call, 'approve');
       await talk.reply(2);
@@ -277,12 +379,19 @@ describe('the agent and payment links', () => {
   });
 
   it('what Stripe does not take is refused before a person is asked', async () => {
-    await agent.service.api.put('/api/payment-accounts/stripe', { settings: { secret_key: 'sk_test_0123456789' } });
+    await agent.service.api.put('/api/payment-accounts/stripe', {
+      settings: { secret_key: 'sk_test_0123456789' },
+    });
     try {
-      agent.model.answerBy(inTurn(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')));
+      agent.model.answerBy(
+        inTurn(wants({ ...DEMO, amount: 1.005, currency: 'KWD' }), text('Let me look.')),
+      );
       const talk = await agent.talk('I pay in dinars.');
       await talk.reply();
-      expect((await talk.calls())[0]).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments', message: expect.stringContaining('amount') } });
+      expect((await talk.calls())[0]).toMatchObject({
+        status: 'failed',
+        error: { type: 'invalid_arguments', message: expect.stringContaining('amount') },
+      });
       expect(await talk.record()).toMatchObject({ pending_approvals: 0 });
     } finally {
       await agent.service.api.delete('/api/payment-accounts/stripe');
@@ -313,7 +422,9 @@ describe('the agent and payment links', () => {
     const talk = await agent.talk('I take the demo.', { email });
     await talk.reply();
     expect(await linksOf(talk)).toMatchObject([{ description: 'Demo for m••••@e••••••.com' }]);
-    const page = await (await fetch((await linksOf(talk))[0].url.replace(/^https?:\/\/[^/]+/, agent.service.url))).text();
+    const page = await (
+      await fetch((await linksOf(talk))[0].url.replace(/^https?:\/\/[^/]+/, agent.service.url))
+    ).text();
     expect(page).toContain('m••••@e••••••.com');
     expect(page).not.toContain(email);
   });

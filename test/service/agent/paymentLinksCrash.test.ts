@@ -1,4 +1,5 @@
-// kill -9 around the moment in which a payment link is made: there is one for each approval, or it is still to come.
+// kill -9 around the moment in which a payment link is made: there is one for each approval, or it
+// is still to come.
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
@@ -24,38 +25,64 @@ afterAll(() => service?.close());
 
 async function buyer(): Promise<Buyer> {
   const customer = await chatCustomer(service.url);
-  const { conversation_id: conversationId } = await customer.write('I want to pay 50 dollars for the demo');
-  const { tool_call_id: callId } = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
-  await waitFor('the agent to say that it waits', async () => (await saidByAgent(customer)).length === 1);
+  const { conversation_id: conversationId } = await customer.write(
+    'I want to pay 50 dollars for the demo',
+  );
+  const { tool_call_id: callId } = await callIn(
+    service.api,
+    `conversation_id=${conversationId}`,
+    'pending_approval',
+  );
+  await waitFor(
+    'the agent to say that it waits',
+    async () => (await saidByAgent(customer)).length === 1,
+  );
   return { customer, conversationId, callId };
 }
 
-const linksOf = async ({ conversationId }: Buyer) => (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data as { url: string }[];
+const linksOf = async ({ conversationId }: Buyer) =>
+  (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data as {
+    url: string;
+  }[];
 
-it.each([1, 3, 6])('of many approvals, killed after answer %d: each gets exactly one link, told once, and moves the funnel once', async (answersBefore) => {
-  const buyers = await Promise.all(Array.from({ length: CUSTOMERS }, buyer));
-  const enough = Promise.withResolvers<undefined>();
-  let answered = 0;
-  const approvals = buyers.map(({ callId }) =>
-    service.api.post(`/api/tool-calls/${callId}/approve`, {}).then(
-      () => void (++answered === answersBefore && enough.resolve(undefined)),
-      () => {},
-    ),
-  );
-  await enough.promise;
-  await service.crashAndRestart();
-  await Promise.all(approvals);
+it.each([1, 3, 6])(
+  'of many approvals, killed after answer %d: each gets exactly one link, told once, and moves the funnel once',
+  async (answersBefore) => {
+    const buyers = await Promise.all(Array.from({ length: CUSTOMERS }, buyer));
+    const enough = Promise.withResolvers<undefined>();
+    let answered = 0;
+    const approvals = buyers.map(({ callId }) =>
+      service.api.post(`/api/tool-calls/${callId}/approve`, {}).then(
+        () => void (++answered === answersBefore && enough.resolve(undefined)),
+        () => {},
+      ),
+    );
+    await enough.promise;
+    await service.crashAndRestart();
+    await Promise.all(approvals);
 
-  // What the process died with before it was on record is approved again; the rest has been decided.
-  for (const { callId } of buyers) expect([200, 409]).toContain((await service.api.post(`/api/tool-calls/${callId}/approve`, {})).status);
-  for (const each of buyers) {
-    await callIn(service.api, `conversation_id=${each.conversationId}`, 'succeeded');
-    await waitFor('the link to be told', async () => (await saidByAgent(each.customer)).length === 2);
-  }
-  for (const each of buyers) {
-    const links = await linksOf(each);
-    expect(links).toHaveLength(1);
-    expect((await saidByAgent(each.customer))[1]).toBe(`Here you can pay US$50.00 (the demo):\n${links[0]!.url}`);
-    expect((await service.api.get(`/api/conversations/${each.conversationId}`)).body).toMatchObject({ funnel_stage: 'payment_pending', pending_approvals: 0 });
-  }
-});
+    // What the process died with before it was on record is approved again; the rest has been
+    // decided.
+    for (const { callId } of buyers)
+      expect([200, 409]).toContain(
+        (await service.api.post(`/api/tool-calls/${callId}/approve`, {})).status,
+      );
+    for (const each of buyers) {
+      await callIn(service.api, `conversation_id=${each.conversationId}`, 'succeeded');
+      await waitFor(
+        'the link to be told',
+        async () => (await saidByAgent(each.customer)).length === 2,
+      );
+    }
+    for (const each of buyers) {
+      const links = await linksOf(each);
+      expect(links).toHaveLength(1);
+      expect((await saidByAgent(each.customer))[1]).toBe(
+        `Here you can pay US$50.00 (the demo):\n${links[0]!.url}`,
+      );
+      expect(
+        (await service.api.get(`/api/conversations/${each.conversationId}`)).body,
+      ).toMatchObject({ funnel_stage: 'payment_pending', pending_approvals: 0 });
+    }
+  },
+);

@@ -1,4 +1,5 @@
-// The keyword agent and payment links: only for a clear request with one amount, and never without a person.
+// The keyword agent and payment links: only for a clear request with one amount, and never without
+// a person.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Language } from '../../../service/src/agent/agentModel.ts';
 import { moneyIn } from '../../../service/src/agent/keyword/money.ts';
@@ -7,7 +8,8 @@ import { SENTENCES } from '../../../service/src/agent/sentences.ts';
 import { setUpManual } from '../payments/support.ts';
 import { answers, startAgentService, type AgentService, type Talk } from './agentService.ts';
 
-const argumentsFor = (text: string, language: Language) => paymentLinkCall(text, language)?.calls[0]!.arguments ?? null;
+const argumentsFor = (text: string, language: Language) =>
+  paymentLinkCall(text, language)?.calls[0]!.arguments ?? null;
 
 describe('a clear request to pay', () => {
   it.each<[Language, string, number, string, string]>([
@@ -16,7 +18,13 @@ describe('a clear request to pay', () => {
     ['en', 'can you send me a payment link for 50 USD?', 50, 'usd', 'Payment'],
     ['en', 'I want a payment link for 1,500.50 euros', 1500.5, 'eur', 'Payment'],
     ['en', 'I want to pay JPY 4900 for the course', 4900, 'jpy', 'the course'],
-    ['en', "I'd like to pay 50 pounds for the gold membership plan", 50, 'gbp', 'the gold membership plan'],
+    [
+      'en',
+      "I'd like to pay 50 pounds for the gold membership plan",
+      50,
+      'gbp',
+      'the gold membership plan',
+    ],
     ['en', 'I want to pay 50 dollars for my order 4455', 50, 'usd', 'my order 4455'],
     ['es', 'quiero pagar 50 usd', 50, 'usd', 'Pago'],
     ['es', 'pagar 50 usd', 50, 'usd', 'Pago'],
@@ -27,7 +35,16 @@ describe('a clear request to pay', () => {
     ['pt', 'você pode me mandar um link de pagamento de 50 reais?', 50, 'brl', 'Pagamento'],
     ['pt', 'gostaria de pagar 100 dólares pelo curso, por favor', 100, 'usd', 'curso'],
   ])('%s: %s', (language, text, amount, currency, description) => {
-    expect(paymentLinkCall(text, language)).toEqual({ type: 'tool_calls', calls: [{ tool: 'create-payment-link', arguments: { amount, currency, description }, needsApproval: true }] });
+    expect(paymentLinkCall(text, language)).toEqual({
+      type: 'tool_calls',
+      calls: [
+        {
+          tool: 'create-payment-link',
+          arguments: { amount, currency, description },
+          needsApproval: true,
+        },
+      ],
+    });
   });
 
   it.each<[Language, string]>([
@@ -69,15 +86,34 @@ describe('money in a text', () => {
   it.each<[Language, string, readonly [number, string][]]>([
     ['en', '$50 USD and usd 50', [[50, 'usd']]],
     ['en', '$50 MXN', [[50, 'mxn']]],
-    ['en', '1,234.50 EUR, 3 kwd and ¥5', [[1234.5, 'eur'], [3, 'kwd']]],
-    ['es', '1.234,50 € y US$ 7', [[1234.5, 'eur'], [7, 'usd']]],
+    [
+      'en',
+      '1,234.50 EUR, 3 kwd and ¥5',
+      [
+        [1234.5, 'eur'],
+        [3, 'kwd'],
+      ],
+    ],
+    [
+      'es',
+      '1.234,50 € y US$ 7',
+      [
+        [1234.5, 'eur'],
+        [7, 'usd'],
+      ],
+    ],
     ['en', '50 all the 20 pen', []],
     ['en', 'order 4455, room 12, 50%', []],
-  ])('%s: %s', (language, text, money) => expect(moneyIn(text, language).map(({ amount, currency }) => [amount, currency])).toEqual(money));
+  ])('%s: %s', (language, text, money) =>
+    expect(moneyIn(text, language).map(({ amount, currency }) => [amount, currency])).toEqual(
+      money,
+    ),
+  );
 
   it('is found in a long hostile text in no time', () => {
     const start = performance.now();
-    for (const part of ['9,9.', 'usd ', '$ $ ', '1 mil', '$1.1.1 ']) moneyIn(part.repeat(4000), 'en');
+    for (const part of ['9,9.', 'usd ', '$ $ ', '1 mil', '$1.1.1 '])
+      moneyIn(part.repeat(4000), 'en');
     expect(performance.now() - start).toBeLessThan(10_000);
   });
 });
@@ -85,22 +121,37 @@ describe('money in a text', () => {
 describe('the keyword agent in the loop', () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({ env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined } });
+    agent = await startAgentService({
+      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
+    });
     await agent.service.api.patch('/api/agent', { enabled: true });
     await setUpManual(agent.service);
   });
   afterAll(() => agent?.close());
 
-  const linksOf = async ({ id }: Talk) => (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  const linksOf = async ({ id }: Talk) =>
+    (await agent.service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
   const approve = async (talk: Talk) => {
     const call = await talk.call(({ status }) => status === 'pending_approval');
     await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
   };
 
   it.each<[Language, string, (url: string) => string]>([
-    ['en', 'Hello, I want to pay 50 dollars for the demo', (url) => `Here you can pay US$50.00 (the demo):\n${url}`],
-    ['es', 'Hola, quiero pagar 50 dólares por la demostración', (url) => `Aquí puede pagar US$50.00 (la demostración):\n${url}`],
-    ['pt', 'Olá, quero pagar 50 reais pela demonstração', (url) => `Aqui você pode pagar R$50.00 (demonstração):\n${url}`],
+    [
+      'en',
+      'Hello, I want to pay 50 dollars for the demo',
+      (url) => `Here you can pay US$50.00 (the demo):\n${url}`,
+    ],
+    [
+      'es',
+      'Hola, quiero pagar 50 dólares por la demostración',
+      (url) => `Aquí puede pagar US$50.00 (la demostración):\n${url}`,
+    ],
+    [
+      'pt',
+      'Olá, quero pagar 50 reais pela demonstração',
+      (url) => `Aqui você pode pagar R$50.00 (demonstração):\n${url}`,
+    ],
   ])('%s: a person approves, and the customer gets the link', async (language, words, reply) => {
     const talk = await agent.talk(words);
     expect(await talk.reply()).toBe(SENTENCES.waitingForApproval[language]);
@@ -117,7 +168,12 @@ describe('the keyword agent in the loop', () => {
     try {
       const talk = await agent.talk('I want to pay 1 dollar for the car');
       expect(await talk.reply()).toBe(SENTENCES.waitingForApproval.en);
-      expect(await talk.calls()).toMatchObject([{ status: 'pending_approval', arguments: { amount: 1, currency: 'usd', description: 'the car' } }]);
+      expect(await talk.calls()).toMatchObject([
+        {
+          status: 'pending_approval',
+          arguments: { amount: 1, currency: 'usd', description: 'the car' },
+        },
+      ]);
       expect(await linksOf(talk)).toEqual([]);
     } finally {
       await agent.service.api.patch('/api/agent', { payment_links: 'ask' });
@@ -127,7 +183,10 @@ describe('the keyword agent in the loop', () => {
   it('what is no clear request is handed over, and so is a clear one where links are off', async () => {
     const vague = await agent.talk('I want to pay');
     await vague.reply();
-    expect(await vague.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'missing_knowledge' } });
+    expect(await vague.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'missing_knowledge' },
+    });
     await agent.service.api.patch('/api/agent', { payment_links: 'off' });
     try {
       const off = await agent.talk('I want to pay 50 dollars');
@@ -140,8 +199,15 @@ describe('the keyword agent in the loop', () => {
   });
 
   it("the team's own tool for paying comes first", async () => {
-    const parameters = { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] };
-    const id = await agent.tool('pay_invoice', { description: 'Pays an invoice.', parameters: { ...parameters, properties: { amount: { type: ['number', 'string'] } } } });
+    const parameters = {
+      type: 'object',
+      properties: { amount: { type: 'number' } },
+      required: ['amount'],
+    };
+    const id = await agent.tool('pay_invoice', {
+      description: 'Pays an invoice.',
+      parameters: { ...parameters, properties: { amount: { type: ['number', 'string'] } } },
+    });
     agent.tools.on('pay_invoice', answers({ message: 'Paid by the tool.' }));
     const talk = await agent.talk('I want to pay 50 dollars');
     expect(await talk.reply()).toBe('Paid by the tool.');

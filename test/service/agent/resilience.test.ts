@@ -15,12 +15,20 @@ import { waitFor } from '../../helpers/waitFor.ts';
 import { held, inTurn, startAgentService } from './agentService.ts';
 
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
-const llmEnv = (model: ModelServer) => ({ LLM_BASE_URL: model.url, LLM_API_KEY: model.apiKey, LLM_MODEL: model.model, AGENT_QUIET_MS: '20' });
+const llmEnv = (model: ModelServer) => ({
+  LLM_BASE_URL: model.url,
+  LLM_API_KEY: model.apiKey,
+  LLM_MODEL: model.model,
+  AGENT_QUIET_MS: '20',
+});
 
 describe('two machines that talk with each other', () => {
   it('are parted after thirty replies in ten minutes, however much is written between them; over a longer time they may go on', async () => {
     let ahead = 0;
-    const agent = await startAgentService({ clock: { now: () => new Date(Date.now() + ahead) }, env: { AGENT_QUIET_MS: '25' } });
+    const agent = await startAgentService({
+      clock: { now: () => new Date(Date.now() + ahead) },
+      env: { AGENT_QUIET_MS: '25' },
+    });
     try {
       const talk = await agent.talk('message 0');
       for (let n = 1; n <= 20; n++) {
@@ -32,8 +40,13 @@ describe('two machines that talk with each other', () => {
         expect(await talk.reply(n)).toBe('Hello from the model.');
         await Promise.all(Array.from({ length: 6 }, () => talk.write(`message ${n}`)));
       }
-      expect(await talk.reply(41)).toBe('Sorry, something went wrong on our side. A person will follow up and write to you here.');
-      expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'agent_error', note: 'More than 30 replies in ten minutes.' } });
+      expect(await talk.reply(41)).toBe(
+        'Sorry, something went wrong on our side. A person will follow up and write to you here.',
+      );
+      expect(await talk.record()).toMatchObject({
+        status: 'awaiting_human',
+        handover: { reason: 'agent_error', note: 'More than 30 replies in ten minutes.' },
+      });
     } finally {
       await agent.close();
     }
@@ -74,7 +87,12 @@ describe('the service stops while the model thinks', () => {
       model.answerBy(() => text('And again.'));
       await customer.write('and?');
       await waitFor('the next reply', async () => (await customer.read())[3]);
-      expect((await customer.read()).map((message) => message.text)).toEqual(['hello', 'After the crash.', 'and?', 'And again.']);
+      expect((await customer.read()).map((message) => message.text)).toEqual([
+        'hello',
+        'After the crash.',
+        'and?',
+        'And again.',
+      ]);
     } finally {
       await service.close();
       await model.close();
@@ -84,7 +102,8 @@ describe('the service stops while the model thinks', () => {
 
 const onLinux = process.platform === 'linux' ? onEmbeddedStore(describe) : describe.skip;
 
-// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted again.
+// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
+// again.
 onLinux('when the store cannot write for a moment', () => {
   const KEY = `cs_live_${'E'.repeat(32)}`;
   let folder: string;
@@ -104,13 +123,27 @@ onLinux('when the store cannot write for a moment', () => {
     model = await startModelServer();
     let out = '';
     child = spawn(process.execPath, [MAIN], {
-      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', ...llmEnv(model), ...env },
+      env: {
+        PATH: process.env.PATH,
+        PORT: '0',
+        DATA_DIR: folder,
+        BOOTSTRAP_API_KEY: KEY,
+        CHAT_RATE_LIMIT_PER_MINUTE: '0',
+        ADDRESS_BUDGET: '0',
+        ...llmEnv(model),
+        ...env,
+      },
     });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     return waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
   };
-  const limit = (size: string) => promisify(execFile)('prlimit', ['--pid', String(child.pid), `--fsize=${size}`]);
-  const cannotWrite = (url: string) => waitFor('/readyz to say that it cannot write', async () => (await fetch(`${url}/readyz`)).status === 503);
+  const limit = (size: string) =>
+    promisify(execFile)('prlimit', ['--pid', String(child.pid), `--fsize=${size}`]);
+  const cannotWrite = (url: string) =>
+    waitFor(
+      '/readyz to say that it cannot write',
+      async () => (await fetch(`${url}/readyz`)).status === 503,
+    );
 
   it('the reply is kept until there is room again, and the model is asked once', async () => {
     const url = await start();
@@ -126,7 +159,9 @@ onLinux('when the store cannot write for a moment', () => {
     await waitFor('the reply', async () => (await customer.read())[1]);
     expect(await customer.read()).toHaveLength(2);
     expect(model.requests).toHaveLength(1);
-    expect((await apiClient(url, KEY).get(`/api/conversations/${conversation_id}`)).body).toMatchObject({ status: 'ai_active', message_count: 2 });
+    expect(
+      (await apiClient(url, KEY).get(`/api/conversations/${conversation_id}`)).body,
+    ).toMatchObject({ status: 'ai_active', message_count: 2 });
   });
 
   it('a turn that could not be begun is begun as soon as there is room again', async () => {
@@ -137,6 +172,8 @@ onLinux('when the store cannot write for a moment', () => {
     await limit('1024:unlimited');
     await cannotWrite(url);
     await limit('unlimited');
-    expect(await waitFor('the reply', async () => (await customer.read())[1])).toMatchObject({ text: 'Late, but here.' });
+    expect(await waitFor('the reply', async () => (await customer.read())[1])).toMatchObject({
+      text: 'Late, but here.',
+    });
   });
 });

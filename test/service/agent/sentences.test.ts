@@ -1,38 +1,62 @@
 import { describe, expect, it } from '@jest/globals';
 import { LANGUAGES } from '../../../service/src/agent/agentModel.ts';
-import { offersPerson, sentence, SENTENCES, whatWasAsked, type SentenceName } from '../../../service/src/agent/sentences.ts';
+import {
+  offersPerson,
+  sentence,
+  SENTENCES,
+  whatWasAsked,
+  type SentenceName,
+} from '../../../service/src/agent/sentences.ts';
 
 const NAMES = Object.keys(SENTENCES) as SentenceName[];
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([each]) => each).sort();
 
 describe('sentences', () => {
-  it.each(NAMES)('%s is there in every language, with the same placeholders, and never says AI', (name) => {
-    const texts = LANGUAGES.map((language) => SENTENCES[name][language]);
-    expect(Object.keys(SENTENCES[name]).sort()).toEqual([...LANGUAGES].sort());
-    for (const text of texts) {
-      expect(text.trim()).toBe(text);
-      expect(text).not.toBe('');
-      expect(text).not.toMatch(/\b(?:AI|IA)\b|artificial/i);
-      expect(placeholders(text)).toEqual(placeholders(texts[0]!));
-    }
-  });
+  it.each(NAMES)(
+    '%s is there in every language, with the same placeholders, and never says AI',
+    (name) => {
+      const texts = LANGUAGES.map((language) => SENTENCES[name][language]);
+      expect(Object.keys(SENTENCES[name]).sort()).toEqual([...LANGUAGES].sort());
+      for (const text of texts) {
+        expect(text.trim()).toBe(text);
+        expect(text).not.toBe('');
+        expect(text).not.toMatch(/\b(?:AI|IA)\b|artificial/i);
+        expect(placeholders(text)).toEqual(placeholders(texts[0]!));
+      }
+    },
+  );
 
   it('fills values in as they are, whatever they contain', () => {
-    for (const what of ['Order number', '$& $1 {what}', 'toString', '{result}']) expect(sentence('askForArgument', 'en', { what })).toContain(what);
-    expect(sentence('toolResult', 'en', Object.create({ result: 'inherited' }) as Record<string, string>)).toContain('{result}');
+    for (const what of ['Order number', '$& $1 {what}', 'toString', '{result}'])
+      expect(sentence('askForArgument', 'en', { what })).toContain(what);
+    expect(
+      sentence(
+        'toolResult',
+        'en',
+        Object.create({ result: 'inherited' }) as Record<string, string>,
+      ),
+    ).toContain('{result}');
   });
 
   it.each(LANGUAGES)('knows its own question again, behind a greeting too: %s', (language) => {
-    const question = sentence('askForArgument', language, { what: 'Order number (5 digits). Please' });
+    const question = sentence('askForArgument', language, {
+      what: 'Order number (5 digits). Please',
+    });
     expect(whatWasAsked(question)).toBe('Order number (5 digits). Please');
     expect(whatWasAsked(`Hello!\n\n${question}\n`)).toBe('Order number (5 digits). Please');
-    expect(whatWasAsked(`${question}\n\n${sentence('waitingForApproval', language)}\n\n${sentence('toolFailed', language)}`)).toBe('Order number (5 digits). Please');
+    expect(
+      whatWasAsked(
+        `${question}\n\n${sentence('waitingForApproval', language)}\n\n${sentence('toolFailed', language)}`,
+      ),
+    ).toBe('Order number (5 digits). Please');
     expect(whatWasAsked(sentence('toolFailed', language))).toBeNull();
     expect(whatWasAsked(`${question} And more.`)).toBeNull();
   });
 
   it.each(LANGUAGES)('knows which of its sentences offer a person: %s', (language) => {
-    const offering = NAMES.filter((name) => offersPerson(`First this.\n\n${sentence(name, language)} `));
+    const offering = NAMES.filter((name) =>
+      offersPerson(`First this.\n\n${sentence(name, language)} `),
+    );
     expect(offering).toEqual(['toolFailed', 'approvalRejected', 'approvalExpired']);
     expect(offersPerson(`${sentence('toolFailed', language)} Anything else?`)).toBe(false);
   });

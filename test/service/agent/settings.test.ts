@@ -35,16 +35,43 @@ describe("the agent's settings", () => {
   it('change field by field, and leave the rest', async () => {
     const before = await settings();
     const greeting = '¡Hola! 👋';
-    expect((await patch({ name: 'Ana', greeting })).body).toEqual({ ...before, name: 'Ana', greeting, updated_at: expect.stringMatching(/\+00:00$/) });
-    expect((await patch({ languages: ['pt', 'es', 'pt'], instructions: 'We sell lamps.' })).body).toMatchObject({ name: 'Ana', greeting, languages: ['pt', 'es'], instructions: 'We sell lamps.' });
-    expect((await patch({ greeting: '', instructions: '' })).body).toMatchObject({ name: 'Ana', greeting: '', instructions: '' });
+    expect((await patch({ name: 'Ana', greeting })).body).toEqual({
+      ...before,
+      name: 'Ana',
+      greeting,
+      updated_at: expect.stringMatching(/\+00:00$/),
+    });
+    expect(
+      (await patch({ languages: ['pt', 'es', 'pt'], instructions: 'We sell lamps.' })).body,
+    ).toMatchObject({
+      name: 'Ana',
+      greeting,
+      languages: ['pt', 'es'],
+      instructions: 'We sell lamps.',
+    });
+    expect((await patch({ greeting: '', instructions: '' })).body).toMatchObject({
+      name: 'Ana',
+      greeting: '',
+      instructions: '',
+    });
     expect(await settings()).toMatchObject({ name: 'Ana', languages: ['pt', 'es'] });
   });
 
   it('take each field at its limit', async () => {
-    const changes = { name: '🎉'.repeat(100), greeting: 'g'.repeat(1000), instructions: 'i'.repeat(20_000), languages: ['en'], enabled: true };
+    const changes = {
+      name: '🎉'.repeat(100),
+      greeting: 'g'.repeat(1000),
+      instructions: 'i'.repeat(20_000),
+      languages: ['en'],
+      enabled: true,
+    };
     expect((await patch(changes)).body).toMatchObject(changes);
-    await patch({ name: 'Assistant', greeting: '', instructions: '', languages: ['en', 'es', 'pt'] });
+    await patch({
+      name: 'Assistant',
+      greeting: '',
+      instructions: '',
+      languages: ['en', 'es', 'pt'],
+    });
   });
 
   it.each([
@@ -81,10 +108,19 @@ describe("the agent's settings", () => {
     await talk.write('and?');
     expect(await talk.reply(2)).toBe('Hello from the model.');
     const { messages } = await talk.record();
-    expect(messages.filter(({ sender }: { sender: { type: string } }) => sender.type === 'agent').map(({ sender }: { sender: { name: string } }) => sender.name)).toEqual(['Ana', 'Ana']);
+    expect(
+      messages
+        .filter(({ sender }: { sender: { type: string } }) => sender.type === 'agent')
+        .map(({ sender }: { sender: { name: string } }) => sender.name),
+    ).toEqual(['Ana', 'Ana']);
     await talk.act('close');
     const next = await talk.customer.write('me again');
-    const words = await waitFor('a reply in the new conversation', async () => (await agent.service.api.get(`/api/conversations/${next.conversation_id}`)).body.messages[1]?.text);
+    const words = await waitFor(
+      'a reply in the new conversation',
+      async () =>
+        (await agent.service.api.get(`/api/conversations/${next.conversation_id}`)).body.messages[1]
+          ?.text,
+    );
     expect(words).toMatch(/^Welcome to Lamps & Co\./);
     await patch({ name: 'Assistant', greeting: '' });
   });
@@ -130,7 +166,7 @@ describe("the agent's settings", () => {
     expect(agent.asked().at(-1)!.at(-1)!.content).toBe('one\n\ntwo\n\nthree');
   });
 
-  it('make a tool call that ends while the agent is off nobody\'s to tell', async () => {
+  it("make a tool call that ends while the agent is off nobody's to tell", async () => {
     await agent.tool('slow_tool');
     agent.reset();
     const slow = held((res) => void res.writeHead(400).end('{}'));
@@ -154,9 +190,18 @@ describe('without a model', () => {
 
   it('the agent is off, conversations wait in ai_active, and the first live tool switches it on for what comes later', async () => {
     agent = await startAgentService({ env: KEYWORD_ONLY });
-    expect((await agent.service.api.get('/api/agent')).body).toMatchObject({ enabled: false, model: 'keyword' });
+    expect((await agent.service.api.get('/api/agent')).body).toMatchObject({
+      enabled: false,
+      model: 'keyword',
+    });
     const early = await agent.talk('hello');
-    await agent.tool('find_order', { parameters: { type: 'object', properties: { number: { type: 'string', description: 'order number' } }, required: ['number'] } });
+    await agent.tool('find_order', {
+      parameters: {
+        type: 'object',
+        properties: { number: { type: 'string', description: 'order number' } },
+        required: ['number'],
+      },
+    });
     expect(await enabled()).toBe(true);
     const later = await agent.talk('hello');
     expect(await later.reply()).toBe('Hello! What can I do for you?');
@@ -167,12 +212,25 @@ describe('without a model', () => {
 
   it('an explicit "off" stays when a tool goes live, and over a restart with a model', async () => {
     agent = await startAgentService({ env: KEYWORD_ONLY });
-    await agent.service.api.patch('/api/agent', { enabled: false, name: 'Ana', greeting: 'Hi', instructions: 'x', languages: ['pt'] });
+    await agent.service.api.patch('/api/agent', {
+      enabled: false,
+      name: 'Ana',
+      greeting: 'Hi',
+      instructions: 'x',
+      languages: ['pt'],
+    });
     await agent.tool('find_order');
     expect(await enabled()).toBe(false);
     const before = (await agent.service.api.get('/api/agent')).body;
-    await agent.service.restart({ LLM_BASE_URL: agent.model.url, LLM_API_KEY: agent.model.apiKey, LLM_MODEL: agent.model.model });
-    expect((await agent.service.api.get('/api/agent')).body).toEqual({ ...before, model: agent.model.model });
+    await agent.service.restart({
+      LLM_BASE_URL: agent.model.url,
+      LLM_API_KEY: agent.model.apiKey,
+      LLM_MODEL: agent.model.model,
+    });
+    expect((await agent.service.api.get('/api/agent')).body).toEqual({
+      ...before,
+      model: agent.model.model,
+    });
     const talk = await agent.talk('hello');
     await agent.service.api.patch('/api/agent', { enabled: true });
     await (await agent.talk('hello')).reply();
@@ -185,14 +243,23 @@ it('are of one workspace, as are the tools that switch the agent on', async () =
   try {
     const other = await service.addWorkspace('Other');
     await other.patch('/api/agent', { name: 'Olga', enabled: true });
-    const [mine, theirs] = [(await service.api.get('/api/agent')).body, (await other.get('/api/agent')).body];
+    const [mine, theirs] = [
+      (await service.api.get('/api/agent')).body,
+      (await other.get('/api/agent')).body,
+    ];
     expect(mine).toMatchObject({ name: 'Assistant', enabled: false, updated_at: null });
     expect(theirs).toMatchObject({ name: 'Olga', enabled: true });
     expect(theirs.id).not.toBe(mine.id);
-    const [here, there] = [await chatCustomer(service.url), await chatCustomer(service.url, { workspace: 'other' })];
+    const [here, there] = [
+      await chatCustomer(service.url),
+      await chatCustomer(service.url, { workspace: 'other' }),
+    ];
     await here.write('hello');
     await there.write('hello');
-    const replied = await waitFor('a reply in the other workspace', async () => (await there.read())[1]);
+    const replied = await waitFor(
+      'a reply in the other workspace',
+      async () => (await there.read())[1],
+    );
     expect(replied).toMatchObject({ from: 'agent', name: 'Olga' });
     expect(await here.read()).toHaveLength(1);
   } finally {
@@ -204,8 +271,17 @@ it('answers 401 without a key', async () => {
   const service = await startTestService();
   try {
     expect((await apiClient(service.url, null).get('/api/agent')).status).toBe(401);
-    expect((await apiClient(service.url, `${TEST_API_KEY.slice(0, -1)}X`).patch('/api/agent', { enabled: true })).status).toBe(401);
-    expect((await apiClient(service.url, (await chatCustomer(service.url)).token).get('/api/agent')).status).toBe(401);
+    expect(
+      (
+        await apiClient(service.url, `${TEST_API_KEY.slice(0, -1)}X`).patch('/api/agent', {
+          enabled: true,
+        })
+      ).status,
+    ).toBe(401);
+    expect(
+      (await apiClient(service.url, (await chatCustomer(service.url)).token).get('/api/agent'))
+        .status,
+    ).toBe(401);
   } finally {
     await service.stop();
   }

@@ -1,4 +1,5 @@
-// What a customer, or a tool's definition, can make the agent work on: its cost is bounded, and no message is lost.
+// What a customer, or a tool's definition, can make the agent work on: its cost is bounded, and no
+// message is lost.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { someoneIsWanted } from '../../../service/src/agent/customerRequest.ts';
@@ -12,17 +13,29 @@ import { readMetrics } from '../../helpers/metrics.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startAgentService, type AgentService } from './agentService.ts';
 
-/** This tool and one message held the loop for 7 seconds, four messages for 42; a slow machine needs some room. */
+/**
+ * This tool and one message held the loop for 7 seconds, four messages for 42; a slow machine needs
+ * some room.
+ */
 const MOST_STALL_MS = 2_000;
 
 /** Each is allowed in a definition, and each is the worst of its kind. */
-const HEAVY = ['(?:(?:a|b)[ab]?){900}', '(?:(?:a|b)[ab]?){900}c', '^(?:a?b?){900}$', '(a|b)*a(a|b){900}', '(?:(?:a{0,30}b){0,30})', '[ab]{1000}c'];
+const HEAVY = [
+  '(?:(?:a|b)[ab]?){900}',
+  '(?:(?:a|b)[ab]?){900}c',
+  '^(?:a?b?){900}$',
+  '(a|b)*a(a|b){900}',
+  '(?:(?:a{0,30}b){0,30})',
+  '[ab]{1000}c',
+];
 
 describe('text that costs', () => {
   let agent: AgentService;
   const delay = monitorEventLoopDelay({ resolution: 10 });
   beforeAll(async () => {
-    agent = await startAgentService({ env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined } });
+    agent = await startAgentService({
+      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
+    });
     await agent.service.api.patch('/api/agent', { enabled: true });
   });
   afterAll(() => agent.close());
@@ -34,19 +47,39 @@ describe('text that costs', () => {
   const longestStallMs = () => delay.max / 1e6;
 
   it('patterns of 900 counts and a long message: a person takes over, and the loop does not stand still', async () => {
-    const properties = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`order_${at}`, { type: 'string', pattern: HEAVY[at % HEAVY.length], description: `Order ${at}` }]));
-    const { body, status } = await agent.service.api.post('/api/tools', { name: 'track_order', description: 'Status of an order', kind: 'Webhook', endpoint: `http://127.0.0.1:${agent.tools.port}/track`, parameters: { type: 'object', properties } });
+    const properties = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [
+        `order_${at}`,
+        { type: 'string', pattern: HEAVY[at % HEAVY.length], description: `Order ${at}` },
+      ]),
+    );
+    const { body, status } = await agent.service.api.post('/api/tools', {
+      name: 'track_order',
+      description: 'Status of an order',
+      kind: 'Webhook',
+      endpoint: `http://127.0.0.1:${agent.tools.port}/track`,
+      parameters: { type: 'object', properties },
+    });
     expect(status).toBe(201);
     await agent.service.api.post(`/api/tools/${body.id}/go-live`, { arguments: {} });
-    await waitFor('the tool to go live', async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live');
+    await waitFor(
+      'the tool to go live',
+      async () => (await agent.service.api.get(`/api/tools/${body.id}`)).body.status === 'live',
+    );
 
     const talk = await agent.talk(`track my order: ${'ab'.repeat(1_990)}`);
     await talk.reply();
     expect((await talk.record()).status).toBe('awaiting_human');
-    expect((await readMetrics(agent.service.url)).value('conversation_service_bound_reached_total', { bound: 'pattern_work' })).toBeGreaterThan(0);
+    expect(
+      (await readMetrics(agent.service.url)).value('conversation_service_bound_reached_total', {
+        bound: 'pattern_work',
+      }),
+    ).toBeGreaterThan(0);
     expect(longestStallMs()).toBeLessThan(MOST_STALL_MS);
     // What the customer wrote is all there, for the person who takes over.
-    expect((await talk.record()).messages[0].text).toHaveLength(`track my order: ${'ab'.repeat(1_990)}`.length);
+    expect((await talk.record()).messages[0].text).toHaveLength(
+      `track my order: ${'ab'.repeat(1_990)}`.length,
+    );
   });
 
   it.each([
@@ -69,14 +102,23 @@ describe('what is read is cut to a size', () => {
     const customer = (text: string) => ({ type: 'customer', text }) as const;
     const history = Array.from({ length: 100 }, (_, at) => customer(`${at} `.padEnd(1_000, 'x')));
     const { newest, sources } = currentRequest(history);
-    expect([newest.length < 9_000, newest.endsWith(history.at(-1)!.text), newest.startsWith('92 '), sources.length]).toEqual([true, true, true, 1]);
+    expect([
+      newest.length < 9_000,
+      newest.endsWith(history.at(-1)!.text),
+      newest.startsWith('92 '),
+      sources.length,
+    ]).toEqual([true, true, true, 1]);
     expect(currentRequest([customer('y'.repeat(20_000))]).newest).toHaveLength(8_192);
   });
 
   it('a person who is asked for at either end of a message of many clauses comes', () => {
     const clauses = Array.from({ length: 500 }, (_, at) => `clause ${at}`).join('. ');
     const asked = 'I want to talk to a person';
-    expect([`${asked}. ${clauses}`, `${clauses}. ${asked}`, clauses].map((text) => someoneIsWanted([{ text }]))).toEqual([true, true, false]);
+    expect(
+      [`${asked}. ${clauses}`, `${clauses}. ${asked}`, clauses].map((text) =>
+        someoneIsWanted([{ text }]),
+      ),
+    ).toEqual([true, true, false]);
   });
 
   it('a person who is asked for in the last of many messages comes', () => {
@@ -87,9 +129,13 @@ describe('what is read is cut to a size', () => {
   it('a pattern costs its size times the text, each search anew, and ends when nothing is left', () => {
     const text = 'AB123 '.repeat(50);
     expect(matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(1e8))).toHaveLength(50);
-    expect(() => matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(10_000))).toThrow(PatternBudgetError);
+    expect(() => matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(10_000))).toThrow(
+      PatternBudgetError,
+    );
     // Compiling costs too: a pattern that nobody has used yet does not begin.
-    expect(() => matchesIn('x', '(?:never seen before){500}', new PatternWork(100_000))).toThrow(PatternBudgetError);
+    expect(() => matchesIn('x', '(?:never seen before){500}', new PatternWork(100_000))).toThrow(
+      PatternBudgetError,
+    );
   });
 
   it.each([
@@ -101,14 +147,18 @@ describe('what is read is cut to a size', () => {
     ['a{100,}', 105],
     ['[\\]a{5}]', 4],
     ['x{', 5],
-  ])('the size of a pattern is told before it is compiled: %#', (pattern, size) => expect(patternSize(pattern)).toBe(size));
+  ])('the size of a pattern is told before it is compiled: %#', (pattern, size) =>
+    expect(patternSize(pattern)).toBe(size),
+  );
 
   it.each<[string, (length: number) => void]>([
     ['the words of one long word', (length) => contentTerms('a@'.repeat(length / 2))],
     ['the pieces of brackets', (length) => splitText(')'.repeat(length), length / 2)],
   ])('%s cost what their length costs', (_what, read) => {
-    const cost = (length: number) => Math.min(...Array.from({ length: 5 }, () => timed(() => read(length))));
-    // Eight times the text took sixty-four times as long; the least of five is told, and a millisecond is nothing.
+    const cost = (length: number) =>
+      Math.min(...Array.from({ length: 5 }, () => timed(() => read(length))));
+    // Eight times the text took sixty-four times as long; the least of five is told, and a
+    // millisecond is nothing.
     expect(cost(8 * 2_048)).toBeLessThan(24 * Math.max(1, cost(2_048)));
   });
 });

@@ -3,14 +3,26 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { text, toolCalls } from '../../helpers/modelServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { answers, held, inTurn, resultsIn, startAgentService, type AgentService } from './agentService.ts';
+import {
+  answers,
+  held,
+  inTurn,
+  resultsIn,
+  startAgentService,
+  type AgentService,
+} from './agentService.ts';
 
 const FAILED = 'I could not do that right now. Would you like a person to follow up?';
 
 describe('a turn of the agent', () => {
   let agent: AgentService;
   let receiver: EventReceiver;
-  const order = { type: 'object', properties: { number: { type: 'string' } }, required: ['number'], additionalProperties: false };
+  const order = {
+    type: 'object',
+    properties: { number: { type: 'string' } },
+    required: ['number'],
+    additionalProperties: false,
+  };
 
   beforeAll(async () => {
     receiver = await startEventReceiver();
@@ -30,10 +42,22 @@ describe('a turn of the agent', () => {
     agent.model.answerBy(inTurn(text('It is open until eight.')));
     const talk = await agent.talk('When are you open?', { name: 'Ana' });
     expect(await talk.reply()).toBe('It is open until eight.');
-    const sent = await waitFor('message.sent', () => receiver.payloads('message.sent').find(({ conversation }) => conversation.id === talk.id));
+    const sent = await waitFor('message.sent', () =>
+      receiver.payloads('message.sent').find(({ conversation }) => conversation.id === talk.id),
+    );
     expect(sent).toMatchObject({
-      conversation: { id: talk.id, status: 'ai_active', message_count: 2, contact_name: 'Ana', funnel_stage: 'new' },
-      message: { direction: 'outbound', sender: { type: 'agent', name: 'Assistant' }, text: 'It is open until eight.' },
+      conversation: {
+        id: talk.id,
+        status: 'ai_active',
+        message_count: 2,
+        contact_name: 'Ana',
+        funnel_stage: 'new',
+      },
+      message: {
+        direction: 'outbound',
+        sender: { type: 'agent', name: 'Assistant' },
+        text: 'It is open until eight.',
+      },
     });
     expect(sent.conversation.agent_id).toBe((await agent.service.api.get('/api/agent')).body.id);
     expect(agent.asked()).toEqual([[{ role: 'user', content: 'When are you open?' }]]);
@@ -41,22 +65,53 @@ describe('a turn of the agent', () => {
   });
 
   it('calls a tool and replies with its result', async () => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }), text('It has shipped.')));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
+        text('It has shipped.'),
+      ),
+    );
     agent.tools.on('find_order', answers({ state: 'shipped' }));
     const talk = await agent.talk('Where is A-1?');
     expect(await talk.reply()).toBe('It has shipped.');
-    expect(agent.tools.calls).toEqual([{ tool_call_id: expect.stringMatching(/^call_/), tool: 'find_order', arguments: { number: 'A-1' }, conversation_id: talk.id }]);
+    expect(agent.tools.calls).toEqual([
+      {
+        tool_call_id: expect.stringMatching(/^call_/),
+        tool: 'find_order',
+        arguments: { number: 'A-1' },
+        conversation_id: talk.id,
+      },
+    ]);
     const [call] = await talk.calls();
     expect(call).toMatchObject({ status: 'succeeded', attempts: 1, result: { state: 'shipped' } });
     expect(agent.asked()[1]).toEqual([
       { role: 'user', content: 'Where is A-1?' },
-      { role: 'assistant', content: null, tool_calls: [{ id: call.tool_call_id, type: 'function', function: { name: 'find_order', arguments: '{"number":"A-1"}' } }] },
-      { role: 'tool', tool_call_id: call.tool_call_id, content: '{"status":"succeeded","result":{"state":"shipped"}}' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: call.tool_call_id,
+            type: 'function',
+            function: { name: 'find_order', arguments: '{"number":"A-1"}' },
+          },
+        ],
+      },
+      {
+        role: 'tool',
+        tool_call_id: call.tool_call_id,
+        content: '{"status":"succeeded","result":{"state":"shipped"}}',
+      },
     ]);
   });
 
   it('makes parallel calls in one step, waits for all, and gives each result under its own call', async () => {
-    agent.model.answerBy(inTurn(toolCalls([{ name: 'find_order', arguments: { number: 'A-1' } }, { name: 'find_stock' }]), text('Both.')));
+    agent.model.answerBy(
+      inTurn(
+        toolCalls([{ name: 'find_order', arguments: { number: 'A-1' } }, { name: 'find_stock' }]),
+        text('Both.'),
+      ),
+    );
     const slow = held(answers({ stock: 3 }));
     agent.tools.on('find_order', answers({ state: 'shipped' }));
     agent.tools.on('find_stock', slow.reply);
@@ -67,7 +122,12 @@ describe('a turn of the agent', () => {
     await slow.give();
     expect(await talk.reply()).toBe('Both.');
     const [, step, first, second] = agent.asked()[1]!;
-    const results = new Map([first, second].map((message) => [message!.tool_call_id, JSON.parse(message!.content!).result]));
+    const results = new Map(
+      [first, second].map((message) => [
+        message!.tool_call_id,
+        JSON.parse(message!.content!).result,
+      ]),
+    );
     expect(step!.tool_calls!.map(({ id, function: { name } }) => [name, results.get(id)])).toEqual([
       ['find_order', { state: 'shipped' }],
       ['find_stock', { stock: 3 }],
@@ -80,21 +140,37 @@ describe('a turn of the agent', () => {
     ['arguments that break the schema', '{"number": 7}'],
     ['a list', '["A-1"]'],
     ['arguments nested without end', `{"number": ${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
-  ])('tells the model of %s, sends nothing, and lets it correct itself', async (_what, malformed) => {
-    agent.model.answerBy(inTurn(toolCalls({ name: 'find_order', arguments: malformed }), toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }), text('Found.')));
-    agent.tools.on('find_order', answers({ state: 'shipped' }));
-    const talk = await agent.talk('Where is A-1?');
-    expect(await talk.reply()).toBe('Found.');
-    expect(agent.tools.calls.map((call) => call.arguments)).toEqual([{ number: 'A-1' }]);
-    expect(resultsIn(agent.asked()[1]!)).toEqual([{ status: 'invalid', message: expect.any(String) }]);
-    expect((await talk.calls()).map(({ status, attempts }) => [status, attempts])).toEqual([['failed', 0], ['succeeded', 1]]);
-  });
+  ])(
+    'tells the model of %s, sends nothing, and lets it correct itself',
+    async (_what, malformed) => {
+      agent.model.answerBy(
+        inTurn(
+          toolCalls({ name: 'find_order', arguments: malformed }),
+          toolCalls({ name: 'find_order', arguments: { number: 'A-1' } }),
+          text('Found.'),
+        ),
+      );
+      agent.tools.on('find_order', answers({ state: 'shipped' }));
+      const talk = await agent.talk('Where is A-1?');
+      expect(await talk.reply()).toBe('Found.');
+      expect(agent.tools.calls.map((call) => call.arguments)).toEqual([{ number: 'A-1' }]);
+      expect(resultsIn(agent.asked()[1]!)).toEqual([
+        { status: 'invalid', message: expect.any(String) },
+      ]);
+      expect((await talk.calls()).map(({ status, attempts }) => [status, attempts])).toEqual([
+        ['failed', 0],
+        ['succeeded', 1],
+      ]);
+    },
+  );
 
   it('tells the model that there is no such tool', async () => {
     agent.model.answerBy(inTurn(toolCalls({ name: 'launch_rocket' }), text('That I cannot do.')));
     const talk = await agent.talk('Launch it');
     expect(await talk.reply()).toBe(`That I cannot do.\n\n${FAILED}`);
-    expect(resultsIn(agent.asked()[1]!)).toEqual([{ status: 'invalid', message: 'There is no such tool. Use one of those that are listed.' }]);
+    expect(resultsIn(agent.asked()[1]!)).toEqual([
+      { status: 'invalid', message: 'There is no such tool. Use one of those that are listed.' },
+    ]);
     expect(agent.tools.calls).toEqual([]);
   });
 
@@ -105,7 +181,10 @@ describe('a turn of the agent', () => {
     const talk = await agent.talk('Where is A-1?');
     await talk.reply();
     expect(agent.tools.calls).toHaveLength(1);
-    expect(resultsIn(agent.asked()[2]!)[1]).toEqual({ status: 'invalid', message: 'The same call was made already; use its result.' });
+    expect(resultsIn(agent.asked()[2]!)[1]).toEqual({
+      status: 'invalid',
+      message: 'The same call was made already; use its result.',
+    });
     await talk.write('And now?');
     expect(await talk.reply(2)).toBe('Still shipped.');
     expect(agent.tools.calls).toHaveLength(2);
@@ -117,13 +196,18 @@ describe('a turn of the agent', () => {
     const talk = await agent.talk('Where is A-1?');
     await talk.reply();
     expect(agent.tools.calls).toHaveLength(1);
-    expect((await talk.calls()).map(({ status }) => status).sort()).toEqual(['failed', 'succeeded']);
+    expect((await talk.calls()).map(({ status }) => status).sort()).toEqual([
+      'failed',
+      'succeeded',
+    ]);
   });
 
   it('makes at most eight calls in a turn, then offers no tool and takes a reply', async () => {
     let number = 0;
     agent.model.answerBy(({ body }) =>
-      body.tools!.some((tool) => tool.function.name === 'find_order') ? toolCalls({ name: 'find_order', arguments: { number: String(++number) } }) : text('That is what I found.'),
+      body.tools!.some((tool) => tool.function.name === 'find_order')
+        ? toolCalls({ name: 'find_order', arguments: { number: String(++number) } })
+        : text('That is what I found.'),
     );
     const talk = await agent.talk('Find all orders');
     expect(await talk.reply()).toBe('That is what I found.');
@@ -132,20 +216,32 @@ describe('a turn of the agent', () => {
   });
 
   it('makes eight of twelve parallel calls', async () => {
-    const twelve = Array.from({ length: 12 }, (_, number) => ({ name: 'find_order', arguments: { number: String(number) } }));
+    const twelve = Array.from({ length: 12 }, (_, number) => ({
+      name: 'find_order',
+      arguments: { number: String(number) },
+    }));
     agent.model.answerBy(inTurn(toolCalls(twelve), text('Enough.')));
     const talk = await agent.talk('Find all orders');
     expect(await talk.reply()).toBe(`Enough.\n\n${FAILED}`); // four of them were not made
     expect(agent.tools.calls).toHaveLength(8);
-    expect(resultsIn(agent.asked()[1]!).filter(({ status }) => status === 'invalid')).toHaveLength(4);
+    expect(resultsIn(agent.asked()[1]!).filter(({ status }) => status === 'invalid')).toHaveLength(
+      4,
+    );
   });
 
   it('hands over when the model insists on a ninth', async () => {
     let number = 0;
-    agent.model.answerBy(() => toolCalls({ name: 'find_order', arguments: { number: String(++number) } }));
+    agent.model.answerBy(() =>
+      toolCalls({ name: 'find_order', arguments: { number: String(++number) } }),
+    );
     const talk = await agent.talk('Find all orders');
-    expect(await talk.reply()).toBe('This is the result:\nState: shipped\n\nSorry, something went wrong on our side. A person will follow up and write to you here.');
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'agent_error' } });
+    expect(await talk.reply()).toBe(
+      'This is the result:\nState: shipped\n\nSorry, something went wrong on our side. A person will follow up and write to you here.',
+    );
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'agent_error' },
+    });
     expect(agent.tools.calls).toHaveLength(8);
   });
 
@@ -211,7 +307,10 @@ describe('when customers write on', () => {
     const talk = await agent.talk('how many?');
     await slow.asked;
     await talk.write('and in blue?');
-    await waitFor('the quiet moment to pass', async () => Date.parse((await talk.record()).updated_at) + LONG_QUIET_MS + 300 < Date.now());
+    await waitFor(
+      'the quiet moment to pass',
+      async () => Date.parse((await talk.record()).updated_at) + LONG_QUIET_MS + 300 < Date.now(),
+    );
     expect(agent.asked()).toHaveLength(1);
     await slow.give();
     expect(await talk.reply()).toBe('Three, and yes.');

@@ -1,14 +1,28 @@
-// The built-in keyword agent in the loop: from a customer's words to a tool on a real server and back.
+// The built-in keyword agent in the loop: from a customer's words to a tool on a real server and
+// back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { answers, held, startAgentService, type AgentService } from './agentService.ts';
 
 describe('the keyword agent', () => {
   let agent: AgentService;
   beforeAll(async () => {
-    agent = await startAgentService({ env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined } });
-    const parameters = { type: 'object', properties: { order_number: { type: 'string', description: 'order number' } }, required: ['order_number'] };
-    await agent.tool('find_order', { description: 'Finds an order by its number and says where it is.', parameters });
-    await agent.tool('cancel_order', { description: 'Cancels an order by its number.', parameters, ask_before_running: true });
+    agent = await startAgentService({
+      env: { LLM_BASE_URL: undefined, LLM_API_KEY: undefined, LLM_MODEL: undefined },
+    });
+    const parameters = {
+      type: 'object',
+      properties: { order_number: { type: 'string', description: 'order number' } },
+      required: ['order_number'],
+    };
+    await agent.tool('find_order', {
+      description: 'Finds an order by its number and says where it is.',
+      parameters,
+    });
+    await agent.tool('cancel_order', {
+      description: 'Cancels an order by its number.',
+      parameters,
+      ask_before_running: true,
+    });
   });
   beforeEach(() => {
     agent.reset();
@@ -28,21 +42,30 @@ describe('the keyword agent', () => {
   it('says that a call failed, and hands over on a yes', async () => {
     agent.tools.on('find_order', answers({}, 404));
     const talk = await agent.talk('find order A-1042');
-    expect(await talk.reply()).toBe('I could not do that right now. Would you like a person to follow up?');
+    expect(await talk.reply()).toBe(
+      'I could not do that right now. Would you like a person to follow up?',
+    );
     await talk.write('yes please');
     await talk.reply(2);
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'tool_failure' } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'tool_failure' },
+    });
   });
 
   it('says once that a call waits, and once what came of it', async () => {
     const talk = await agent.talk('cancel order A-1042');
-    expect(await talk.reply()).toBe('A colleague has to confirm this first. I will write as soon as it is decided.');
+    expect(await talk.reply()).toBe(
+      'A colleague has to confirm this first. I will write as soon as it is decided.',
+    );
     const call = await talk.call(({ status }) => status === 'pending_approval');
     await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
     expect(await talk.reply(2)).toBe('Order A-1042 was cancelled.');
     await talk.write('thanks');
     await talk.reply(3);
-    expect((await talk.replies()).filter((words) => words.includes('was cancelled'))).toHaveLength(1);
+    expect((await talk.replies()).filter((words) => words.includes('was cancelled'))).toHaveLength(
+      1,
+    );
   });
 
   it('answers what overtook a running call together with its result', async () => {
@@ -59,6 +82,9 @@ describe('the keyword agent', () => {
   it('hands over what it does not understand', async () => {
     const talk = await agent.talk('the quarterly synergy of paradigms');
     await talk.reply();
-    expect(await talk.record()).toMatchObject({ status: 'awaiting_human', handover: { reason: 'missing_knowledge' } });
+    expect(await talk.record()).toMatchObject({
+      status: 'awaiting_human',
+      handover: { reason: 'missing_knowledge' },
+    });
   });
 });

@@ -4,7 +4,16 @@ import { AppError } from '../../../service/src/domain/errorCatalogue.ts';
 import type { SetupField } from '../../../service/src/domain/setupField.ts';
 
 const FIELDS: readonly SetupField[] = [
-  { name: 'account', label: 'Account', help: '', kind: 'text', isRequired: true, pattern: /^\d{3,}$/g, hint: 'must be digits', max: 5 },
+  {
+    name: 'account',
+    label: 'Account',
+    help: '',
+    kind: 'text',
+    isRequired: true,
+    pattern: /^\d{3,}$/g,
+    hint: 'must be digits',
+    max: 5,
+  },
   { name: 'note', label: 'Note', help: '', kind: 'lines', isRequired: false, max: 20 },
   { name: 'token', label: 'Token', help: '', kind: 'secret', isRequired: true, max: 10 },
   { name: 'spare', label: 'Spare', help: '', kind: 'secret', isRequired: false, max: 10 },
@@ -17,7 +26,8 @@ const refusal = (given: Record<string, string>, how: { isNew: boolean }) => {
   try {
     checkSetup(FIELDS, given, how);
   } catch (error) {
-    if (error instanceof AppError) return { code: error.code, param: error.details.param, message: error.message };
+    if (error instanceof AppError)
+      return { code: error.code, param: error.details.param, message: error.message };
     throw error;
   }
   return null;
@@ -25,14 +35,19 @@ const refusal = (given: Record<string, string>, how: { isNew: boolean }) => {
 
 describe('what a team fills in', () => {
   it('is trimmed and told apart into what is secret and what is not; what is generated is made', () => {
-    const { settings, secrets, removed } = checkSetup(FIELDS, { account: ' 1234 ', note: '\none\ntwo\n', token: '\ts3cret ' }, NEW);
+    const { settings, secrets, removed } = checkSetup(
+      FIELDS,
+      { account: ' 1234 ', note: '\none\ntwo\n', token: '\ts3cret ' },
+      NEW,
+    );
     expect(settings).toEqual({ account: '1234', note: 'one\ntwo' });
     expect(secrets).toEqual({ token: 's3cret', verify: expect.stringMatching(/^[\w-]{32}$/) });
     expect(removed).toEqual([]);
   });
 
   it('has another generated value each time, unless one is given', () => {
-    const verifyOf = (given: Record<string, string>) => checkSetup(FIELDS, { account: '123', token: 't', ...given }, NEW).secrets.verify;
+    const verifyOf = (given: Record<string, string>) =>
+      checkSetup(FIELDS, { account: '123', token: 't', ...given }, NEW).secrets.verify;
     expect(verifyOf({})).not.toBe(verifyOf({}));
     expect(verifyOf({ verify: 'mine' })).toBe('mine');
     expect(verifyOf({ verify: ' ' })).toMatch(/^[\w-]{32}$/);
@@ -40,27 +55,87 @@ describe('what a team fills in', () => {
 
   it('stays as it is where a change leaves it out, generated values too', () => {
     expect(checkSetup(FIELDS, {}, CHANGE)).toEqual({ settings: {}, secrets: {}, removed: [] });
-    expect(checkSetup(FIELDS, { token: 'new' }, CHANGE)).toEqual({ settings: {}, secrets: { token: 'new' }, removed: [] });
+    expect(checkSetup(FIELDS, { token: 'new' }, CHANGE)).toEqual({
+      settings: {},
+      secrets: { token: 'new' },
+      removed: [],
+    });
   });
 
   it('is taken away by an empty text where it is not required', () => {
-    expect(checkSetup(FIELDS, { note: '', spare: '  ' }, CHANGE)).toEqual({ settings: {}, secrets: {}, removed: ['note', 'spare'] });
+    expect(checkSetup(FIELDS, { note: '', spare: '  ' }, CHANGE)).toEqual({
+      settings: {},
+      secrets: {},
+      removed: ['note', 'spare'],
+    });
   });
 
   it.each<[string, Record<string, string>, { isNew: boolean }, string, string]>([
     ['a required value is missing', { token: 't' }, NEW, 'settings.account', 'is missing'],
-    ['a required value is empty', { account: ' ', token: 't' }, NEW, 'settings.account', 'must not be empty'],
-    ['a required secret would be taken away', { token: '' }, CHANGE, 'settings.token', 'must not be empty'],
-    ['a value does not match its pattern', { account: '12x' }, CHANGE, 'settings.account', 'must be digits'],
-    ['a value is too long', { account: '123456' }, CHANGE, 'settings.account', 'must have at most 5 characters'],
-    ['a secret holds a line break', { token: 'a\r\nb' }, CHANGE, 'settings.token', 'must be one line'],
+    [
+      'a required value is empty',
+      { account: ' ', token: 't' },
+      NEW,
+      'settings.account',
+      'must not be empty',
+    ],
+    [
+      'a required secret would be taken away',
+      { token: '' },
+      CHANGE,
+      'settings.token',
+      'must not be empty',
+    ],
+    [
+      'a value does not match its pattern',
+      { account: '12x' },
+      CHANGE,
+      'settings.account',
+      'must be digits',
+    ],
+    [
+      'a value is too long',
+      { account: '123456' },
+      CHANGE,
+      'settings.account',
+      'must have at most 5 characters',
+    ],
+    [
+      'a secret holds a line break',
+      { token: 'a\r\nb' },
+      CHANGE,
+      'settings.token',
+      'must be one line',
+    ],
     ['a text holds NUL', { note: 'a\0b' }, CHANGE, 'settings.note', 'well-formed'],
     ['a text holds half a character', { note: 'a\ud800b' }, CHANGE, 'settings.note', 'well-formed'],
-    ['a name is not known', { acount: '123' }, CHANGE, 'settings.acount', 'there is account, note, token, spare, verify'],
-    ['a name is that of a property of every object', { constructor: 'x' }, CHANGE, 'settings.constructor', 'is not known'],
-    ['a name is __proto__', JSON.parse('{"__proto__":"x"}') as Record<string, string>, CHANGE, 'settings.__proto__', 'is not known'],
+    [
+      'a name is not known',
+      { acount: '123' },
+      CHANGE,
+      'settings.acount',
+      'there is account, note, token, spare, verify',
+    ],
+    [
+      'a name is that of a property of every object',
+      { constructor: 'x' },
+      CHANGE,
+      'settings.constructor',
+      'is not known',
+    ],
+    [
+      'a name is __proto__',
+      JSON.parse('{"__proto__":"x"}') as Record<string, string>,
+      CHANGE,
+      'settings.__proto__',
+      'is not known',
+    ],
   ])('is refused where %s', (_why, given, how, param, words) => {
-    expect(refusal(given, how)).toEqual({ code: 'invalid_request', param, message: expect.stringContaining(words) });
+    expect(refusal(given, how)).toEqual({
+      code: 'invalid_request',
+      param,
+      message: expect.stringContaining(words),
+    });
   });
 
   it('counts characters as people do, and says nothing of the value', () => {

@@ -1,7 +1,14 @@
 // What a customer writes stays in its order when deliveries of very different sizes come at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Turns } from '../../../service/src/domain/turns.ts';
-import { connectNumber, deliver, metaBody, metaValue, newWamid, type ConnectedNumber } from '../../helpers/meta.ts';
+import {
+  connectNumber,
+  deliver,
+  metaBody,
+  metaValue,
+  newWamid,
+  type ConnectedNumber,
+} from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -18,9 +25,17 @@ describe('deliveries that are under way at once', () => {
   });
   afterAll(() => service?.stop());
 
-  const conversationOf = (phone: string) => service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
-  const from = (phone: string, body: string) => ({ from: phone, id: newWamid(), timestamp: '1739321024', type: 'text', text: { body } });
-  const send = (...messages: unknown[]) => deliver(service.url, number, metaBody(metaValue({ messages })));
+  const conversationOf = (phone: string) =>
+    service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
+  const from = (phone: string, body: string) => ({
+    from: phone,
+    id: newWamid(),
+    timestamp: '1739321024',
+    type: 'text',
+    text: { body },
+  });
+  const send = (...messages: unknown[]) =>
+    deliver(service.url, number, metaBody(metaValue({ messages })));
 
   it('keep the order of each contact: a small one does not overtake a large one that came before', async () => {
     let waited = 0;
@@ -29,11 +44,18 @@ describe('deliveries that are under way at once', () => {
       const customer = phoneOf(999);
       const texts = Array.from({ length: FOLLOWING + 1 }, (_, n) => `text ${n}`);
       let isLargeAnswered = false;
-      const large = send(...Array.from({ length: OTHERS }, (_, n) => from(phoneOf(n), 'of somebody else')), from(customer, texts[0]!)).then((answer) => {
+      const large = send(
+        ...Array.from({ length: OTHERS }, (_, n) => from(phoneOf(n), 'of somebody else')),
+        from(customer, texts[0]!),
+      ).then((answer) => {
         isLargeAnswered = true;
         return answer;
       });
-      await waitFor('the large one to be under way', async () => (await conversationOf(phoneOf(0))).status === 200, { everyMs: 1 });
+      await waitFor(
+        'the large one to be under way',
+        async () => (await conversationOf(phoneOf(0))).status === 200,
+        { everyMs: 1 },
+      );
       if (!isLargeAnswered) waited += 1;
       const statuses = [];
       for (const text of texts.slice(1)) statuses.push((await send(from(customer, text))).status);

@@ -9,7 +9,11 @@ import type { ServiceStore, Tx } from '../../../service/src/domain/collections.t
 import type { Contact } from '../../../service/src/domain/contact.ts';
 import type { Deps } from '../../../service/src/domain/deps.ts';
 import { groupInbound } from '../../../service/src/domain/groupInbound.ts';
-import type { InboundItem, InboundReceipt, InboundSender } from '../../../service/src/domain/inbound.ts';
+import type {
+  InboundItem,
+  InboundReceipt,
+  InboundSender,
+} from '../../../service/src/domain/inbound.ts';
 import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
 import { createChannel } from '../../../service/src/domain/operations/createChannel.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
@@ -42,13 +46,18 @@ let now: Date;
 beforeEach(async () => {
   now = NOW;
   storeAheadMs = 0;
-  fresh = await openFreshStore({ clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }) });
+  fresh = await openFreshStore({
+    clock: steadied({ now: () => new Date(now.getTime() + storeAheadMs) }),
+  });
   ({ store } = fresh);
   deps = {
     store,
     clock: { now: () => now },
     secrets: createSecretBox(randomBytes(32)),
-    checkTargetUrl: async () => {}, bounds: unwatchedBounds, assertRoom() {}, passwords: {} as never,
+    checkTargetUrl: async () => {},
+    bounds: unwatchedBounds,
+    assertRoom() {},
+    passwords: {} as never,
     agent: { isOnByDefault: false, quietMs: 800, approvalExpiresMs: 1000 },
     channels: channelDirectory,
     payments: paymentDirectory,
@@ -62,31 +71,73 @@ afterEach(async () => {
 });
 
 const connect = (account: string) =>
-  createChannel(deps, workspace, { type: 'whatsapp_cloud', name: account, values: { phone_number_id: account, access_token: 'EAAG1', app_secret: 'abc' } });
+  createChannel(deps, workspace, {
+    type: 'whatsapp_cloud',
+    name: account,
+    values: { phone_number_id: account, access_token: 'EAAG1', app_secret: 'abc' },
+  });
 
 let ids = 0;
-const who = (phone: string | null, userId: string | null = null, name: string | null = null): InboundSender => ({ phone, userId, name });
-const message = (from: InboundSender, text = 'hi', more: object = {}): InboundItem => ({ type: 'message', account: ACCOUNT, from, id: `wamid.${++ids}`, text, sentAt: NOW, ...more });
-const note = (from: InboundSender, text: string, more: object = {}): InboundItem => ({ type: 'note', account: ACCOUNT, from, id: `wamid.${++ids}`, text, sentAt: NOW, changedTo: null, ...more });
+const who = (
+  phone: string | null,
+  userId: string | null = null,
+  name: string | null = null,
+): InboundSender => ({ phone, userId, name });
+const message = (from: InboundSender, text = 'hi', more: object = {}): InboundItem => ({
+  type: 'message',
+  account: ACCOUNT,
+  from,
+  id: `wamid.${++ids}`,
+  text,
+  sentAt: NOW,
+  ...more,
+});
+const note = (from: InboundSender, text: string, more: object = {}): InboundItem => ({
+  type: 'note',
+  account: ACCOUNT,
+  from,
+  id: `wamid.${++ids}`,
+  text,
+  sentAt: NOW,
+  changedTo: null,
+  ...more,
+});
 const take = (...items: InboundItem[]) => receiveInbound(deps, channel, items);
 
 /** All of them, which the service looks nobody up by. */
 async function contacts(): Promise<Contact[]> {
   const found: Contact[] = [];
-  for await (const record of store.dump()) if ('collection' in record && record.collection === 'contacts') found.push(record.document as Contact);
+  for await (const record of store.dump())
+    if ('collection' in record && record.collection === 'contacts')
+      found.push(record.document as Contact);
   return found;
 }
-const conversations = (contact: Contact) => store.transaction((tx) => tx.conversations.find({ where: { contactId: contact.id }, limit: 100 }));
+const conversations = (contact: Contact) =>
+  store.transaction((tx) =>
+    tx.conversations.find({ where: { contactId: contact.id }, limit: 100 }),
+  );
 const textsOf = async (contact: Contact) => {
   const texts: string[] = [];
   for (const { id } of await conversations(contact)) {
-    texts.push(...(await store.transaction((tx) => tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 100 }))).map(({ text }) => text));
+    texts.push(
+      ...(
+        await store.transaction((tx) =>
+          tx.messages.find({ where: { conversationId: id }, orderBy: 'number', limit: 100 }),
+        )
+      ).map(({ text }) => text),
+    );
   }
   return texts;
 };
 const notesOf = async (contact: Contact) => {
   const [last] = await conversations(contact);
-  return store.transaction((tx) => tx.systemNotes.find({ where: { conversationId: last!.id }, orderBy: 'afterMessage', limit: 100 }));
+  return store.transaction((tx) =>
+    tx.systemNotes.find({
+      where: { conversationId: last!.id },
+      orderBy: 'afterMessage',
+      limit: 100,
+    }),
+  );
 };
 
 describe('who has written', () => {
@@ -96,7 +147,14 @@ describe('who has written', () => {
     await take(message(who(null, 'AR.1', 'Ana B')));
     const [contact, ...others] = await contacts();
     expect(others).toEqual([]);
-    expect(contact).toMatchObject({ channel: 'whatsapp_cloud', channelAccount: ACCOUNT, phone: PHONE, channelUserId: 'AR.1', name: 'Ana B', verified: true });
+    expect(contact).toMatchObject({
+      channel: 'whatsapp_cloud',
+      channelAccount: ACCOUNT,
+      phone: PHONE,
+      channelUserId: 'AR.1',
+      name: 'Ana B',
+      verified: true,
+    });
     await take(message(who(null, 'AR.2')));
     await take(message(who('5491155550002', 'AR.2')));
     expect((await contacts())[1]).toMatchObject({ phone: '5491155550002', channelUserId: 'AR.2' });
@@ -123,8 +181,14 @@ describe('who has written', () => {
 
   it('is another one for another number of the workspace', async () => {
     await connect('222222');
-    await take(message(who(PHONE, 'AR.1')), message(who(PHONE, 'AR.1'), 'hi', { account: '222222' }));
-    expect((await contacts()).map(({ channelAccount }) => channelAccount).sort()).toEqual([ACCOUNT, '222222']);
+    await take(
+      message(who(PHONE, 'AR.1')),
+      message(who(PHONE, 'AR.1'), 'hi', { account: '222222' }),
+    );
+    expect((await contacts()).map(({ channelAccount }) => channelAccount).sort()).toEqual([
+      ACCOUNT,
+      '222222',
+    ]);
   });
 
   it('has written when the channel says so, but not in the future, and never earlier than before', async () => {
@@ -142,8 +206,22 @@ describe('who has written', () => {
 
 describe('what is delivered together', () => {
   it('is grouped by person, also where a later message shows that two are one', () => {
-    const items = [message(who('1')), message(who(null, 'A')), message(who('2')), message(who('1', 'A')), message(who(null, 'A')), message(who('1'), 'hi', { account: 'b' })];
-    const [a, b, c, d, e, f] = items as [InboundItem, InboundItem, InboundItem, InboundItem, InboundItem, InboundItem];
+    const items = [
+      message(who('1')),
+      message(who(null, 'A')),
+      message(who('2')),
+      message(who('1', 'A')),
+      message(who(null, 'A')),
+      message(who('1'), 'hi', { account: 'b' }),
+    ];
+    const [a, b, c, d, e, f] = items as [
+      InboundItem,
+      InboundItem,
+      InboundItem,
+      InboundItem,
+      InboundItem,
+      InboundItem,
+    ];
     expect(groupInbound(items)).toEqual(expect.arrayContaining([[a, b, d, e], [c], [f]]));
     expect(groupInbound(items)).toHaveLength(3);
   });
@@ -152,11 +230,26 @@ describe('what is delivered together', () => {
     const key = fc.option(fc.constantFrom('1', '2', '3', '4'), { nil: null });
     fc.assert(
       fc.property(fc.array(fc.tuple(key, key)), (pairs) => {
-        const items = pairs.filter(([phone, userId]) => phone ?? userId).map(([phone, userId]) => message(who(phone, userId && `U.${userId}`)));
+        const items = pairs
+          .filter(([phone, userId]) => phone ?? userId)
+          .map(([phone, userId]) => message(who(phone, userId && `U.${userId}`)));
         const groups = groupInbound(items);
-        const inOrder = groups.every((group) => group.every((item, n) => n === 0 || items.indexOf(group[n - 1]!) < items.indexOf(item)));
-        const names = groups.map((group) => new Set(group.flatMap((item) => (item.type === 'receipt' ? [] : [item.from.phone, item.from.userId])).filter(Boolean)));
-        const disjoint = names.every((each, n) => names.slice(n + 1).every((other) => each.isDisjointFrom(other)));
+        const inOrder = groups.every((group) =>
+          group.every((item, n) => n === 0 || items.indexOf(group[n - 1]!) < items.indexOf(item)),
+        );
+        const names = groups.map(
+          (group) =>
+            new Set(
+              group
+                .flatMap((item) =>
+                  item.type === 'receipt' ? [] : [item.from.phone, item.from.userId],
+                )
+                .filter(Boolean),
+            ),
+        );
+        const disjoint = names.every((each, n) =>
+          names.slice(n + 1).every((other) => each.isDisjointFrom(other)),
+        );
         return inOrder && disjoint && groups.flat().length === items.length;
       }),
     );
@@ -164,17 +257,33 @@ describe('what is delivered together', () => {
 
   it('is taken in but for the part that fails, which is told; the repeat brings that part alone', async () => {
     const good = message(who(PHONE), 'good');
-    const bad = Array.from({ length: 60 }, (_, n) => message(who(String(5491155551000 + n)), 'bad'));
+    const bad = Array.from({ length: 60 }, (_, n) =>
+      message(who(String(5491155551000 + n)), 'bad'),
+    );
     const breaking = (tx: Tx): Tx => {
-      const put = (doc: Message) => (doc.text === 'bad' ? Promise.reject(new Error('broken')) : tx.messages.put(doc));
-      const messages = { get: (id: string) => tx.messages.get(id), find: (query: Query<Message>) => tx.messages.find(query), put, delete: (id: string) => tx.messages.delete(id) };
-      return new Proxy(tx, { get: (target, name) => (name === 'messages' ? messages : target[name as keyof Tx]) });
+      const put = (doc: Message) =>
+        doc.text === 'bad' ? Promise.reject(new Error('broken')) : tx.messages.put(doc);
+      const messages = {
+        get: (id: string) => tx.messages.get(id),
+        find: (query: Query<Message>) => tx.messages.find(query),
+        put,
+        delete: (id: string) => tx.messages.delete(id),
+      };
+      return new Proxy(tx, {
+        get: (target, name) => (name === 'messages' ? messages : target[name as keyof Tx]),
+      });
     };
-    const failing: Deps = { ...deps, store: { transaction: (fn) => store.transaction((tx) => fn(breaking(tx))) } };
+    const failing: Deps = {
+      ...deps,
+      store: { transaction: (fn) => store.transaction((tx) => fn(breaking(tx))) },
+    };
     await expect(receiveInbound(failing, channel, [...bad, good])).rejects.toThrow('broken');
     expect(await contacts()).toMatchObject([{ phone: PHONE }]);
     await take(...bad, good);
-    expect((await Promise.all((await contacts()).map(textsOf))).flat().sort()).toEqual([...bad.map(() => 'bad'), 'good']);
+    expect((await Promise.all((await contacts()).map(textsOf))).flat().sort()).toEqual([
+      ...bad.map(() => 'bad'),
+      'good',
+    ]);
   });
 
   it('wakes the agent once a contact, after the customer has been quiet; notes and repeats wake nobody', async () => {
@@ -193,7 +302,8 @@ describe('what is delivered together', () => {
   });
 
   it('notes when the channel delivered, at most once a minute', async () => {
-    const seen = async () => (await store.transaction((tx) => tx.channels.get(channel.id)))!.lastInboundAt;
+    const seen = async () =>
+      (await store.transaction((tx) => tx.channels.get(channel.id)))!.lastInboundAt;
     await take();
     expect(await seen()).toBe(timestamp(NOW));
     now = new Date(NOW.getTime() + 59_000);
@@ -216,9 +326,19 @@ describe('what is no message', () => {
     const reaction = note(who(PHONE), 'reacted with 👍');
     await take(reaction, reaction);
     await take(reaction);
-    await take(message(who(PHONE), 'and'), reaction, note(who(PHONE), 'took a reaction back', { sentAt: null }));
+    await take(
+      message(who(PHONE), 'and'),
+      reaction,
+      note(who(PHONE), 'took a reaction back', { sentAt: null }),
+    );
     const [contact] = await contacts();
-    expect((await notesOf(contact!)).map(({ afterMessage, change, id }) => [afterMessage, change, /^note_[0-9A-HJKMNP-TV-Z]{26}$/.test(id)])).toEqual(
+    expect(
+      (await notesOf(contact!)).map(({ afterMessage, change, id }) => [
+        afterMessage,
+        change,
+        /^note_[0-9A-HJKMNP-TV-Z]{26}$/.test(id),
+      ]),
+    ).toEqual(
       expect.arrayContaining([
         [1, { type: 'channel_note', text: 'reacted with 👍' }, true],
         [2, { type: 'channel_note', text: 'took a reaction back' }, true],
@@ -235,7 +355,11 @@ describe('what is no message', () => {
 
   it('gives a contact a new number, if nobody has it', async () => {
     await take(message(who(PHONE), 'old number'));
-    await take(note(who(PHONE), 'has changed their phone number', { changedTo: { phone: '12195555358', userId: null } }));
+    await take(
+      note(who(PHONE), 'has changed their phone number', {
+        changedTo: { phone: '12195555358', userId: null },
+      }),
+    );
     await take(message(who('12195555358'), 'new number'));
     const [contact, ...others] = await contacts();
     expect(others).toEqual([]);
@@ -244,7 +368,11 @@ describe('what is no message', () => {
     expect(await notesOf(contact!)).toHaveLength(1);
 
     await take(message(who('5491155550002', 'AR.2'), 'another'));
-    await take(note(who('12195555358'), 'has changed their phone number', { changedTo: { phone: '5491155550002', userId: 'AR.2' } }));
+    await take(
+      note(who('12195555358'), 'has changed their phone number', {
+        changedTo: { phone: '5491155550002', userId: 'AR.2' },
+      }),
+    );
     expect((await contacts()).map(({ phone, channelUserId }) => [phone, channelUserId])).toEqual([
       ['12195555358', null],
       ['5491155550002', 'AR.2'],
@@ -253,7 +381,11 @@ describe('what is no message', () => {
 });
 
 describe('a receipt', () => {
-  const receipt = (sending: Sending, state: InboundReceipt['state'], more: object = {}): InboundItem => ({
+  const receipt = (
+    sending: Sending,
+    state: InboundReceipt['state'],
+    more: object = {},
+  ): InboundItem => ({
     type: 'receipt',
     account: ACCOUNT,
     channelMessageId: `wamid.${sending.id}`,
@@ -264,16 +396,25 @@ describe('a receipt', () => {
   });
 
   /** A text that is owed to the channel; the sender's own part is not run here. */
-  async function owe(phone = PHONE, text = 'our answer'): Promise<{ sendings: readonly Sending[]; messageId: string }> {
+  async function owe(
+    phone = PHONE,
+    text = 'our answer',
+  ): Promise<{ sendings: readonly Sending[]; messageId: string }> {
     await take(message(who(phone)));
     const contact = (await contacts()).find((each) => each.phone === phone)!;
     const [conversation] = await conversations(contact);
-    const { message: sent } = await sendMessage(deps, workspace, conversation!.id, text, { type: 'api', name: 'test' });
-    const sendings = await store.transaction((tx) => tx.sendings.find({ where: { messageId: sent.id }, orderBy: 'part', limit: 10 }));
+    const { message: sent } = await sendMessage(deps, workspace, conversation!.id, text, {
+      type: 'api',
+      name: 'test',
+    });
+    const sendings = await store.transaction((tx) =>
+      tx.sendings.find({ where: { messageId: sent.id }, orderBy: 'part', limit: 10 }),
+    );
     return { sendings, messageId: sent.id };
   }
   const stateOf = async (id: string) => (await store.transaction((tx) => tx.sendings.get(id)))!;
-  const deliveryOf = async (id: string) => (await store.transaction((tx) => tx.messages.get(id)))!.delivery;
+  const deliveryOf = async (id: string) =>
+    (await store.transaction((tx) => tx.messages.get(id)))!.delivery;
   const put = (sending: Sending) => store.transaction((tx) => tx.sendings.put(sending));
 
   it('moves a sending and its message forward only, in whatever order receipts come and however often', async () => {
@@ -287,18 +428,26 @@ describe('a receipt', () => {
     };
     const states = ['sent', 'delivered', 'read', 'failed'] as const;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 8 }), async (order) => {
-        await put(sendings[0]!);
-        let expected: DeliveryState = 'pending';
-        for (const state of order) {
-          await take(receipt(sendings[0]!, state));
-          if (after[expected].includes(state)) expected = state;
-          const error = expected === 'failed' ? 'It failed.' : null;
-          expect(await stateOf(sendings[0]!.id)).toMatchObject({ status: expected, error, nextAttemptAt: null, isUnderWay: false });
-          expect(await deliveryOf(messageId)).toEqual({ state: expected, error });
-        }
-        if (order.includes('read')) expect(expected).toBe('read');
-      }),
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 8 }),
+        async (order) => {
+          await put(sendings[0]!);
+          let expected: DeliveryState = 'pending';
+          for (const state of order) {
+            await take(receipt(sendings[0]!, state));
+            if (after[expected].includes(state)) expected = state;
+            const error = expected === 'failed' ? 'It failed.' : null;
+            expect(await stateOf(sendings[0]!.id)).toMatchObject({
+              status: expected,
+              error,
+              nextAttemptAt: null,
+              isUnderWay: false,
+            });
+            expect(await deliveryOf(messageId)).toEqual({ state: expected, error });
+          }
+          if (order.includes('read')) expect(expected).toBe('read');
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -307,22 +456,33 @@ describe('a receipt', () => {
     const { sendings, messageId } = await owe();
     await put({ ...sendings[0]!, isUnderWay: true, attempts: 1 });
     await take(receipt(sendings[0]!, 'sent'));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({ status: 'sent', isUnderWay: false, channelMessageId: `wamid.${sendings[0]!.id}` });
+    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+      status: 'sent',
+      isUnderWay: false,
+      channelMessageId: `wamid.${sendings[0]!.id}`,
+    });
     await take(receipt(sendings[0]!, 'read', { sendingId: null }));
     expect(await deliveryOf(messageId)).toEqual({ state: 'read', error: null });
   });
 
   it('lets the contact’s next text go at once', async () => {
     const { sendings } = await owe();
-    const claim = () => store.claim({ queue: SENDING_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
+    const claim = () =>
+      store.claim({ queue: SENDING_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
     const [job] = await claim();
     await store.transaction(async (tx) => {
-      await tx.sendings.put({ ...sendings[0]!, attempts: 1, nextAttemptAt: timestamp(new Date(now.getTime() + 60_000)) });
+      await tx.sendings.put({
+        ...sendings[0]!,
+        attempts: 1,
+        nextAttemptAt: timestamp(new Date(now.getTime() + 60_000)),
+      });
       await tx.jobs.release(job!.id, { runAt: now.getTime() + 60_000, rank: 1 });
     });
     expect(await claim()).toEqual([]);
     await take(receipt(sendings[0]!, 'delivered'));
-    expect(await claim()).toMatchObject([{ id: sendings[0]!.contactId, group: job!.group, runAt: now.getTime() }]);
+    expect(await claim()).toMatchObject([
+      { id: sendings[0]!.contactId, group: job!.group, runAt: now.getTime() },
+    ]);
     // What was settled before wakes nobody again.
     await store.transaction((tx) => tx.jobs.complete(job!.id));
     await take(receipt(sendings[0]!, 'read'));
@@ -337,7 +497,10 @@ describe('a receipt', () => {
     await take(receipt(sendings[0]!, 'read'), receipt(more, 'sent'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'sent', error: null });
     await take(receipt(more, 'failed'));
-    expect(await deliveryOf(messageId)).toEqual({ state: 'failed', error: 'Only 1 of its 2 parts was sent. It failed.' });
+    expect(await deliveryOf(messageId)).toEqual({
+      state: 'failed',
+      error: 'Only 1 of its 2 parts was sent. It failed.',
+    });
     await take(receipt(more, 'delivered'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'delivered', error: null });
   });
@@ -346,9 +509,15 @@ describe('a receipt', () => {
     const { sendings } = await owe();
     await put({ ...sendings[0]!, status: 'sent', channelMessageId: 'wamid.second' });
     await take(receipt(sendings[0]!, 'failed', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({ status: 'sent', channelMessageId: 'wamid.second' });
+    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+      status: 'sent',
+      channelMessageId: 'wamid.second',
+    });
     await take(receipt(sendings[0]!, 'delivered', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({ status: 'delivered', channelMessageId: 'wamid.second' });
+    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+      status: 'delivered',
+      channelMessageId: 'wamid.second',
+    });
   });
 
   it('of what is unknown, of another account or of another workspace is passed over', async () => {
@@ -356,12 +525,24 @@ describe('a receipt', () => {
     const [sending] = sendings;
     await connect('222222');
     const strangers = await createWorkspace(deps, 'Strangers');
-    const theirs = await createChannel(deps, strangers, { type: 'whatsapp_cloud', name: 'x', values: { phone_number_id: ACCOUNT, access_token: 'EAAG1', app_secret: 'abc' } });
-    await take(receipt(sending!, 'read', { account: '222222' }), receipt({ ...sending!, id: `snd_${'0'.repeat(26)}` }, 'read'));
-    await receiveInbound(deps, theirs, [receipt(sending!, 'read'), receipt(sending!, 'read', { sendingId: null })]);
+    const theirs = await createChannel(deps, strangers, {
+      type: 'whatsapp_cloud',
+      name: 'x',
+      values: { phone_number_id: ACCOUNT, access_token: 'EAAG1', app_secret: 'abc' },
+    });
+    await take(
+      receipt(sending!, 'read', { account: '222222' }),
+      receipt({ ...sending!, id: `snd_${'0'.repeat(26)}` }, 'read'),
+    );
+    await receiveInbound(deps, theirs, [
+      receipt(sending!, 'read'),
+      receipt(sending!, 'read', { sendingId: null }),
+    ]);
     expect(await stateOf(sending!.id)).toEqual(sending);
     await put({ ...sending!, channelMessageId: 'wamid.known' });
-    await receiveInbound(deps, theirs, [receipt(sending!, 'read', { sendingId: null, channelMessageId: 'wamid.known' })]);
+    await receiveInbound(deps, theirs, [
+      receipt(sending!, 'read', { sendingId: null, channelMessageId: 'wamid.known' }),
+    ]);
     expect((await stateOf(sending!.id)).status).toBe('pending');
   });
 });

@@ -1,5 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { accept, graphError, raw, reset, startGraphServer, takeAndCut, tooMany, type GraphReply, type GraphServer } from '../../helpers/graphServer.ts';
+import {
+  accept,
+  graphError,
+  raw,
+  reset,
+  startGraphServer,
+  takeAndCut,
+  tooMany,
+  type GraphReply,
+  type GraphServer,
+} from '../../helpers/graphServer.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { APP_SECRET, connectWhatsApp, type WhatsAppAccount } from './whatsappTalk.ts';
@@ -9,7 +19,10 @@ const RETRIES = { CHANNEL_RETRY_DELAYS_MS: '20,30,40,50', AGENT_QUIET_MS: '0' };
 
 let phones = 0;
 const newPhone = () => `1415555${String(2000 + phones++)}`;
-const outage: GraphReply = graphError(503, { code: 131016, message: '(#131016) Service overloaded' });
+const outage: GraphReply = graphError(503, {
+  code: 131016,
+  message: '(#131016) Service overloaded',
+});
 
 describe('a message to a customer on WhatsApp', () => {
   let graph: GraphServer;
@@ -44,12 +57,17 @@ describe('a message to a customer on WhatsApp', () => {
   it('arrives once, as it was written, and is sent; receipts move it on to delivered and read', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
-    const { status, body } = await customer.reply('Tuesday at ten it is. 🎉\nSee https://example.com');
+    const { status, body } = await customer.reply(
+      'Tuesday at ten it is. 🎉\nSee https://example.com',
+    );
     expect([status, body.message.delivery]).toEqual([201, { state: 'pending', error: null }]);
     expect(await customer.delivery(1, 'sent')).toEqual({ state: 'sent', error: null });
     expect(requestsTo(phone).map((request) => request.body)).toEqual([
       {
-        messaging_product: 'whatsapp', recipient_type: 'individual', to: phone, type: 'text',
+        messaging_product: 'whatsapp',
+        recipient_type: 'individual',
+        to: phone,
+        type: 'text',
         text: { preview_url: false, body: 'Tuesday at ten it is. 🎉\nSee https://example.com' },
         biz_opaque_callback_data: expect.stringMatching(/^snd_[0-9A-Z]{26}$/),
       },
@@ -57,13 +75,19 @@ describe('a message to a customer on WhatsApp', () => {
     const [taken] = takenFor(phone);
     await account.tell(taken!, 'read');
     await account.tell(taken!, 'delivered');
-    expect(await customer.deliveries()).toEqual([{ text: body.message.text, state: 'read', error: null }]);
+    expect(await customer.deliveries()).toEqual([
+      { text: body.message.text, state: 'read', error: null },
+    ]);
   });
 
   it('arrives in several, split at the ends of sentences, when it is longer than WhatsApp takes', async () => {
     const phone = newPhone();
     const customer = await account.customer(phone);
-    const sentences = Array.from({ length: 150 }, (_, index) => `This is sentence number ${index + 1} of a long explanation, which nobody wants to see cut.`);
+    const sentences = Array.from(
+      { length: 150 },
+      (_, index) =>
+        `This is sentence number ${index + 1} of a long explanation, which nobody wants to see cut.`,
+    );
     expect((await customer.reply(sentences.join(' '))).status).toBe(201);
     await customer.delivery(1, 'sent');
     const texts = textsTo(phone);
@@ -81,7 +105,10 @@ describe('a message to a customer on WhatsApp', () => {
     const customer = await account.customer('US.13491208655302741918');
     await customer.reply('Hello you');
     await customer.delivery(1, 'sent');
-    expect(graph.requests.at(-1)?.body).toMatchObject({ recipient: 'US.13491208655302741918', text: { body: 'Hello you' } });
+    expect(graph.requests.at(-1)?.body).toMatchObject({
+      recipient: 'US.13491208655302741918',
+      text: { body: 'Hello you' },
+    });
     expect(graph.requests.at(-1)?.body).not.toHaveProperty('to');
   });
 
@@ -90,17 +117,33 @@ describe('a message to a customer on WhatsApp', () => {
     const customer = await account.customer(phone);
     let refusals = 3;
     graph.answerBy(({ body }) => (body.text.body === 'one' && refusals-- > 0 ? outage : accept));
-    for (const text of ['one', 'two', 'three']) expect((await customer.reply(text)).status).toBe(201);
+    for (const text of ['one', 'two', 'three'])
+      expect((await customer.reply(text)).status).toBe(201);
     await customer.delivery(3, 'sent');
-    expect(requestsTo(phone).map(({ body }) => body.text.body)).toEqual(['one', 'one', 'one', 'one', 'two', 'three']);
-    expect((await customer.deliveries()).map(({ state, error }) => [state, error])).toEqual([['sent', null], ['sent', null], ['sent', null]]);
+    expect(requestsTo(phone).map(({ body }) => body.text.body)).toEqual([
+      'one',
+      'one',
+      'one',
+      'one',
+      'two',
+      'three',
+    ]);
+    expect((await customer.deliveries()).map(({ state, error }) => [state, error])).toEqual([
+      ['sent', null],
+      ['sent', null],
+      ['sent', null],
+    ]);
   });
 
   it('does not wait for another customer whose message hangs', async () => {
     const [slow, quick] = [newPhone(), newPhone()];
     const [first, second] = [await account.customer(slow), await account.customer(quick)];
     let free = () => {};
-    graph.answerBy(({ body }) => (body.to === slow ? (res, take, request) => void (free = () => accept(res, take, request)) : accept));
+    graph.answerBy(({ body }) =>
+      body.to === slow
+        ? (res, take, request) => void (free = () => accept(res, take, request))
+        : accept,
+    );
     await first.reply('I hang');
     await waitFor('the request', () => requestsTo(slow).length === 1);
     await second.reply('I do not');
@@ -114,7 +157,10 @@ describe('a message to a customer on WhatsApp', () => {
     ['the service is overloaded', outage],
     ['a gateway answers 502 with a page', raw(502, '<html>Bad gateway</html>')],
     ['Meta has an unknown error', graphError(500, { code: 131000 })],
-    ['an error is transient by its own word', graphError(400, { code: 999_999, ...({ is_transient: true } as object) })],
+    [
+      'an error is transient by its own word',
+      graphError(400, { code: 999_999, ...({ is_transient: true } as object) }),
+    ],
     ['the customer got too many messages', graphError(400, { code: 131056 })],
     ['the rate limit is hit', tooMany()],
   ])('is tried again when %s', async (_what, reply) => {
@@ -146,23 +192,64 @@ describe('a message to a customer on WhatsApp', () => {
     graph.answerWith(...Array<GraphReply>(5).fill(outage));
     await customer.reply('Never');
     await customer.reply('But this');
-    expect(await customer.delivery(1, 'failed')).toEqual({ state: 'failed', error: "WhatsApp is not available at the moment (Meta's error 131016). It was tried 5 times." });
+    expect(await customer.delivery(1, 'failed')).toEqual({
+      state: 'failed',
+      error: "WhatsApp is not available at the moment (Meta's error 131016). It was tried 5 times.",
+    });
     await customer.delivery(2, 'sent');
     expect(requestsTo(phone)).toHaveLength(6);
     expect(textsTo(phone)).toEqual(['But this']);
   });
 
   it.each<[string, GraphReply, string]>([
-    ['the window has closed at Meta', graphError(400, { code: 131047, message: '(#131047) Re-engagement message' }), 'More than 24 hours have passed since the customer last wrote'],
-    ['the number is not on WhatsApp', graphError(400, { code: 131026 }), 'WhatsApp cannot deliver to this customer'],
-    ['the token has expired', graphError(401, { code: 190, message: 'Error validating access token: EAAGsecretsecretsecretsecretsecret has expired' }), 'Meta does not take the access token'],
+    [
+      'the window has closed at Meta',
+      graphError(400, { code: 131047, message: '(#131047) Re-engagement message' }),
+      'More than 24 hours have passed since the customer last wrote',
+    ],
+    [
+      'the number is not on WhatsApp',
+      graphError(400, { code: 131026 }),
+      'WhatsApp cannot deliver to this customer',
+    ],
+    [
+      'the token has expired',
+      graphError(401, {
+        code: 190,
+        message: 'Error validating access token: EAAGsecretsecretsecretsecretsecret has expired',
+      }),
+      'Meta does not take the access token',
+    ],
     ['a permission is missing', graphError(403, { code: 200 }), 'The access token may not do this'],
-    ['there is no means of payment', graphError(400, { code: 131042 }), 'There is a problem with the payment method'],
-    ['something in the request is wrong', graphError(400, { code: 131009, error_data: { details: 'Parameter value is not valid for +1 415 555 2671' } }), 'Meta says: Parameter value is not valid for [removed]'],
-    ['Meta has locked the account, with a 5xx', graphError(500, { code: 131031 }), 'Meta has locked the account'],
-    ['an unknown error comes with a 4xx', graphError(400, { code: 987_654, message: 'Something new' }), "(Meta's error 987654). Meta says: Something new"],
+    [
+      'there is no means of payment',
+      graphError(400, { code: 131042 }),
+      'There is a problem with the payment method',
+    ],
+    [
+      'something in the request is wrong',
+      graphError(400, {
+        code: 131009,
+        error_data: { details: 'Parameter value is not valid for +1 415 555 2671' },
+      }),
+      'Meta says: Parameter value is not valid for [removed]',
+    ],
+    [
+      'Meta has locked the account, with a 5xx',
+      graphError(500, { code: 131031 }),
+      'Meta has locked the account',
+    ],
+    [
+      'an unknown error comes with a 4xx',
+      graphError(400, { code: 987_654, message: 'Something new' }),
+      "(Meta's error 987654). Meta says: Something new",
+    ],
     ['something else answers 404', raw(404, 'Not here'), 'Check GRAPH_API_URL'],
-    ['a redirect comes', raw(302, '', { location: 'https://example.com/' }), 'a redirect, which is not followed'],
+    [
+      'a redirect comes',
+      raw(302, '', { location: 'https://example.com/' }),
+      'a redirect, which is not followed',
+    ],
   ])('has failed at once, in words, when %s', async (_what, reply, words) => {
     const phone = newPhone();
     const customer = await account.customer(phone);
@@ -225,8 +312,13 @@ describe('a message to a customer on WhatsApp', () => {
     const customer = await account.customer(phone);
     await customer.reply('Too late');
     await customer.delivery(1, 'sent');
-    await account.tell(takenFor(phone)[0]!, 'failed', [{ code: 131026, title: 'Message undeliverable' }]);
-    expect((await customer.deliveries())[0]).toMatchObject({ state: 'failed', error: expect.stringContaining('WhatsApp cannot deliver to this customer') });
+    await account.tell(takenFor(phone)[0]!, 'failed', [
+      { code: 131026, title: 'Message undeliverable' },
+    ]);
+    expect((await customer.deliveries())[0]).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('WhatsApp cannot deliver to this customer'),
+    });
   });
 
   it('is refused with 409 outside of the 24 hours, says since when, and stores nothing; it goes out when the customer writes again', async () => {
@@ -241,8 +333,12 @@ describe('a message to a customer on WhatsApp', () => {
     const { status, body } = await customer.reply('Too late');
     const spoken = (date: Date) => date.toISOString().replace('Z', '+00:00');
     expect([status, body.error.code]).toEqual([409, 'outside_messaging_window']);
-    expect(body.error.message).toContain(`they last wrote at ${spoken(wroteAt)}, so it was open until ${spoken(new Date(wroteAt.getTime() + 24 * HOUR_MS))}`);
-    expect((await service.api.get(`/api/conversations/${customer.conversationId}`)).body).toEqual(before);
+    expect(body.error.message).toContain(
+      `they last wrote at ${spoken(wroteAt)}, so it was open until ${spoken(new Date(wroteAt.getTime() + 24 * HOUR_MS))}`,
+    );
+    expect((await service.api.get(`/api/conversations/${customer.conversationId}`)).body).toEqual(
+      before,
+    );
     await account.write(phone, 'I am back', clock.now());
     expect((await customer.reply('Welcome back')).status).toBe(201);
     await customer.delivery(2, 'sent');
@@ -270,7 +366,9 @@ describe('a message to a customer on WhatsApp', () => {
     await waitFor('the first try', () => requestsTo(phone).length === 1);
     await service.api.delete(`/api/channels/${account.channelId}`);
     await customer.delivery(2, 'failed');
-    expect((await customer.deliveries()).map(({ error }) => error)).toEqual(Array<string>(2).fill('The channel was disconnected before this could be sent.'));
+    expect((await customer.deliveries()).map(({ error }) => error)).toEqual(
+      Array<string>(2).fill('The channel was disconnected before this could be sent.'),
+    );
     expect(textsTo(phone)).toEqual([]);
   });
 
@@ -280,7 +378,8 @@ describe('a message to a customer on WhatsApp', () => {
     for (const phone of customers) talks.push(await account.customer(phone));
     const held: (() => void)[] = [];
     graph.answerBy(() => (res, take, request) => void held.push(() => accept(res, take, request)));
-    for (const text of ['1', '2', '3']) for (const talk of talks) expect((await talk.reply(text)).status).toBe(201);
+    for (const text of ['1', '2', '3'])
+      for (const talk of talks) expect((await talk.reply(text)).status).toBe(201);
     await waitFor('20 requests', () => held.length >= 20);
     await new Promise((resolve) => setTimeout(resolve, 200)); // time for one too many
     expect(held).toHaveLength(20);
@@ -303,7 +402,9 @@ describe('a message to a customer on WhatsApp', () => {
 
   it("leaves neither the token nor the app's secret in the clear in anything stored", async () => {
     const customer = await account.customer(newPhone());
-    graph.answerWith(graphError(401, { code: 190, message: `Malformed access token ${graph.accessToken}` }));
+    graph.answerWith(
+      graphError(401, { code: 190, message: `Malformed access token ${graph.accessToken}` }),
+    );
     await customer.reply('Token?');
     await customer.delivery(1, 'failed');
     const stored = await service.stored();
@@ -316,7 +417,10 @@ describe("the agent's reply on WhatsApp", () => {
   it('is sent like any other; one that the window closed on has failed in words, and nothing is sent', async () => {
     const graph = await startGraphServer();
     let aheadMs = 0;
-    const service = await startTestService({ clock: { now: () => new Date(Date.now() + aheadMs) }, env: { GRAPH_API_URL: graph.url, ...RETRIES } });
+    const service = await startTestService({
+      clock: { now: () => new Date(Date.now() + aheadMs) },
+      env: { GRAPH_API_URL: graph.url, ...RETRIES },
+    });
     try {
       expect((await service.api.patch('/api/agent', { enabled: true })).status).toBe(200);
       const account = await connectWhatsApp(service, graph);
@@ -325,7 +429,9 @@ describe("the agent's reply on WhatsApp", () => {
       expect(graph.texts()).toHaveLength(1);
       aheadMs = 25 * HOUR_MS;
       const late = await account.customer(newPhone(), new Date());
-      expect(await late.delivery(1, 'failed')).toMatchObject({ error: expect.stringContaining('so it was open until') });
+      expect(await late.delivery(1, 'failed')).toMatchObject({
+        error: expect.stringContaining('so it was open until'),
+      });
       expect(graph.texts()).toHaveLength(1);
     } finally {
       await service.stop();

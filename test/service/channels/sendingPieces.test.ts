@@ -17,7 +17,14 @@ import { recordReceipt } from '../../../service/src/domain/operations/recordRece
 import { storeReply } from '../../../service/src/domain/operations/storeReply.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
 import type { Sending } from '../../../service/src/domain/sending.ts';
-import { accept, graphError, startGraphServer, takeAndReset, type GraphReply, type GraphServer } from '../../helpers/graphServer.ts';
+import {
+  accept,
+  graphError,
+  startGraphServer,
+  takeAndReset,
+  type GraphReply,
+  type GraphServer,
+} from '../../helpers/graphServer.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -63,15 +70,41 @@ describe('the sender', () => {
     const now = systemClock.now();
     const at = timestamp(now);
     const channel: Channel = {
-      id: newId('chan'), workspaceId: workspace.id, type: 'whatsapp_cloud', name: 'Shop', account: graph.phoneNumberId,
-      settings: { phone_number_id: graph.phoneNumberId }, sealedSecrets: { access_token: deps.secrets.seal(graph.accessToken) },
-      lastTest: null, lastInboundAt: null, createdAt: at, updatedAt: at,
+      id: newId('chan'),
+      workspaceId: workspace.id,
+      type: 'whatsapp_cloud',
+      name: 'Shop',
+      account: graph.phoneNumberId,
+      settings: { phone_number_id: graph.phoneNumberId },
+      sealedSecrets: { access_token: deps.secrets.seal(graph.accessToken) },
+      lastTest: null,
+      lastInboundAt: null,
+      createdAt: at,
+      updatedAt: at,
     };
     const contact: Contact = {
-      id: newId('ctc'), workspaceId: workspace.id, channel: 'whatsapp_cloud', channelAccount: graph.phoneNumberId, channelUserId: null, lastWroteAt: at,
-      name: 'Maria', phone: '14155552671', email: null, verified: true, createdAt: at,
+      id: newId('ctc'),
+      workspaceId: workspace.id,
+      channel: 'whatsapp_cloud',
+      channelAccount: graph.phoneNumberId,
+      channelUserId: null,
+      lastWroteAt: at,
+      name: 'Maria',
+      phone: '14155552671',
+      email: null,
+      verified: true,
+      createdAt: at,
     };
-    const conversation = openConversation({ id: newId('conv'), workspaceId: workspace.id, contactId: contact.id, channel: 'whatsapp_cloud', previousConversationId: null }, now);
+    const conversation = openConversation(
+      {
+        id: newId('conv'),
+        workspaceId: workspace.id,
+        contactId: contact.id,
+        channel: 'whatsapp_cloud',
+        previousConversationId: null,
+      },
+      now,
+    );
     await store.transaction(async (tx) => {
       await tx.channels.put(channel);
       await tx.contacts.put(contact);
@@ -82,17 +115,38 @@ describe('the sender', () => {
 
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
     const config = { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 };
-    sender = new Sender({ store, deps, clock: systemClock, log: pino({ level: 'silent' }), config, retryDelaysMs, graceMs: GRACE_MS });
+    sender = new Sender({
+      store,
+      deps,
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      config,
+      retryDelaysMs,
+      graceMs: GRACE_MS,
+    });
   };
   const reply = (text: string): Promise<Message> =>
     store.transaction(async (tx) => {
-      const { message, conversation } = await storeReply(tx, deps, view, { text, actor: { type: 'api', name: 'test' } }, systemClock.now());
+      const { message, conversation } = await storeReply(
+        tx,
+        deps,
+        view,
+        { text, actor: { type: 'api', name: 'test' } },
+        systemClock.now(),
+      );
       view = { ...view, conversation };
       return message;
     });
-  const messageNow = ({ id }: Message) => store.transaction(async (tx) => (await tx.messages.get(id))!.delivery!);
-  const reached = (message: Message, state: string) => waitFor(`a message that is ${state}`, async () => ((await messageNow(message)).state === state ? messageNow(message) : null));
-  const sendings = ({ id }: Message) => store.transaction((tx) => tx.sendings.find({ where: { messageId: id }, orderBy: 'part', limit: 100 }));
+  const messageNow = ({ id }: Message) =>
+    store.transaction(async (tx) => (await tx.messages.get(id))!.delivery!);
+  const reached = (message: Message, state: string) =>
+    waitFor(`a message that is ${state}`, async () =>
+      (await messageNow(message)).state === state ? messageNow(message) : null,
+    );
+  const sendings = ({ id }: Message) =>
+    store.transaction((tx) =>
+      tx.sendings.find({ where: { messageId: id }, orderBy: 'part', limit: 100 }),
+    );
   const putSending = (sending: Sending) => store.transaction((tx) => tx.sendings.put(sending));
   const texts = () => graph.requests.map(({ body }) => body.text.body);
 
@@ -119,8 +173,16 @@ describe('the sender', () => {
     start();
     await reached(second, 'sent');
     expect(texts()).toEqual([PIECES[0], PIECES[1], 'Next.']);
-    expect(await messageNow(first)).toMatchObject({ state: 'failed', error: expect.stringMatching(/^Only 1 of its 4 parts was sent\. WhatsApp cannot deliver/) });
-    expect((await sendings(first)).map(({ status, attempts }) => [status, attempts])).toEqual([['sent', 1], ['failed', 1], ['failed', 0], ['failed', 0]]);
+    expect(await messageNow(first)).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/^Only 1 of its 4 parts was sent\. WhatsApp cannot deliver/),
+    });
+    expect((await sendings(first)).map(({ status, attempts }) => [status, attempts])).toEqual([
+      ['sent', 1],
+      ['failed', 1],
+      ['failed', 0],
+      ['failed', 0],
+    ]);
   });
 
   it('keeps the time of a retry when more is to be sent', async () => {
@@ -159,14 +221,23 @@ describe('the sender', () => {
     await reached(next, 'sent');
     expect(texts()).toEqual(['Crashed', 'After it']);
     expect(graph.requests[0]!.at - startedAt).toBeGreaterThanOrEqual(GRACE_MS - 20);
-    expect((await sendings(message))[0]).toMatchObject({ status: 'sent', attempts: 2, isUnderWay: false, error: null });
+    expect((await sendings(message))[0]).toMatchObject({
+      status: 'sent',
+      attempts: 2,
+      isUnderWay: false,
+      error: null,
+    });
   });
 
   it('gives up what a crash left at its last try, and says that it may have arrived', async () => {
     const message = await reply('Crashed');
     await interrupted(message, 5);
     start();
-    expect(await reached(message, 'failed')).toEqual({ state: 'failed', error: 'The service stopped while this was being sent. It was tried 5 times. It may have arrived all the same.' });
+    expect(await reached(message, 'failed')).toEqual({
+      state: 'failed',
+      error:
+        'The service stopped while this was being sent. It was tried 5 times. It may have arrived all the same.',
+    });
     expect(graph.requests).toEqual([]);
     const next = await reply('Next');
     await reached(next, 'sent');
@@ -176,16 +247,30 @@ describe('the sender', () => {
     const held: (() => void)[] = [];
     graph.answerBy(() => (res, take) => {
       const { id } = take();
-      held.push(() => res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ messages: [{ id }] })));
+      held.push(() =>
+        res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ messages: [{ id }] })),
+      );
     });
     start();
     await reply('one');
     const last = await reply('two');
     await waitFor('the first request', () => held.length === 1);
     const { id, body } = graph.taken[0]!;
-    const receipt = { type: 'receipt', account: graph.phoneNumberId, channelMessageId: id, sendingId: body.biz_opaque_callback_data!, state: 'sent', error: null } as const;
+    const receipt = {
+      type: 'receipt',
+      account: graph.phoneNumberId,
+      channelMessageId: id,
+      sendingId: body.biz_opaque_callback_data!,
+      state: 'sent',
+      error: null,
+    } as const;
     await store.transaction(async (tx) => {
-      const [channel] = await tx.channels.find({ where: { workspaceId: view.workspace.id }, limit: 1 });
+      const [channel] = await tx.channels.find({
+        where: { workspaceId: view.workspace.id },
+        limit: 1,
+      });
       await recordReceipt(tx, channel!, receipt, systemClock.now());
     });
     await pause(100);
@@ -201,7 +286,9 @@ describe('the sender', () => {
   it('sends both of two texts that the channel gives the same id', async () => {
     const same: GraphReply = (res, take) => {
       take();
-      res.writeHead(200, { 'content-type': 'application/json' }).end('{"messages":[{"id":"wamid.same"}]}');
+      res
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('{"messages":[{"id":"wamid.same"}]}');
     };
     graph.answerWith(same, same);
     start();

@@ -18,7 +18,12 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   graph = await startGraphServer();
-  const log = pino({ level: 'debug' }, new Writable({ write: (chunk: Buffer, _encoding, done) => void (logged.push(chunk.toString()), done()) }));
+  const log = pino(
+    { level: 'debug' },
+    new Writable({
+      write: (chunk: Buffer, _encoding, done) => void (logged.push(chunk.toString()), done()),
+    }),
+  );
   service = await startTestService({ log, env: { GRAPH_API_URL: graph.url } });
 });
 afterEach(async () => {
@@ -30,8 +35,19 @@ afterAll(async () => {
   await graph?.close();
 });
 
-const settings = (more: Json = {}) => ({ phone_number_id: TEST_NUMBER.id, access_token: graph.accessToken, app_secret: APP_SECRET, ...more });
-const create = (more: Json = {}, fields: Json = {}) => service.api.post('/api/channels', { type: 'whatsapp_cloud', name: 'Shop', settings: settings(more), ...fields });
+const settings = (more: Json = {}) => ({
+  phone_number_id: TEST_NUMBER.id,
+  access_token: graph.accessToken,
+  app_secret: APP_SECRET,
+  ...more,
+});
+const create = (more: Json = {}, fields: Json = {}) =>
+  service.api.post('/api/channels', {
+    type: 'whatsapp_cloud',
+    name: 'Shop',
+    settings: settings(more),
+    ...fields,
+  });
 const made = async (more: Json = {}): Promise<Json> => {
   const { status, body } = await create(more);
   expect([status, body.error]).toEqual([201, undefined]);
@@ -46,7 +62,10 @@ describe('a connected account', () => {
       id: expect.stringMatching(/^chan_[0-9A-Z]{26}$/),
       type: 'whatsapp_cloud',
       name: 'Shop',
-      settings: { phone_number_id: TEST_NUMBER.id, verify_token: expect.stringMatching(/^[\w-]{32}$/) },
+      settings: {
+        phone_number_id: TEST_NUMBER.id,
+        verify_token: expect.stringMatching(/^[\w-]{32}$/),
+      },
       secrets_set: ['access_token', 'app_secret'],
       webhook_url: `http://localhost:${new URL(service.url).port}/api/channels/whatsapp_cloud/webhook/${channel.id}`,
       last_test: null,
@@ -55,7 +74,10 @@ describe('a connected account', () => {
       updated_at: channel.created_at,
     });
     expect((await service.api.get(`/api/channels/${channel.id}`)).body).toEqual(channel);
-    expect((await service.api.get('/api/channels')).body).toEqual({ data: [channel], next_cursor: null });
+    expect((await service.api.get('/api/channels')).body).toEqual({
+      data: [channel],
+      next_cursor: null,
+    });
   });
 
   it('asks nobody when it is connected or changed', async () => {
@@ -66,8 +88,14 @@ describe('a connected account', () => {
   });
 
   it('takes the verify token that is given, trims what is filled in, and survives a restart', async () => {
-    const channel = await made({ phone_number_id: ` ${TEST_NUMBER.id}\n`, verify_token: VERIFY_TOKEN });
-    expect(channel.settings).toEqual({ phone_number_id: TEST_NUMBER.id, verify_token: VERIFY_TOKEN });
+    const channel = await made({
+      phone_number_id: ` ${TEST_NUMBER.id}\n`,
+      verify_token: VERIFY_TOKEN,
+    });
+    expect(channel.settings).toEqual({
+      phone_number_id: TEST_NUMBER.id,
+      verify_token: VERIFY_TOKEN,
+    });
     await service.restart();
     const read = (await service.api.get(`/api/channels/${channel.id}`)).body;
     expect({ ...read, webhook_url: channel.webhook_url }).toEqual(channel);
@@ -75,27 +103,53 @@ describe('a connected account', () => {
 
   it('keeps what a change leaves out: name, settings and secrets', async () => {
     const before = await made();
-    const renamed = await service.api.patch(`/api/channels/${before.id}`, { name: 'Shop in the harbour' });
-    expect(renamed.body).toEqual({ ...before, name: 'Shop in the harbour', updated_at: expect.any(String) });
-    const { status, body } = await service.api.patch(`/api/channels/${before.id}`, { settings: { access_token: 'wrong' } });
-    expect([status, body.settings, body.secrets_set]).toEqual([200, before.settings, ['access_token', 'app_secret']]);
+    const renamed = await service.api.patch(`/api/channels/${before.id}`, {
+      name: 'Shop in the harbour',
+    });
+    expect(renamed.body).toEqual({
+      ...before,
+      name: 'Shop in the harbour',
+      updated_at: expect.any(String),
+    });
+    const { status, body } = await service.api.patch(`/api/channels/${before.id}`, {
+      settings: { access_token: 'wrong' },
+    });
+    expect([status, body.settings, body.secrets_set]).toEqual([
+      200,
+      before.settings,
+      ['access_token', 'app_secret'],
+    ]);
     expect((await service.api.post(`/api/channels/${before.id}/test`)).body.ok).toBe(false);
-    await service.api.patch(`/api/channels/${before.id}`, { settings: { access_token: graph.accessToken } });
+    await service.api.patch(`/api/channels/${before.id}`, {
+      settings: { access_token: graph.accessToken },
+    });
     expect((await service.api.post(`/api/channels/${before.id}/test`)).body.ok).toBe(true);
   });
 
   it('gets a new verify token for an empty one', async () => {
     const { id } = await made({ verify_token: VERIFY_TOKEN });
-    const { body } = await service.api.patch(`/api/channels/${id}`, { settings: { verify_token: '' } });
+    const { body } = await service.api.patch(`/api/channels/${id}`, {
+      settings: { verify_token: '' },
+    });
     expect(body.settings.verify_token).toMatch(/^[\w-]{32}$/);
   });
 
   it('is gone once it is disconnected, and the same account can be connected again', async () => {
     const { id } = await made();
     expect((await service.api.delete(`/api/channels/${id}`)).body).toEqual({ id, deleted: true });
-    for (const [method, path, body] of [['GET', '', undefined], ['PATCH', '', {}], ['DELETE', '', undefined], ['POST', '/test', undefined]] as const) {
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PATCH', '', {}],
+      ['DELETE', '', undefined],
+      ['POST', '/test', undefined],
+    ] as const) {
       const answer = await service.api.call(method, `/api/channels/${id}${path}`, body);
-      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 404, 'not_found']);
+      expect([method, path, answer.status, answer.body.error.code]).toEqual([
+        method,
+        path,
+        404,
+        'not_found',
+      ]);
     }
     expect((await made()).id).not.toBe(id);
   });
@@ -103,13 +157,48 @@ describe('a connected account', () => {
 
 describe('what is filled in', () => {
   it.each<[string, () => Json, string, string]>([
-    ['a missing number', () => ({ settings: { access_token: 'a', app_secret: 'b' } }), 'settings.phone_number_id', 'is missing'],
-    ['a phone number in place of its id', () => ({ settings: settings({ phone_number_id: '+1 555 078 3881' }) }), 'settings.phone_number_id', 'must be the digits of the phone number ID'],
-    ['an empty token', () => ({ settings: settings({ access_token: '  ' }) }), 'settings.access_token', 'must not be empty'],
-    ['a token with a line break', () => ({ settings: settings({ access_token: 'a\r\nX-Evil: 1' }) }), 'settings.access_token', 'must be one line'],
-    ['half a character', () => ({ settings: settings({ verify_token: '\ud800' }) }), 'settings.verify_token', 'well-formed'],
-    ['a name that is not known', () => ({ settings: settings({ acces_token: 'x' }) }), 'settings.acces_token', 'there is phone_number_id, access_token, app_secret, verify_token'],
-    ['a number', () => ({ settings: settings({ app_secret: 5 }) }), 'settings.app_secret', 'must be a text'],
+    [
+      'a missing number',
+      () => ({ settings: { access_token: 'a', app_secret: 'b' } }),
+      'settings.phone_number_id',
+      'is missing',
+    ],
+    [
+      'a phone number in place of its id',
+      () => ({ settings: settings({ phone_number_id: '+1 555 078 3881' }) }),
+      'settings.phone_number_id',
+      'must be the digits of the phone number ID',
+    ],
+    [
+      'an empty token',
+      () => ({ settings: settings({ access_token: '  ' }) }),
+      'settings.access_token',
+      'must not be empty',
+    ],
+    [
+      'a token with a line break',
+      () => ({ settings: settings({ access_token: 'a\r\nX-Evil: 1' }) }),
+      'settings.access_token',
+      'must be one line',
+    ],
+    [
+      'half a character',
+      () => ({ settings: settings({ verify_token: '\ud800' }) }),
+      'settings.verify_token',
+      'well-formed',
+    ],
+    [
+      'a name that is not known',
+      () => ({ settings: settings({ acces_token: 'x' }) }),
+      'settings.acces_token',
+      'there is phone_number_id, access_token, app_secret, verify_token',
+    ],
+    [
+      'a number',
+      () => ({ settings: settings({ app_secret: 5 }) }),
+      'settings.app_secret',
+      'must be a text',
+    ],
     ['a list', () => ({ settings: [] }), 'settings', 'must be an object'],
     ['no settings', () => ({ settings: undefined }), 'settings', 'is missing'],
     ['the hosted chat', () => ({ type: 'web_chat' }), 'type', 'must be one of whatsapp_cloud'],
@@ -118,15 +207,26 @@ describe('what is filled in', () => {
     ['a name that is too long', () => ({ name: 'x'.repeat(101) }), 'name', 'at most 100'],
   ])('is refused with its field: %s', async (_what, body, param, words) => {
     const answer = await create({}, body());
-    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([400, 'invalid_request', param]);
+    expect([answer.status, answer.body.error.code, answer.body.error.param]).toEqual([
+      400,
+      'invalid_request',
+      param,
+    ]);
     expect(answer.body.error.message).toContain(words);
     expect((await service.api.get('/api/channels')).body.data).toEqual([]);
   });
 
   it('is refused in a change too, which then changes nothing', async () => {
     const channel = await made();
-    for (const [given, param] of [[{ app_secret: '' }, 'settings.app_secret'], [{ phone_number_id: 'x' }, 'settings.phone_number_id'], [{ more: 'x' }, 'settings.more']] as const) {
-      const { status, body } = await service.api.patch(`/api/channels/${channel.id}`, { name: 'Changed', settings: given });
+    for (const [given, param] of [
+      [{ app_secret: '' }, 'settings.app_secret'],
+      [{ phone_number_id: 'x' }, 'settings.phone_number_id'],
+      [{ more: 'x' }, 'settings.more'],
+    ] as const) {
+      const { status, body } = await service.api.patch(`/api/channels/${channel.id}`, {
+        name: 'Changed',
+        settings: given,
+      });
       expect([status, body.error.param]).toEqual([400, param]);
     }
     expect((await service.api.get(`/api/channels/${channel.id}`)).body).toEqual(channel);
@@ -138,7 +238,8 @@ describe('accounts of a workspace', () => {
     const ids: string[] = [];
     for (const last of [1, 2, 3]) ids.unshift((await made({ phone_number_id: number(last) })).id);
     const first = (await service.api.get('/api/channels?limit=2')).body;
-    const second = (await service.api.get(`/api/channels?limit=2&cursor=${first.next_cursor}`)).body;
+    const second = (await service.api.get(`/api/channels?limit=2&cursor=${first.next_cursor}`))
+      .body;
     expect([...first.data, ...second.data].map(({ id }: Json) => id)).toEqual(ids);
     expect(second.next_cursor).toBeNull();
   });
@@ -147,42 +248,81 @@ describe('accounts of a workspace', () => {
     const answers = await Promise.all([create(), create(), create()]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     const { id } = answers.find(({ status }) => status === 201)!.body;
-    for (const { status, body } of answers) if (status === 409) expect(body.error).toMatchObject({ code: 'channel_exists', existing_id: id });
+    for (const { status, body } of answers)
+      if (status === 409)
+        expect(body.error).toMatchObject({ code: 'channel_exists', existing_id: id });
   });
 
   it('cannot become one another by a change', async () => {
     const first = await made({ phone_number_id: number(1) });
     const second = await made({ phone_number_id: number(2) });
-    const { status, body } = await service.api.patch(`/api/channels/${second.id}`, { settings: { phone_number_id: number(1) } });
-    expect([status, body.error.code, body.error.existing_id]).toEqual([409, 'channel_exists', first.id]);
-    const moved = await service.api.patch(`/api/channels/${second.id}`, { settings: { phone_number_id: number(3) } });
+    const { status, body } = await service.api.patch(`/api/channels/${second.id}`, {
+      settings: { phone_number_id: number(1) },
+    });
+    expect([status, body.error.code, body.error.existing_id]).toEqual([
+      409,
+      'channel_exists',
+      first.id,
+    ]);
+    const moved = await service.api.patch(`/api/channels/${second.id}`, {
+      settings: { phone_number_id: number(3) },
+    });
     expect([moved.status, moved.body.settings.phone_number_id]).toEqual([200, number(3)]);
     expect((await create({ phone_number_id: number(2) })).status).toBe(201);
   });
 
   it('are at most 50, also when the last two come at once', async () => {
     for (let last = 0; last < 49; last += 1) await made({ phone_number_id: number(last) });
-    const answers = await Promise.all([create({ phone_number_id: number(90) }), create({ phone_number_id: number(91) })]);
+    const answers = await Promise.all([
+      create({ phone_number_id: number(90) }),
+      create({ phone_number_id: number(91) }),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-    expect(answers.find(({ status }) => status === 409)!.body.error).toMatchObject({ code: 'channel_limit_reached', message: expect.stringContaining('at most 50') });
+    expect(answers.find(({ status }) => status === 409)!.body.error).toMatchObject({
+      code: 'channel_limit_reached',
+      message: expect.stringContaining('at most 50'),
+    });
   });
 
   it('are for their workspace alone: another one reads 404, and may connect the same account', async () => {
     const channel = await made();
     const other = await service.addWorkspace('Other');
-    for (const [method, path, body] of [['GET', '', undefined], ['PATCH', '', { name: 'Mine' }], ['DELETE', '', undefined], ['POST', '/test', undefined]] as const) {
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PATCH', '', { name: 'Mine' }],
+      ['DELETE', '', undefined],
+      ['POST', '/test', undefined],
+    ] as const) {
       const answer = await other.call(method, `/api/channels/${channel.id}${path}`, body);
       expect([method, answer.status, answer.body.error.code]).toEqual([method, 404, 'not_found']);
     }
     expect((await other.get('/api/channels')).body.data).toEqual([]);
-    expect((await other.post('/api/channels', { type: 'whatsapp_cloud', name: 'Theirs', settings: settings() })).status).toBe(201);
+    expect(
+      (
+        await other.post('/api/channels', {
+          type: 'whatsapp_cloud',
+          name: 'Theirs',
+          settings: settings(),
+        })
+      ).status,
+    ).toBe(201);
     expect((await service.api.get(`/api/channels/${channel.id}`)).body.name).toBe('Shop');
   });
 
   it('are read and changed with a key alone', async () => {
     const { id } = await made();
-    for (const api of [apiClient(service.url, null), apiClient(service.url, `cs_live_${'X'.repeat(32)}`)]) {
-      for (const [method, path, body] of [['GET', '', undefined], ['POST', '', {}], ['GET', `/${id}`, undefined], ['PATCH', `/${id}`, {}], ['DELETE', `/${id}`, undefined], ['POST', `/${id}/test`, undefined]] as const) {
+    for (const api of [
+      apiClient(service.url, null),
+      apiClient(service.url, `cs_live_${'X'.repeat(32)}`),
+    ]) {
+      for (const [method, path, body] of [
+        ['GET', '', undefined],
+        ['POST', '', {}],
+        ['GET', `/${id}`, undefined],
+        ['PATCH', `/${id}`, {}],
+        ['DELETE', `/${id}`, undefined],
+        ['POST', `/${id}/test`, undefined],
+      ] as const) {
         const answer = await api.call(method, `/api/channels${path}`, body);
         expect([method, path, answer.status]).toEqual([method, path, 401]);
       }
@@ -192,7 +332,11 @@ describe('accounts of a workspace', () => {
   it('take no Idempotency-Key where an answer shows a token or waits for the channel', async () => {
     const headers = { 'idempotency-key': 'once' };
     const { id } = await made();
-    for (const [method, path, body] of [['POST', '', { type: 'whatsapp_cloud', name: 'Shop', settings: settings() }], ['PATCH', `/${id}`, { name: 'x' }], ['POST', `/${id}/test`, undefined]] as const) {
+    for (const [method, path, body] of [
+      ['POST', '', { type: 'whatsapp_cloud', name: 'Shop', settings: settings() }],
+      ['PATCH', `/${id}`, { name: 'x' }],
+      ['POST', `/${id}/test`, undefined],
+    ] as const) {
       const answer = await service.api.call(method, `/api/channels${path}`, body, headers);
       expect([path, answer.body.error.code]).toEqual([path, 'idempotency_key_not_allowed']);
     }
@@ -203,7 +347,14 @@ describe('Test connection', () => {
   it('asks the channel with what is filled in, sends nothing, and puts the result on record', async () => {
     const { id } = await made();
     const { status, body } = await service.api.post(`/api/channels/${id}/test`);
-    expect([status, body]).toEqual([200, { ok: true, message: expect.stringContaining(TEST_NUMBER.display_phone_number), at: expect.any(String) }]);
+    expect([status, body]).toEqual([
+      200,
+      {
+        ok: true,
+        message: expect.stringContaining(TEST_NUMBER.display_phone_number),
+        at: expect.any(String),
+      },
+    ]);
     expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toEqual(body);
     expect([graph.requests, graph.faults]).toEqual([[], []]);
   });
@@ -220,8 +371,18 @@ describe('Test connection', () => {
   it('is forgotten once another value is filled in, not by a new name', async () => {
     const { id } = await made();
     await service.api.post(`/api/channels/${id}/test`);
-    expect((await service.api.patch(`/api/channels/${id}`, { name: 'Renamed', settings: { phone_number_id: TEST_NUMBER.id } })).body.last_test).not.toBeNull();
-    expect((await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } })).body.last_test).toBeNull();
+    expect(
+      (
+        await service.api.patch(`/api/channels/${id}`, {
+          name: 'Renamed',
+          settings: { phone_number_id: TEST_NUMBER.id },
+        })
+      ).body.last_test,
+    ).not.toBeNull();
+    expect(
+      (await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } }))
+        .body.last_test,
+    ).toBeNull();
   });
 
   it('does not say anything of values that were filled in while it ran, and holds no change up', async () => {
@@ -229,13 +390,19 @@ describe('Test connection', () => {
     let answerNow = () => {};
     const isAsked = new Promise<void>((resolve) => {
       graph.answerNumberWith((response) => {
-        answerNow = () => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(TEST_NUMBER));
+        answerNow = () =>
+          void response
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(JSON.stringify(TEST_NUMBER));
         resolve();
       });
     });
     const testing = service.api.post(`/api/channels/${id}/test`);
     await isAsked;
-    expect((await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } })).status).toBe(200);
+    expect(
+      (await service.api.patch(`/api/channels/${id}`, { settings: { access_token: 'another' } }))
+        .status,
+    ).toBe(200);
     answerNow();
     expect((await testing).body.ok).toBe(true);
     expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toBeNull();
@@ -267,7 +434,9 @@ it('never shows, logs or stores a secret in the clear', async () => {
     await service.api.get('/api/channels'),
     await service.api.patch(`/api/channels/${id}`, { settings: { access_token: wrong } }),
     await create({ access_token: wrong }),
-    await service.api.patch(`/api/channels/${id}`, { settings: { app_secret: APP_SECRET, unknown: wrong } }),
+    await service.api.patch(`/api/channels/${id}`, {
+      settings: { app_secret: APP_SECRET, unknown: wrong },
+    }),
   ];
   for (const secret of [graph.accessToken, APP_SECRET, wrong]) {
     expect(JSON.stringify(answers.map(({ body }) => body))).not.toContain(secret);
@@ -275,5 +444,6 @@ it('never shows, logs or stores a secret in the clear', async () => {
   }
   await waitFor('the channel to be stored', async () => (await service.stored()).includes(id));
   const stored = await service.stored();
-  for (const secret of [graph.accessToken, APP_SECRET, wrong, VERIFY_TOKEN]) expect(stored).not.toContain(secret);
+  for (const secret of [graph.accessToken, APP_SECRET, wrong, VERIFY_TOKEN])
+    expect(stored).not.toContain(secret);
 });

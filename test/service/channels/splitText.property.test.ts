@@ -5,15 +5,36 @@ import { splitText } from '../../../service/src/domain/splitText.ts';
 const sizeOf = (text: string) => [...text].length;
 const withoutSpace = (text: string) => text.replace(/\s+/gu, '');
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
-const charactersOf = (text: string) => [...segmenter.segment(text)].map(({ segment }) => segment).filter((each) => each.trim() !== '');
+const charactersOf = (text: string) =>
+  [...segmenter.segment(text)].map(({ segment }) => segment).filter((each) => each.trim() !== '');
 
 const FAMILY = '👨‍👩‍👧‍👦';
 const FLAG = '🇦🇷';
 const unit = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('a', 'é', 'ñ', '7', 'Wort', 'palabra', 'שלום', '你好') },
-  { weight: 3, arbitrary: fc.constantFrom(' ', ' ', '  ', '\n', '\r\n', '\n\n', '\n \n', '\t', '\u00a0') },
-  { weight: 3, arbitrary: fc.constantFrom('.', '!', '?', '…', '。', '."', '!)', ',', '3.14', 'https://example.com/a?b=1') },
-  { weight: 2, arbitrary: fc.constantFrom(FAMILY, FLAG, '👍🏽', '😀', 'e\u0301', '\u0301', '\u200d', '🇦') },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(' ', ' ', '  ', '\n', '\r\n', '\n\n', '\n \n', '\t', '\u00a0'),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom(
+      '.',
+      '!',
+      '?',
+      '…',
+      '。',
+      '."',
+      '!)',
+      ',',
+      '3.14',
+      'https://example.com/a?b=1',
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(FAMILY, FLAG, '👍🏽', '😀', 'e\u0301', '\u0301', '\u200d', '🇦'),
+  },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
 );
 const texts = fc.array(unit, { maxLength: 80 }).map((units) => units.join(''));
@@ -48,30 +69,79 @@ describe('splitting a text', () => {
           from = at + piece.length;
         }
         expect(text.slice(from).trim()).toBe('');
-        if (charactersOf(text).every((each) => sizeOf(each) <= max)) expect(pieces.flatMap(charactersOf)).toEqual(charactersOf(text));
+        if (charactersOf(text).every((each) => sizeOf(each) <= max))
+          expect(pieces.flatMap(charactersOf)).toEqual(charactersOf(text));
       }),
       { numRuns: 3000 },
     );
   });
 
   it('leaves a text that fits as it is, white space and all', () => {
-    fc.assert(fc.property(texts, (text) => expect(splitText(text, Math.max(1, sizeOf(text)))).toEqual([text])));
+    fc.assert(
+      fc.property(texts, (text) =>
+        expect(splitText(text, Math.max(1, sizeOf(text)))).toEqual([text]),
+      ),
+    );
   });
 
   it.each([
-    ['a paragraph before a sentence', 'One two. Three.\n\nFour five. Six seven', 28, ['One two. Three.', 'Four five. Six seven']],
-    ['a sentence before a line', 'One two. Three\nfour five six seven', 16, ['One two.', 'Three\nfour five', 'six seven']],
+    [
+      'a paragraph before a sentence',
+      'One two. Three.\n\nFour five. Six seven',
+      28,
+      ['One two. Three.', 'Four five. Six seven'],
+    ],
+    [
+      'a sentence before a line',
+      'One two. Three\nfour five six seven',
+      16,
+      ['One two.', 'Three\nfour five', 'six seven'],
+    ],
     ['a line before a word', 'one two\nthree four five', 13, ['one two', 'three four', 'five']],
     ['a word before a character', 'one two three', 9, ['one two', 'three']],
     ['a character where there is nothing else', 'abcdefgh', 3, ['abc', 'def', 'gh']],
-    ['quotes and brackets go with their sentence', 'He said “yes.” Then (no!) more', 16, ['He said “yes.”', 'Then (no!) more']],
-    ['no cut inside of a number or an address', 'pi is 3.14159 or so', 10, ['pi is', '3.14159 or', 'so']],
-    ['sentences of a script without spaces', '你好吗？我很好。再见了', 9, ['你好吗？我很好。', '再见了']],
-    ['a sentence that ends at the very limit', 'One two. Three four', 8, ['One two.', 'Three', 'four']],
-    ['no tiny first piece for the sake of a better place', 'Hi.\n\nthis is a long line of words here', 20, ['Hi.\n\nthis is a long', 'line of words here']],
+    [
+      'quotes and brackets go with their sentence',
+      'He said “yes.” Then (no!) more',
+      16,
+      ['He said “yes.”', 'Then (no!) more'],
+    ],
+    [
+      'no cut inside of a number or an address',
+      'pi is 3.14159 or so',
+      10,
+      ['pi is', '3.14159 or', 'so'],
+    ],
+    [
+      'sentences of a script without spaces',
+      '你好吗？我很好。再见了',
+      9,
+      ['你好吗？我很好。', '再见了'],
+    ],
+    [
+      'a sentence that ends at the very limit',
+      'One two. Three four',
+      8,
+      ['One two.', 'Three', 'four'],
+    ],
+    [
+      'no tiny first piece for the sake of a better place',
+      'Hi.\n\nthis is a long line of words here',
+      20,
+      ['Hi.\n\nthis is a long', 'line of words here'],
+    ],
     ['a joined emoji stays whole', `ab${FAMILY}cd`, 8, ['ab', `${FAMILY}c`, 'd']],
     ['flags stay whole', FLAG.repeat(3), 3, [FLAG, FLAG, FLAG]],
-    ['what is longer than a piece is cut between code points', FAMILY, 3, [[...FAMILY].slice(0, 3).join(''), [...FAMILY].slice(3, 6).join(''), [...FAMILY].slice(6).join('')]],
+    [
+      'what is longer than a piece is cut between code points',
+      FAMILY,
+      3,
+      [
+        [...FAMILY].slice(0, 3).join(''),
+        [...FAMILY].slice(3, 6).join(''),
+        [...FAMILY].slice(6).join(''),
+      ],
+    ],
   ])('cuts well: %s', (_what, text, max, pieces) => {
     expect(splitText(text, max)).toEqual(pieces);
   });

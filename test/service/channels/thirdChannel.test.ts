@@ -1,5 +1,5 @@
-// docs/channels.md shows a third channel as one file and one registration: exactly that text is put in
-// its place, type-checked as the service is, and used by a customer and a team.
+// docs/channels.md shows a third channel as one file and one registration: exactly that text is put
+// in its place, type-checked as the service is, and used by a customer and a team.
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -37,8 +37,12 @@ const startBotApi = () =>
       for await (const chunk of request) text += String(chunk);
       calls.push({ path: request.url ?? '', body: JSON.parse(text) as Record<string, unknown> });
       const isKnown = request.url?.startsWith(`/bot${BOT_TOKEN}/`);
-      const good = request.url?.endsWith('/getMe') ? { username: 'shop_bot' } : { message_id: calls.length };
-      const answer = isKnown ? (answers.shift() ?? { ok: true, result: good }) : { ok: false, error_code: 401, description: 'Unauthorized' };
+      const good = request.url?.endsWith('/getMe')
+        ? { username: 'shop_bot' }
+        : { message_id: calls.length };
+      const answer = isKnown
+        ? (answers.shift() ?? { ok: true, result: good })
+        : { ok: false, error_code: 401, description: 'Unauthorized' };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     }),
     0,
@@ -48,11 +52,18 @@ const startBotApi = () =>
 /** The service's source with what the page shows in its place. @returns its folder */
 async function withThirdChannel(apiUrl: string): Promise<string> {
   const copy = join(folder, 'service');
-  for (const name of ['src', 'package.json', 'tsconfig.json']) await cp(join(root, 'service', name), join(copy, name), { recursive: true });
-  for (const name of ['node_modules', 'service/node_modules']) await symlink(join(root, name), join(folder, name));
+  for (const name of ['src', 'package.json', 'tsconfig.json'])
+    await cp(join(root, 'service', name), join(copy, name), { recursive: true });
+  for (const name of ['node_modules', 'service/node_modules'])
+    await symlink(join(root, name), join(folder, name));
   const page = await readFile(join(root, 'docs/channels.md'), 'utf8');
-  const [adapter = '', registration = ''] = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!);
-  await writeFile(join(copy, 'src/channels/telegram.ts'), adapter.replace('https://api.telegram.org\'', `${apiUrl}'`));
+  const [adapter = '', registration = ''] = [...page.matchAll(/```ts\n(.*?)```/gs)].map(
+    ([, code]) => code!,
+  );
+  await writeFile(
+    join(copy, 'src/channels/telegram.ts'),
+    adapter.replace("https://api.telegram.org'", `${apiUrl}'`),
+  );
   const file = join(copy, 'src/channels/registry.ts');
   const registry = await readFile(file, 'utf8');
   const [importLine = '', listLine = ''] = registration.trim().split('\n');
@@ -76,32 +87,76 @@ afterAll(async () => {
 describe('the third channel of docs/channels.md', () => {
   it('is type-checked as the service is', async () => {
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await promisify(execFile)(process.execPath, [tsc, '-p', source, '--noEmit', '--composite', 'false', '--incremental', 'false', '--tsBuildInfoFile', 'null']).catch((error: { stdout: string }) => error);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      tsc,
+      '-p',
+      source,
+      '--noEmit',
+      '--composite',
+      'false',
+      '--incremental',
+      'false',
+      '--tsBuildInfoFile',
+      'null',
+    ]).catch((error: { stdout: string }) => error);
     expect(stdout).toBe('');
   }, 120_000);
 
   it('is all that is needed for customer and team to write to one another', async () => {
-    service = await startServiceProcess({ script: join(source, 'src/main.ts'), env: { ...MEMBER_ENV, CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' } });
+    service = await startServiceProcess({
+      script: join(source, 'src/main.ts'),
+      env: { ...MEMBER_ENV, CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' },
+    });
     const browser = await signedInBrowser(service.url);
     expect((await browser.get('/channels')).text).toContain('Connect WhatsApp Connect Telegram');
-    expect((await browser.get('/channels/new?type=telegram')).text).toMatch(/Bot token .*From @BotFather\..*Secret token \(optional\)/);
-    expect((await browser.post('/channels', { type: 'telegram', name: 'Bot', s_bot_token: 'nonsense', s_secret_token: '' })).problem('s_bot_token')).toBe('Must be a token such as 123456:ABC-DEF.');
-    const page = await browser.post('/channels', { type: 'telegram', name: 'Bot', s_bot_token: BOT_TOKEN, s_secret_token: '' });
+    expect((await browser.get('/channels/new?type=telegram')).text).toMatch(
+      /Bot token .*From @BotFather\..*Secret token \(optional\)/,
+    );
+    expect(
+      (
+        await browser.post('/channels', {
+          type: 'telegram',
+          name: 'Bot',
+          s_bot_token: 'nonsense',
+          s_secret_token: '',
+        })
+      ).problem('s_bot_token'),
+    ).toBe('Must be a token such as 123456:ABC-DEF.');
+    const page = await browser.post('/channels', {
+      type: 'telegram',
+      name: 'Bot',
+      s_bot_token: BOT_TOKEN,
+      s_secret_token: '',
+    });
     expect(page.text).toContain('Set up Telegram');
     const path = page.path.split('?')[0]!;
-    expect((await browser.post(`${path}/test`)).text).toContain('Telegram knows this bot as @shop_bot.');
+    expect((await browser.post(`${path}/test`)).text).toContain(
+      'Telegram knows this bot as @shop_bot.',
+    );
 
     // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the client has held it against a contract that does not know this channel
-    const read = async (address: string): Promise<any> => (await fetch(service.url + address, { headers: { authorization: `Bearer ${service.apiKey}` } })).json();
+    const read = async (address: string): Promise<any> =>
+      (
+        await fetch(service.url + address, {
+          headers: { authorization: `Bearer ${service.apiKey}` },
+        })
+      ).json();
     const [channel] = (await read('/api/channels')).data;
-    expect(channel).toMatchObject({ type: 'telegram', settings: { secret_token: expect.any(String) }, secrets_set: ['bot_token'] });
+    expect(channel).toMatchObject({
+      type: 'telegram',
+      settings: { secret_token: expect.any(String) },
+      secrets_set: ['bot_token'],
+    });
 
     const webhook = service.url + new URL(channel.webhook_url).pathname;
     const update = (text: string, id: number, token: string = channel.settings.secret_token) =>
       fetch(webhook, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-telegram-bot-api-secret-token': token },
-        body: JSON.stringify({ update_id: id, message: { message_id: id, date: Math.floor(Date.now() / 1000), chat: CHAT, text } }),
+        body: JSON.stringify({
+          update_id: id,
+          message: { message_id: id, date: Math.floor(Date.now() / 1000), chat: CHAT, text },
+        }),
       });
     expect((await update('Not from Telegram', 1, 'made-up')).status).toBe(401);
     expect((await update('Is it open?', 2)).status).toBe(200);
@@ -111,7 +166,12 @@ describe('the third channel of docs/channels.md', () => {
     expect(list.text).toContain('Nadia');
     const thread = /href="(\/conversations\/conv_\w+)/.exec(list.html)![1]!;
     await browser.get(thread);
-    answers.push({ ok: false, error_code: 429, description: 'Too Many Requests: retry later', parameters: { retry_after: 0 } });
+    answers.push({
+      ok: false,
+      error_code: 429,
+      description: 'Too Many Requests: retry later',
+      parameters: { retry_after: 0 },
+    });
     await browser.post(`${thread}/reply`, { text: 'Yes, until six' });
     const shown = await waitFor('the reply at Telegram', async () => {
       const { text } = await browser.get(thread);
@@ -119,10 +179,23 @@ describe('the third channel of docs/channels.md', () => {
     });
     expect(shown.match(/Is it open\?/g)).toHaveLength(1);
     const sent = calls.filter((each) => each.path.endsWith('/sendMessage'));
-    expect(sent).toEqual([1, 2].map(() => ({ path: `/bot${BOT_TOKEN}/sendMessage`, body: { chat_id: '777', text: 'Yes, until six' } })));
+    expect(sent).toEqual(
+      [1, 2].map(() => ({
+        path: `/bot${BOT_TOKEN}/sendMessage`,
+        body: { chat_id: '777', text: 'Yes, until six' },
+      })),
+    );
 
-    answers.push({ ok: false, error_code: 403, description: 'Forbidden: bot was blocked by the user' });
+    answers.push({
+      ok: false,
+      error_code: 403,
+      description: 'Forbidden: bot was blocked by the user',
+    });
     await browser.post(`${thread}/reply`, { text: 'Too late' });
-    await waitFor('the refusal', async () => (await browser.get(thread)).text.includes('Too late now Not delivered. Forbidden: bot was blocked by the user'));
+    await waitFor('the refusal', async () =>
+      (await browser.get(thread)).text.includes(
+        'Too late now Not delivered. Forbidden: bot was blocked by the user',
+      ),
+    );
   }, 60_000);
 });

@@ -15,7 +15,8 @@ const KEY = `cs_live_${'W'.repeat(32)}`;
 const CUSTOMERS = ['5491155550001', '5491155550002', '5491155550003'];
 const onLinux = process.platform === 'linux' ? describe : describe.skip;
 
-// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted again.
+// A file size limit makes real writes fail as a full disk does, for any user, and can be lifted
+// again.
 onLinux('when WhatsApp delivers and files cannot grow any more', () => {
   let folder: string;
   let child: ChildProcess;
@@ -33,7 +34,16 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
   it('is asked to repeat with 503, and by the repeats each message is there once, in order', async () => {
     let out = '';
     const limit = 'ulimit -S -f 256; exec "$0" "$1"'; // 256 blocks of 512 or 1024 bytes
-    child = spawn('sh', ['-c', limit, process.execPath, MAIN], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, API_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' } });
+    child = spawn('sh', ['-c', limit, process.execPath, MAIN], {
+      env: {
+        PATH: process.env.PATH,
+        PORT: '0',
+        DATA_DIR: folder,
+        BOOTSTRAP_API_KEY: KEY,
+        API_RATE_LIMIT_PER_MINUTE: '0',
+        ADDRESS_BUDGET: '0',
+      },
+    });
     child.stdout!.on('data', (chunk) => (out += String(chunk)));
     const url = await waitFor('the start', () => /"url":"([^"]+)"/.exec(out)?.[1]);
     const api = apiClient(url, KEY);
@@ -43,7 +53,13 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
     let batches = 0;
     const batch = () => {
       batches += 1;
-      const messages = CUSTOMERS.map((phone) => ({ from: phone, id: `wamid.${batches} ${phone}`, timestamp: '1739321024', type: 'text', text: { body: `${batches} ${'x'.repeat(2000)}` } }));
+      const messages = CUSTOMERS.map((phone) => ({
+        from: phone,
+        id: `wamid.${batches} ${phone}`,
+        timestamp: '1739321024',
+        type: 'text',
+        text: { body: `${batches} ${'x'.repeat(2000)}` },
+      }));
       return metaBody(metaValue({ messages }));
     };
     let answer = { status: 200, headers: new Headers() };
@@ -56,12 +72,18 @@ onLinux('when WhatsApp delivers and files cannot grow any more', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 
     await promisify(execFile)('prlimit', ['--pid', String(child.pid), '--fsize=unlimited']);
-    for (const body of owed) await waitFor('the repeat to be taken', async () => (await deliver(url, number, body)).status === 200);
+    for (const body of owed)
+      await waitFor(
+        'the repeat to be taken',
+        async () => (await deliver(url, number, body)).status === 200,
+      );
     expect((await deliver(url, number, batch())).status).toBe(200);
     for (const phone of CUSTOMERS) {
       const { body } = await api.post('/api/contacts/lookup', { phone: `+${phone}` });
       const read = (await api.get(`/api/conversations/${body.id}?messages=200`)).body;
-      expect(read.messages.map(({ text }: { text: string }) => Number(text.split(' ')[0]))).toEqual(Array.from({ length: batches }, (_, n) => n + 1));
+      expect(read.messages.map(({ text }: { text: string }) => Number(text.split(' ')[0]))).toEqual(
+        Array.from({ length: batches }, (_, n) => n + 1),
+      );
     }
   });
 });

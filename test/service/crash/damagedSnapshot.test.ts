@@ -7,7 +7,10 @@ describe('a service that was killed and whose newest snapshot is', () => {
   const stage = new DyingStage();
   const data = () => join(dirname(stage.service.logFile), 'data');
   const snapshots = async () =>
-    (await readdir(data())).flatMap((name) => /^snapshot-(\d+)\.ndjson$/.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b);
+    (await readdir(data()))
+      .flatMap((name) => /^snapshot-(\d+)\.ndjson$/.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b);
 
   it.each([
     ['empty, the only one', () => Buffer.alloc(0), 1],
@@ -19,7 +22,8 @@ describe('a service that was killed and whose newest snapshot is', () => {
       await customer.write(text);
       acknowledged.push(text);
     };
-    for (let n = 0; n < 100 && (await snapshots()).length < count; n += 1) await write(`${n} ${'x'.repeat(3_000)}`);
+    for (let n = 0; n < 100 && (await snapshots()).length < count; n += 1)
+      await write(`${n} ${'x'.repeat(3_000)}`);
     await write('behind the snapshot');
     process.kill(stage.service.pid, 'SIGKILL');
     await stage.isDead();
@@ -28,7 +32,9 @@ describe('a service that was killed and whose newest snapshot is', () => {
     const newest = join(data(), `snapshot-${kept.at(-1)}.ndjson`);
     await writeFile(newest, damaged((await stat(newest)).size));
     await stage.startAgain();
-    expect(await readFile(stage.service.logFile, 'utf8')).toContain(`snapshot-${kept.at(-1)}.ndjson is empty or damaged; falling back to the one before and its journals`);
+    expect(await readFile(stage.service.logFile, 'utf8')).toContain(
+      `snapshot-${kept.at(-1)}.ndjson is empty or damaged; falling back to the one before and its journals`,
+    );
     await write('after');
     await stage.expectNothingLost(customer, acknowledged);
   });

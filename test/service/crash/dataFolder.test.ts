@@ -11,7 +11,10 @@ import { waitFor } from '../../helpers/waitFor.ts';
 const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 const KEY = `cs_live_${'F'.repeat(32)}`;
 
-/** A process tree of its own, where the holder's process cannot be seen; some systems let no user make one. */
+/**
+ * A process tree of its own, where the holder's process cannot be seen; some systems let no user
+ * make one.
+ */
 const OWN_PROCESSES = ['-rpf', '--mount-proc', '--kill-child'];
 const hasNamespaces = (() => {
   try {
@@ -45,8 +48,14 @@ describe('a data folder', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const run = (dataDir = data, command: string = process.execPath, args: string[] = [MAIN]): Run => {
-    const child = spawn(command, args, { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY } });
+  const run = (
+    dataDir = data,
+    command: string = process.execPath,
+    args: string[] = [MAIN],
+  ): Run => {
+    const child = spawn(command, args, {
+      env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, BOOTSTRAP_API_KEY: KEY },
+    });
     const each: Run = { child, out: '', err: '' };
     child.stdout.on('data', (chunk) => (each.out += String(chunk)));
     child.stderr.on('data', (chunk) => (each.err += String(chunk)));
@@ -56,7 +65,10 @@ describe('a data folder', () => {
   const started = (each: Run) => waitFor('the start', () => /"url":"([^"]+)"/.exec(each.out)?.[1]);
   /** @returns the one line that it ended with */
   const refusal = async (each: Run): Promise<string> => {
-    const [code] = each.child.exitCode === null ? ((await once(each.child, 'close')) as [number | null]) : [each.child.exitCode];
+    const [code] =
+      each.child.exitCode === null
+        ? ((await once(each.child, 'close')) as [number | null])
+        : [each.child.exitCode];
     expect(code).toBe(1);
     expect(each.err.trim().split('\n')).toHaveLength(1);
     return each.err;
@@ -68,22 +80,29 @@ describe('a data folder', () => {
       await started(holder);
       await symlink(data, join(folder, 'link'));
       for (const path of [data, join(folder, 'link'), join(folder, 'x', '..', 'data')]) {
-        expect(await refusal(run(path))).toMatch(new RegExp(`^conversation-service: The data folder .* is in use by process ${holder.child.pid}\\. Stop that process first`));
+        expect(await refusal(run(path))).toMatch(
+          new RegExp(
+            `^conversation-service: The data folder .* is in use by process ${holder.child.pid}\\. Stop that process first`,
+          ),
+        );
       }
       holder.child.kill('SIGKILL');
       await once(holder.child, 'exit');
       await started(run(join(folder, 'link')));
     });
 
-    (hasNamespaces ? it : it.skip)('refuses a second process that cannot see the holder (another container), with the pid that the holder has', async () => {
-      const holder = run();
-      await started(holder);
-      const other = run(data, 'unshare', [...OWN_PROCESSES, process.execPath, MAIN]);
-      expect(await refusal(other)).toContain(`is in use by process ${holder.child.pid}.`);
-      holder.child.kill('SIGTERM');
-      await once(holder.child, 'exit');
-      await started(run(data, 'unshare', [...OWN_PROCESSES, process.execPath, MAIN]));
-    });
+    (hasNamespaces ? it : it.skip)(
+      'refuses a second process that cannot see the holder (another container), with the pid that the holder has',
+      async () => {
+        const holder = run();
+        await started(holder);
+        const other = run(data, 'unshare', [...OWN_PROCESSES, process.execPath, MAIN]);
+        expect(await refusal(other)).toContain(`is in use by process ${holder.child.pid}.`);
+        holder.child.kill('SIGTERM');
+        await once(holder.child, 'exit');
+        await started(run(data, 'unshare', [...OWN_PROCESSES, process.execPath, MAIN]));
+      },
+    );
   });
 
   describe('that is damaged', () => {
@@ -94,7 +113,10 @@ describe('a data folder', () => {
       for (let n = 0; n < 5; n += 1) await customer.write(`message ${n}`);
       service.child.kill(signal);
       await once(service.child, 'exit');
-      return { path: join(data, 'journal-1.log'), bytes: await readFile(join(data, 'journal-1.log')) };
+      return {
+        path: join(data, 'journal-1.log'),
+        bytes: await readFile(join(data, 'journal-1.log')),
+      };
     };
     const flip = (bytes: Buffer, at: number) => {
       const changed = Buffer.from(bytes);
@@ -103,32 +125,56 @@ describe('a data folder', () => {
     };
 
     it.each([
-      ['one bit flipped in the middle', (bytes: Buffer) => flip(bytes, Math.floor(bytes.length / 2))],
+      [
+        'one bit flipped in the middle',
+        (bytes: Buffer) => flip(bytes, Math.floor(bytes.length / 2)),
+      ],
       ['its middle filled with NULs', (bytes: Buffer) => Buffer.from(bytes).fill(0, 1000, 1400)],
-    ])('by %s of the journal stops the start with file, position and the way out, and is left as it is', async (_what, damage) => {
-      const { path, bytes } = await leave('SIGKILL');
-      const damaged = damage(bytes);
-      await writeFile(path, damaged);
-      expect(await refusal(run())).toMatch(/^conversation-service: The journal is damaged and acknowledged data follows the damage \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore the whole data folder from a backup; or, .*truncate -s \d+ journal-1\.log/);
-      expect(await readFile(path)).toEqual(damaged);
-    });
+    ])(
+      'by %s of the journal stops the start with file, position and the way out, and is left as it is',
+      async (_what, damage) => {
+        const { path, bytes } = await leave('SIGKILL');
+        const damaged = damage(bytes);
+        await writeFile(path, damaged);
+        expect(await refusal(run())).toMatch(
+          /^conversation-service: The journal is damaged and acknowledged data follows the damage \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore the whole data folder from a backup; or, .*truncate -s \d+ journal-1\.log/,
+        );
+        expect(await readFile(path)).toEqual(damaged);
+      },
+    );
 
     it('by the loss of the journal stops the start', async () => {
       const { path } = await leave('SIGTERM');
       await rm(path);
-      expect(await refusal(run())).toMatch(/\(journal-1\.log, byte 0\)\. Nothing was changed\. Restore the whole data folder from a backup/);
+      expect(await refusal(run())).toMatch(
+        /\(journal-1\.log, byte 0\)\. Nothing was changed\. Restore the whole data folder from a backup/,
+      );
       expect(await readdir(data)).not.toContain('journal-1.log');
     });
 
     it.each([
-      ['a wrong byte in its very last frame, after a stop in order,', 'SIGTERM', (bytes: Buffer) => flip(bytes, bytes.length - 10)],
-      ['a wrong byte in its very last frame, after kill -9,', 'SIGKILL', (bytes: Buffer) => flip(bytes, bytes.length - 10)],
-      ['nothing but NULs, after kill -9,', 'SIGKILL', (bytes: Buffer) => Buffer.alloc(bytes.length)],
+      [
+        'a wrong byte in its very last frame, after a stop in order,',
+        'SIGTERM',
+        (bytes: Buffer) => flip(bytes, bytes.length - 10),
+      ],
+      [
+        'a wrong byte in its very last frame, after kill -9,',
+        'SIGKILL',
+        (bytes: Buffer) => flip(bytes, bytes.length - 10),
+      ],
+      [
+        'nothing but NULs, after kill -9,',
+        'SIGKILL',
+        (bytes: Buffer) => Buffer.alloc(bytes.length),
+      ],
     ] as const)('by %s stops the start and is left as it is', async (_what, signal, damage) => {
       const { path, bytes } = await leave(signal);
       const damaged = damage(bytes);
       await writeFile(path, damaged);
-      expect(await refusal(run())).toMatch(/everything up to frame \d+ was acknowledged \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore .* remove the file acknowledged\.json/);
+      expect(await refusal(run())).toMatch(
+        /everything up to frame \d+ was acknowledged \(journal-1\.log, byte \d+\)\. Nothing was changed\. Restore .* remove the file acknowledged\.json/,
+      );
       expect(await readFile(path)).toEqual(damaged);
     });
 
@@ -139,7 +185,9 @@ describe('a data folder', () => {
       await writeFile(path, Buffer.concat([bytes, frame.subarray(0, frame.length / 2)]));
       const again = run();
       await started(again);
-      expect(again.out).toMatch(/journal-1\.log ends in an unfinished frame at byte \d+; it was never acknowledged and is cut off/);
+      expect(again.out).toMatch(
+        /journal-1\.log ends in an unfinished frame at byte \d+; it was never acknowledged and is cut off/,
+      );
     });
   });
 });

@@ -11,11 +11,26 @@ export interface DyingPoint {
   readonly moment: 'before' | 'half' | 'after';
 }
 
-/** Real files, at one of whose operations this process is killed (SIGKILL): the first at such a point while a file `armed` exists. */
+/**
+ * Real files, at one of whose operations this process is killed (SIGKILL): the first at such a
+ * point while a file `armed` exists.
+ */
 export const dyingFiles = (point: DyingPoint, armed: string): Files => {
-  const die = (operation: DyingPoint['operation'], path: string, moment: DyingPoint['moment']): boolean =>
-    operation === point.operation && moment === point.moment && path.includes(point.file) && existsSync(armed) && process.kill(process.pid, 'SIGKILL');
-  const around = async <T>(operation: DyingPoint['operation'], path: string, work: () => Promise<T>): Promise<T> => {
+  const die = (
+    operation: DyingPoint['operation'],
+    path: string,
+    moment: DyingPoint['moment'],
+  ): boolean =>
+    operation === point.operation &&
+    moment === point.moment &&
+    path.includes(point.file) &&
+    existsSync(armed) &&
+    process.kill(process.pid, 'SIGKILL');
+  const around = async <T>(
+    operation: DyingPoint['operation'],
+    path: string,
+    work: () => Promise<T>,
+  ): Promise<T> => {
     die(operation, path, 'before');
     const result = await work();
     die(operation, path, 'after');

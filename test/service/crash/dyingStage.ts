@@ -23,7 +23,10 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** A service that is killed at a point, a receiver of its events, and what both must agree on afterwards. New for each test of the file. */
+/**
+ * A service that is killed at a point, a receiver of its events, and what both must agree on
+ * afterwards. New for each test of the file.
+ */
 export class DyingStage {
   receiver!: EventReceiver;
   service!: ServiceProcess;
@@ -44,7 +47,8 @@ export class DyingStage {
       this.armed = join(this.#scratch, 'armed');
       this.onRequest = () => true;
       this.receiver = await startEventReceiver((request, response) => {
-        if (this.onRequest(String(JSON.parse(request.rawBody.toString()).message.text))) response.end('ok');
+        if (this.onRequest(String(JSON.parse(request.rawBody.toString()).message.text)))
+          response.end('ok');
       });
     });
     afterEach(async () => {
@@ -61,12 +65,18 @@ export class DyingStage {
     return chatCustomer(this.service.url);
   }
 
-  /** @returns what was acknowledged of texts that are written one after the other until the service is gone */
+  /**
+   * @returns what was acknowledged of texts that are written one after the other until the service
+   * is gone
+   */
   async writeUntilDead(customer: ChatCustomer, length: number): Promise<string[]> {
     const acknowledged: string[] = [];
     for (let n = 1; n <= 400 && isAlive(this.service.pid); n += 1) {
       const text = `${n} ${'x'.repeat(length)}`;
-      const isTaken = await customer.write(text).then(() => true, () => false);
+      const isTaken = await customer.write(text).then(
+        () => true,
+        () => false,
+      );
       if (isTaken) acknowledged.push(text);
     }
     await this.isDead();
@@ -83,7 +93,9 @@ export class DyingStage {
   }
 
   async expectNothingLost(customer: ChatCustomer, acknowledged: readonly string[]): Promise<void> {
-    const stored = (await customer.api.get('/api/chat/messages?limit=200')).body.data.map(({ text }: { text: string }) => text);
+    const stored = (await customer.api.get('/api/chat/messages?limit=200')).body.data.map(
+      ({ text }: { text: string }) => text,
+    );
     expect(stored).toEqual(expect.arrayContaining(acknowledged.slice(-stored.length)));
     const { receiver } = this;
     await waitFor('every acknowledged event', () => {
@@ -91,7 +103,8 @@ export class DyingStage {
       return acknowledged.every((text) => arrived.has(text));
     });
     const idsByText = new Map<string, Set<string>>();
-    for (const { id, message } of receiver.payloads()) idsByText.set(message.text, (idsByText.get(message.text) ?? new Set()).add(id));
+    for (const { id, message } of receiver.payloads())
+      idsByText.set(message.text, (idsByText.get(message.text) ?? new Set()).add(id));
     for (const ids of idsByText.values()) expect(ids.size).toBe(1);
     expect(receiver.faults).toEqual([]);
   }

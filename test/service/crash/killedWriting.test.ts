@@ -10,10 +10,22 @@ describe('a service that is killed', () => {
   const whileWriting: [string, DyingPoint][] = [
     ['before the journal write', { operation: 'write', file: 'journal', moment: 'before' }],
     ['with half a frame written', { operation: 'write', file: 'journal', moment: 'half' }],
-    ['between the journal write and its fsync', { operation: 'sync', file: 'journal', moment: 'before' }],
-    ['between the fsync and the note of it', { operation: 'sync', file: 'journal', moment: 'after' }],
-    ['with half of that note written', { operation: 'write', file: 'acknowledged', moment: 'half' }],
-    ['between the note and the answer', { operation: 'write', file: 'acknowledged', moment: 'after' }],
+    [
+      'between the journal write and its fsync',
+      { operation: 'sync', file: 'journal', moment: 'before' },
+    ],
+    [
+      'between the fsync and the note of it',
+      { operation: 'sync', file: 'journal', moment: 'after' },
+    ],
+    [
+      'with half of that note written',
+      { operation: 'write', file: 'acknowledged', moment: 'half' },
+    ],
+    [
+      'between the note and the answer',
+      { operation: 'write', file: 'acknowledged', moment: 'after' },
+    ],
   ];
   it.each(whileWriting)('%s loses nothing acknowledged', async (_when, point) => {
     const customer = await stage.start(point);

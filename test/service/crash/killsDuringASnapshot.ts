@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { DyingPoint } from './dyingFiles.ts';
 import { DyingStage } from './dyingStage.ts';
 
-/** Kills a service under load at points of its first snapshot. Two files call it, so that they run beside each other. */
+/**
+ * Kills a service under load at points of its first snapshot. Two files call it, so that they run
+ * beside each other.
+ */
 export function describeKillsDuringASnapshot(points: [string, DyingPoint][]): void {
   describe('a service that is killed', () => {
     const stage = new DyingStage();

@@ -16,7 +16,8 @@ process.on('SIGUSR2', () => {
 const troubled = (file: StoreFile, path: string): StoreFile => ({
   ...file,
   async write(bytes, position) {
-    if (inTrouble && kind === 'full-from-signal') throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    if (inTrouble && kind === 'full-from-signal')
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
     await file.write(bytes, position);
     if (kind === 'snapshot' && path.includes('snapshot')) {
       say('STALLED');
@@ -31,9 +32,15 @@ const troubled = (file: StoreFile, path: string): StoreFile => ({
     await file.sync();
   },
 });
-const files: Files = { ...nodeFiles, open: async (path, flags) => troubled(await nodeFiles.open(path, flags), path) };
+const files: Files = {
+  ...nodeFiles,
+  open: async (path, flags) => troubled(await nodeFiles.open(path, flags), path),
+};
 
 const log = createLogger('info');
-const service = await startService(readConfig(process.env), { log, store: { files, snapshotAfterBytes: 20_000 } });
+const service = await startService(readConfig(process.env), {
+  log,
+  store: { files, snapshotAfterBytes: 20_000 },
+});
 log.info({ url: service.url }, 'running');
 process.once('SIGTERM', () => void service.stop().then(() => process.exit(0)));

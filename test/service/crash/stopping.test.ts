@@ -19,13 +19,20 @@ describe('SIGTERM', () => {
     await customer.write('under way');
     await waitFor('the request', () => stage.receiver.requests.length === 1);
     const stopped = stage.stop();
-    await waitFor('it takes no more requests', () => fetch(`${url}/healthz`).then(() => false, () => true));
+    await waitFor('it takes no more requests', () =>
+      fetch(`${url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
     end();
     expect((await stopped).code).toBe(0);
     stage.answer = (ending) => ending();
 
     const again = await stage.start();
-    expect(await stage.deliveries(again)).toMatchObject([{ status: 'delivered', attempts: [{ status_code: 200 }] }]);
+    expect(await stage.deliveries(again)).toMatchObject([
+      { status: 'delivered', attempts: [{ status_code: 200 }] },
+    ]);
     expect(stage.receiver.requests).toHaveLength(1);
   });
 
@@ -41,7 +48,10 @@ describe('SIGTERM', () => {
     expect(ms).toBeLessThan(10_000 + 14_000);
     stage.answer = (ending) => ending();
     const again = await stage.start(env);
-    await waitFor('the second attempt', async () => (await stage.deliveries(again))[0]?.status === 'delivered');
+    await waitFor(
+      'the second attempt',
+      async () => (await stage.deliveries(again))[0]?.status === 'delivered',
+    );
     const ids = stage.receiver.payloads().map(({ id }) => id);
     expect(new Set(ids).size).toBe(1);
     expect(ids.length).toBeGreaterThan(1);
@@ -50,7 +60,8 @@ describe('SIGTERM', () => {
   it('ends open chat streams, at once', async () => {
     const url = await stage.start();
     const customer = await chatCustomer(url);
-    const open = () => fetch(`${url}/api/chat/stream`, { headers: { authorization: `Bearer ${customer.token}` } });
+    const open = () =>
+      fetch(`${url}/api/chat/stream`, { headers: { authorization: `Bearer ${customer.token}` } });
     const streams = await Promise.all([open(), open(), open()]);
     for (const stream of streams) expect(stream.status).toBe(200);
     const ends = streams.map((stream) => stream.text().catch(() => 'cut'));
@@ -60,13 +71,21 @@ describe('SIGTERM', () => {
     await Promise.all(ends);
   });
 
-  onEmbeddedStore(it)('while it is starting ends it with 0, whenever it comes', async () => {
-    for (const delayMs of [0, 30, 60, 120]) {
-      const data = join(stage.storage.folder, String(delayMs));
-      stage.child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: data } });
-      await waitFor('its folder to be taken', () => existsSync(join(data, 'lock')), { everyMs: 2 });
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-      expect((await stage.stop()).code).toBe(0);
-    }
-  }, 60_000);
+  onEmbeddedStore(it)(
+    'while it is starting ends it with 0, whenever it comes',
+    async () => {
+      for (const delayMs of [0, 30, 60, 120]) {
+        const data = join(stage.storage.folder, String(delayMs));
+        stage.child = spawn(process.execPath, [MAIN], {
+          env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: data },
+        });
+        await waitFor('its folder to be taken', () => existsSync(join(data, 'lock')), {
+          everyMs: 2,
+        });
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        expect((await stage.stop()).code).toBe(0);
+      }
+    },
+    60_000,
+  );
 });

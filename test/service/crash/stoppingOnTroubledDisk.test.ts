@@ -12,14 +12,17 @@ describe('SIGTERM', () => {
   it('gives a snapshot up, keeps everything, and exits 0', async () => {
     const url = await stage.start({ STALL: 'snapshot' }, STALLING);
     const customer = await chatCustomer(url);
-    for (let n = 0; n < 12 && !stage.out.includes('STALLED'); n += 1) await customer.write(`${n} ${'x'.repeat(4000)}`);
+    for (let n = 0; n < 12 && !stage.out.includes('STALLED'); n += 1)
+      await customer.write(`${n} ${'x'.repeat(4000)}`);
     await waitFor('the snapshot to be under way', () => stage.out.includes('STALLED'));
     const written = await customer.write('during the snapshot');
     const { code, ms } = await stage.stop();
     expect(code).toBe(0);
     expect(ms).toBeLessThan(24_000);
     const again = apiClient(await stage.start(), customer.token);
-    expect((await again.get('/api/chat/messages?limit=200')).body.data.at(-1).id).toBe(written.message_id);
+    expect((await again.get('/api/chat/messages?limit=200')).body.data.at(-1).id).toBe(
+      written.message_id,
+    );
   });
 
   it('during an outage of the disk gives up in time, exits 0, and repeats what could not be recorded', async () => {
@@ -33,7 +36,10 @@ describe('SIGTERM', () => {
     stage.child.kill('SIGUSR2');
     await waitFor('the disk to be full', () => stage.out.includes('FULL'));
     end();
-    expect((await customer.api.post('/api/chat/messages', { text: 'refused', client_message_id: 'r' })).status).toBe(503);
+    expect(
+      (await customer.api.post('/api/chat/messages', { text: 'refused', client_message_id: 'r' }))
+        .status,
+    ).toBe(503);
     await waitFor('/readyz to say so', async () => (await fetch(`${url}/readyz`)).status === 503);
     const { code, ms } = await stage.stop();
     expect(code).toBe(0);
@@ -50,7 +56,10 @@ describe('SIGTERM', () => {
     const { message_id: id } = await customer.write('acknowledged');
     stage.child.kill('SIGUSR2');
     await waitFor('the disk to hang', () => stage.out.includes('HANGS'));
-    const waiting = customer.write('not acknowledged').then(() => 'taken', () => 'refused');
+    const waiting = customer.write('not acknowledged').then(
+      () => 'taken',
+      () => 'refused',
+    );
     await waitFor('a write that waits', () => stage.out.includes('WAITING'));
     const { code, ms } = await stage.stop();
     expect(code).toBe(0);

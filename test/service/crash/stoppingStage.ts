@@ -11,7 +11,10 @@ import { waitFor } from '../../helpers/waitFor.ts';
 export const MAIN = fileURLToPath(new URL('../../../service/dist/main.js', import.meta.url));
 export const KEY = `cs_live_${'S'.repeat(32)}`;
 
-/** A service that is stopped, started again on the same data, and a receiver of its events. New for each test of the file. */
+/**
+ * A service that is stopped, started again on the same data, and a receiver of its events. New for
+ * each test of the file.
+ */
 export class StoppingStage {
   storage!: Storage;
   receiver!: EventReceiver;
@@ -30,7 +33,9 @@ export class StoppingStage {
     beforeEach(async () => {
       this.storage = await freshStorage();
       this.answer = (end) => end();
-      this.receiver = await startEventReceiver((_request, response) => this.answer(() => void response.end('ok')));
+      this.receiver = await startEventReceiver((_request, response) =>
+        this.answer(() => void response.end('ok')),
+      );
     });
     afterEach(async () => {
       if (this.child.exitCode === null && this.child.signalCode === null) {
@@ -44,7 +49,16 @@ export class StoppingStage {
 
   /** @returns its address */
   async start(env: Record<string, string> = {}, script = MAIN): Promise<string> {
-    const settings = { PATH: process.env.PATH, NODE_EXTRA_CA_CERTS: this.#tls.caFile, PORT: '0', ...this.storage.env, BOOTSTRAP_API_KEY: KEY, ALLOWED_NETWORKS: '127.0.0.0/8', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0' };
+    const settings = {
+      PATH: process.env.PATH,
+      NODE_EXTRA_CA_CERTS: this.#tls.caFile,
+      PORT: '0',
+      ...this.storage.env,
+      BOOTSTRAP_API_KEY: KEY,
+      ALLOWED_NETWORKS: '127.0.0.0/8',
+      CHAT_RATE_LIMIT_PER_MINUTE: '0',
+      ADDRESS_BUDGET: '0',
+    };
     this.out = '';
     this.child = spawn(process.execPath, [script], { env: { ...settings, ...env } });
     this.child.stdout!.on('data', (chunk) => (this.out += String(chunk)));
@@ -60,7 +74,9 @@ export class StoppingStage {
     return { code, ms: performance.now() - begun };
   }
 
-  async deliveries(url: string): Promise<{ status: string; attempts: { status_code: number | null }[] }[]> {
+  async deliveries(
+    url: string,
+  ): Promise<{ status: string; attempts: { status_code: number | null }[] }[]> {
     const api = apiClient(url, KEY);
     const [hook] = (await api.get('/api/hooks')).body.data;
     return (await api.get(`/api/hooks/${hook.id}/deliveries`)).body.data;

@@ -6,7 +6,12 @@ const LONG_MS = 600_000;
 
 function open(places: number, waitMs = LONG_MS) {
   const reached: BoundName[] = [];
-  const shares = new ConnectionShares({ places, bounds: { reached: (bound) => void reached.push(bound) }, bound: 'workspace_transactions', waitMs });
+  const shares = new ConnectionShares({
+    places,
+    bounds: { reached: (bound) => void reached.push(bound) },
+    bound: 'workspace_transactions',
+    waitMs,
+  });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   /** Begins what lasts until it is ended. */
@@ -42,7 +47,10 @@ describe('shares of the connections', () => {
   it('who waits too long, or behind too many, is refused, and leaves the line', async () => {
     const { shares, reached, run, endFirst } = open(2, 1);
     const first = run('a');
-    await expect(run('a')).rejects.toMatchObject({ code: 'unavailable', details: { retryAfterSeconds: 2 } });
+    await expect(run('a')).rejects.toMatchObject({
+      code: 'unavailable',
+      details: { retryAfterSeconds: 2 },
+    });
     expect(shares.waiting).toBe(0);
     const long = open(2);
     const held = long.run('a');
@@ -50,7 +58,10 @@ describe('shares of the connections', () => {
     await expect(long.run('a')).rejects.toMatchObject({ code: 'unavailable' });
     for (let ended = 0; ended <= waiting.length; ended += 1) await long.endFirst();
     await Promise.all([held, ...waiting]);
-    expect([...reached, ...long.reached]).toEqual(['workspace_transactions', 'workspace_transactions']);
+    expect([...reached, ...long.reached]).toEqual([
+      'workspace_transactions',
+      'workspace_transactions',
+    ]);
     await endFirst();
     await first;
   });

@@ -2,7 +2,8 @@ import { FairPool } from '../../../service/src/limits/fairPool.ts';
 
 const takeAll = (pool: FairPool, workspace: string): (() => void)[] => {
   const places: (() => void)[] = [];
-  for (let leave = pool.enter(workspace); leave !== null; leave = pool.enter(workspace)) places.push(leave);
+  for (let leave = pool.enter(workspace); leave !== null; leave = pool.enter(workspace))
+    places.push(leave);
   return places;
 };
 

@@ -12,8 +12,11 @@ describe('the share of the event loop for work that holds it', () => {
   it('gives each workspace its turn, however much another asks for', async () => {
     const share = new LoopShare();
     const order: string[] = [];
-    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'b'].map((of) => share.run(of, () => order.push(of)));
-    expect([share.waitingOf('a'), share.waitingOf('b'), share.waitingOf('d')]).toEqual([3, 2, 0]); // the first has begun
+    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'b'].map((of) =>
+      share.run(of, () => order.push(of)),
+    );
+    // the first has begun
+    expect([share.waitingOf('a'), share.waitingOf('b'), share.waitingOf('d')]).toEqual([3, 2, 0]);
     await Promise.all(asked);
     expect(order.join('')).toBe('aabcaba');
   });
@@ -27,11 +30,17 @@ describe('the share of the event loop for work that holds it', () => {
       rounds += 1;
       if (!isOver) setImmediate(turn);
     })();
-    await Promise.all(Array.from({ length: 4 }, () => share.run('a', () => (began.push(performance.now()), hold(20)))));
+    await Promise.all(
+      Array.from({ length: 4 }, () =>
+        share.run('a', () => (began.push(performance.now()), hold(20))),
+      ),
+    );
     isOver = true;
     expect(others).toBeUndefined();
     // 20 ms of work and 20 ms of rest; timers may come a millisecond early.
-    expect(Math.min(...began.slice(1).map((at, index) => at - began[index]!))).toBeGreaterThanOrEqual(38);
+    expect(
+      Math.min(...began.slice(1).map((at, index) => at - began[index]!)),
+    ).toBeGreaterThanOrEqual(38);
     expect(rounds).toBeGreaterThan(4);
   });
 
@@ -51,9 +60,21 @@ describe('the share of the event loop for work that holds it', () => {
     const reached: BoundName[] = [];
     const bounds = { reached: (bound: BoundName) => void reached.push(bound) };
     const check = (id: string) => checkInTurn({ id } as Workspace, bounds, () => 'done');
-    const asked = await Promise.allSettled([...Array.from({ length: 55 }, () => check('one')), check('other')]);
-    const refused = asked.filter(({ status }) => status === 'rejected').map((each) => (each as PromiseRejectedResult).reason as unknown);
-    expect([refused.length, asked.at(-1)!.status, reached]).toEqual([4, 'fulfilled', Array.from({ length: 4 }, () => 'workspace_checks')]);
-    expect(refused[0]).toMatchObject({ code: 'rate_limited', message: expect.stringMatching(/Try again in a few seconds/) });
+    const asked = await Promise.allSettled([
+      ...Array.from({ length: 55 }, () => check('one')),
+      check('other'),
+    ]);
+    const refused = asked
+      .filter(({ status }) => status === 'rejected')
+      .map((each) => (each as PromiseRejectedResult).reason as unknown);
+    expect([refused.length, asked.at(-1)!.status, reached]).toEqual([
+      4,
+      'fulfilled',
+      Array.from({ length: 4 }, () => 'workspace_checks'),
+    ]);
+    expect(refused[0]).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringMatching(/Try again in a few seconds/),
+    });
   });
 });

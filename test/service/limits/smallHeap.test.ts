@@ -1,4 +1,5 @@
-// The built service with a small heap: written to until it refuses, killed there, started with the same heap.
+// The built service with a small heap: written to until it refuses, killed there, started with the
+// same heap.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from '@jest/globals';
@@ -36,7 +37,12 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   const prepare = async (env: Storage['env']) => {
     const store = await openStoreOf(env);
     const agent = { isOnByDefault: false, quietMs: 0, approvalExpiresMs: 1 };
-    const deps = { store, clock: { now: () => new Date(Date.now() - DAY_MS) }, channels: channelDirectory, agent } as unknown as Deps;
+    const deps = {
+      store,
+      clock: { now: () => new Date(Date.now() - DAY_MS) },
+      channels: channelDirectory,
+      agent,
+    } as unknown as Deps;
     const workspace = await createWorkspace(deps, 'demo');
     ({ key } = await createApiKey(deps, workspace, { name: 'test', createdBy: 'test' }));
     for (let i = 0; i < ANSWERED; i += 1) {
@@ -45,23 +51,37 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
       answered.push(token);
     }
     for (let i = 0; i < UNANSWERED; i += 100) {
-      unanswered.push(...(await Promise.all(Array.from({ length: 100 }, () => visit(deps, workspace)))).map(({ token }) => token));
+      unanswered.push(
+        ...(await Promise.all(Array.from({ length: 100 }, () => visit(deps, workspace)))).map(
+          ({ token }) => token,
+        ),
+      );
     }
     await store.close();
   };
-  service = await startServiceProcess({ env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` }, prepare });
+  service = await startServiceProcess({
+    env: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` },
+    prepare,
+  });
   const { url, logFile } = service;
   const api = apiClient(url, key);
-  const isThere = async (token: string) => (await apiClient(url, token).get('/api/chat/messages')).status === 200;
+  const isThere = async (token: string) =>
+    (await apiClient(url, token).get('/api/chat/messages')).status === 200;
 
   // Room is made by itself, of those who were never answered, the oldest first.
-  await waitFor('room to be made', async () => (await readFile(logFile, 'utf8')).includes('everything is taken again'), { timeoutMs: 30_000 });
+  await waitFor(
+    'room to be made',
+    async () => (await readFile(logFile, 'utf8')).includes('everything is taken again'),
+    { timeoutMs: 30_000 },
+  );
   for (const token of answered) expect(await isThere(token)).toBe(true);
   expect([await isThere(unanswered[0]!), await isThere(unanswered.at(-1)!)]).toEqual([false, true]);
 
   // Visitors whom somebody answered write until no room can be made any more and nothing is taken.
   const isFull = async () => {
-    const told = (await readFile(logFile, 'utf8')).split('\n').findLast((line) => line.includes('that the heap may hold'));
+    const told = (await readFile(logFile, 'utf8'))
+      .split('\n')
+      .findLast((line) => line.includes('that the heap may hold'));
     return !(await isThere(unanswered.at(-1)!)) && told!.includes('whatever adds to it is refused');
   };
   const visitors = await Promise.all(Array.from({ length: VISITORS }, () => arrive(url, api)));
@@ -70,20 +90,40 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   expect(warnings.join()).toContain('whatever adds to it is refused with 503');
 
   const body = JSON.stringify({ name: 'tool', description: 'x'.repeat(250_000) });
-  const flood = await Promise.all(Array.from({ length: 200 }, () => api.post('/api/tools', body).then(({ status }) => status)));
+  const flood = await Promise.all(
+    Array.from({ length: 200 }, () => api.post('/api/tools', body).then(({ status }) => status)),
+  );
   expect(new Set(flood)).toEqual(new Set([503]));
-  expect((await api.post(`/api/conversations/${visitors[0]!.conversation}/close`, { verdict: 'unknown', summary: 'Full.' })).status).toBe(200);
+  expect(
+    (
+      await api.post(`/api/conversations/${visitors[0]!.conversation}/close`, {
+        verdict: 'unknown',
+        summary: 'Full.',
+      })
+    ).status,
+  ).toBe(200);
 
   await service.crashAndRestart();
-  for (const [i, { client }] of visitors.entries()) expect(new Set(await messagesOf(client)).isSupersetOf(acknowledged[i]!)).toBe(true);
-  expect((await api.get(`/api/conversations/${visitors[0]!.conversation}`)).body.status).toBe('closed');
+  for (const [i, { client }] of visitors.entries())
+    expect(new Set(await messagesOf(client)).isSupersetOf(acknowledged[i]!)).toBe(true);
+  expect((await api.get(`/api/conversations/${visitors[0]!.conversation}`)).body.status).toBe(
+    'closed',
+  );
   expect(acknowledged.reduce((sum, each) => sum + each.size, 0)).toBeGreaterThan(200);
 }, 120_000);
 
 /** Somebody wrote, a day ago. */
 async function visit(deps: Deps, workspace: Workspace, messages = 1) {
-  const { token, contact } = await startChatSession(deps, workspace, { name: null, email: null, phone: null });
-  const received = await Promise.all(Array.from({ length: messages }, (_, i) => receiveMessage(deps, workspace, contact.id, { text: TEXT, channelMessageId: `c${i}` })));
+  const { token, contact } = await startChatSession(deps, workspace, {
+    name: null,
+    email: null,
+    phone: null,
+  });
+  const received = await Promise.all(
+    Array.from({ length: messages }, (_, i) =>
+      receiveMessage(deps, workspace, contact.id, { text: TEXT, channelMessageId: `c${i}` }),
+    ),
+  );
   return { token, conversation: received[0]!.conversationId };
 }
 
@@ -91,17 +131,28 @@ async function visit(deps: Deps, workspace: Workspace, messages = 1) {
 async function arrive(url: string, api: ApiClient) {
   const session = await apiClient(url, null).post('/api/chat/sessions', {});
   const client = apiClient(url, session.body.token as string);
-  const first = await client.post('/api/chat/messages', { text: 'Hello', client_message_id: 'first' });
+  const first = await client.post('/api/chat/messages', {
+    text: 'Hello',
+    client_message_id: 'first',
+  });
   const conversation = first.body.conversation_id as string;
-  expect((await api.post(`/api/conversations/${conversation}/messages`, { text: 'Welcome' })).status).toBe(201);
+  expect(
+    (await api.post(`/api/conversations/${conversation}/messages`, { text: 'Welcome' })).status,
+  ).toBe(201);
   return { client, conversation };
 }
 
 /** @returns the ids of those that were taken */
-async function writeUntil(isFull: () => Promise<boolean>, { client }: { client: ApiClient }): Promise<Set<string>> {
+async function writeUntil(
+  isFull: () => Promise<boolean>,
+  { client }: { client: ApiClient },
+): Promise<Set<string>> {
   const taken = new Set<string>();
   for (;;) {
-    const { status, body } = await client.post('/api/chat/messages', { text: TEXT, client_message_id: `c${taken.size}` });
+    const { status, body } = await client.post('/api/chat/messages', {
+      text: TEXT,
+      client_message_id: `c${taken.size}`,
+    });
     if (status !== 202) {
       expect([status, body.error.code]).toEqual([503, 'unavailable']);
       if (await isFull()) return taken;

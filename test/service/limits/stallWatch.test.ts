@@ -32,7 +32,9 @@ describe('the longest stall of the event loop', () => {
     now += 2000;
     pass(1000);
     expect(watch.longestMs()).toBe(2000);
-    expect(warn.mock.calls).toEqual([[{ stalledMs: 2000 }, expect.stringContaining('stood still')]]);
+    expect(warn.mock.calls).toEqual([
+      [{ stalledMs: 2000 }, expect.stringContaining('stood still')],
+    ]);
     pass(3.9 * MINUTE_MS);
     expect(watch.longestMs()).toBe(2000);
     pass(1.2 * MINUTE_MS);
@@ -45,9 +47,19 @@ describe('the longest stall of the event loop', () => {
     await fetch(`${service.url}/healthz`);
     const end = performance.now() + 400;
     while (performance.now() < end);
-    const ready = async () => (await (await fetch(`${service!.url}/readyz`)).json()) as { status: string; longest_stall_ms: number };
-    const gauge = async () => (await readMetrics(service!.url)).value('conversation_service_longest_stall_seconds')!;
-    const seen = [(await ready()).longest_stall_ms / 1000, await gauge(), await gauge(), (await ready()).longest_stall_ms / 1000];
+    const ready = async () =>
+      (await (await fetch(`${service!.url}/readyz`)).json()) as {
+        status: string;
+        longest_stall_ms: number;
+      };
+    const gauge = async () =>
+      (await readMetrics(service!.url)).value('conversation_service_longest_stall_seconds')!;
+    const seen = [
+      (await ready()).longest_stall_ms / 1000,
+      await gauge(),
+      await gauge(),
+      (await ready()).longest_stall_ms / 1000,
+    ];
     expect(Math.min(...seen)).toBeGreaterThan(0.3);
   });
 });

@@ -5,7 +5,15 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
-import { API_KEY, MAIN, MovingStage, otherKey, recordsOf, refused, type Place } from './movingStage.ts';
+import {
+  API_KEY,
+  MAIN,
+  MovingStage,
+  otherKey,
+  recordsOf,
+  refused,
+  type Place,
+} from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -26,87 +34,189 @@ describe('export and import, as commands', () => {
 
   const isEmpty = (at: Place) => stage.isEmpty(at);
 
-  it('refuse a data folder that a service has open, and name its process', async () => {
-    await stage.startUsed(place);
-    refused(await stage.command(place, ['export', '--to', `${file}.2`]), /is in use by process \d+\. Stop that process first/);
-    refused(await stage.command({ ...place, env: { ...place.env, ENCRYPTION_KEY: itsKey } }, ['import', '--from', file]), /is in use by process \d+/);
-    expect(existsSync(`${file}.2`)).toBe(false);
-  }, TIMEOUT_MS);
+  it(
+    'refuse a data folder that a service has open, and name its process',
+    async () => {
+      await stage.startUsed(place);
+      refused(
+        await stage.command(place, ['export', '--to', `${file}.2`]),
+        /is in use by process \d+\. Stop that process first/,
+      );
+      refused(
+        await stage.command({ ...place, env: { ...place.env, ENCRYPTION_KEY: itsKey } }, [
+          'import',
+          '--from',
+          file,
+        ]),
+        /is in use by process \d+/,
+      );
+      expect(existsSync(`${file}.2`)).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
 
-  it('refuse another key before anything is made, and say where the right one goes', async () => {
-    const to = stage.folderPlace();
-    const at = join(to.folder!, 'encryption.key');
-    refused(await stage.command(to, ['import', '--from', file]), new RegExp(`Nothing was imported: the secrets in the export are sealed with the key of fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put it into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY; it is the one of the service that was exported`));
-    expect(existsSync(to.folder!)).toBe(false);
-    refused(await stage.command(to, ['import', '--from', file], { env: { ENCRYPTION_KEY: otherKey() } }), /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the one of the service that was exported/);
-    expect(existsSync(to.folder!)).toBe(false);
-    await mkdir(to.folder!);
-    await writeFile(at, otherKey());
-    refused(await stage.command(to, ['import', '--from', file]), /encryption\.key is another \([0-9a-f]{16}\)/);
-    expect(await readdir(to.folder!)).toEqual(['encryption.key']);
+  it(
+    'refuse another key before anything is made, and say where the right one goes',
+    async () => {
+      const to = stage.folderPlace();
+      const at = join(to.folder!, 'encryption.key');
+      refused(
+        await stage.command(to, ['import', '--from', file]),
+        new RegExp(
+          `Nothing was imported: the secrets in the export are sealed with the key of fingerprint [0-9a-f]{16}, and there is none in ${to.folder}\\. Put it into ${at} \\(mode 0600\\), or set ENCRYPTION_KEY; it is the one of the service that was exported`,
+        ),
+      );
+      expect(existsSync(to.folder!)).toBe(false);
+      refused(
+        await stage.command(to, ['import', '--from', file], {
+          env: { ENCRYPTION_KEY: otherKey() },
+        }),
+        /and ENCRYPTION_KEY is another one \([0-9a-f]{16}\)\. Set ENCRYPTION_KEY to the one of the service that was exported/,
+      );
+      expect(existsSync(to.folder!)).toBe(false);
+      await mkdir(to.folder!);
+      await writeFile(at, otherKey());
+      refused(
+        await stage.command(to, ['import', '--from', file]),
+        /encryption\.key is another \([0-9a-f]{16}\)/,
+      );
+      expect(await readdir(to.folder!)).toEqual(['encryption.key']);
 
-    await writeFile(at, itsKey, { mode: 0o600 });
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
-    await stage.startUsed(to);
-    expect((await apiClient(stage.url, API_KEY).get('/api/conversations')).body.data).toHaveLength(1);
-  }, TIMEOUT_MS);
+      await writeFile(at, itsKey, { mode: 0o600 });
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      await stage.startUsed(to);
+      expect(
+        (await apiClient(stage.url, API_KEY).get('/api/conversations')).body.data,
+      ).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
 
-  it('refuse a place that holds something, a folder that is not there, and a file that is', async () => {
-    refused(await stage.command(place, ['import', '--from', file]), /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATA_DIR to a new folder/);
-    refused(await stage.command(place, ['export', '--to', file]), /exists already, and nothing is overwritten/);
-    const nowhere = stage.folderPlace();
-    refused(await stage.command(nowhere, ['export', '--to', `${file}.2`]), /There is nothing to export: the data folder .* is empty\. See whether DATA_DIR or DATABASE_URL/);
-    expect(existsSync(nowhere.folder!)).toBe(false);
-    refused(await stage.command(place, ['export', '--to', join(stage.folder, 'no', 'folder')]), /cannot be written: ENOENT/);
-    refused(await stage.command(nowhere, ['import', '--from', `${file}.3`]), /cannot be read: ENOENT/);
-    expect((await readdir(dirname(file))).filter((name) => name.startsWith('export'))).toEqual(['export.ndjson']);
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-  }, TIMEOUT_MS);
+  it(
+    'refuse a place that holds something, a folder that is not there, and a file that is',
+    async () => {
+      refused(
+        await stage.command(place, ['import', '--from', file]),
+        /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATA_DIR to a new folder/,
+      );
+      refused(
+        await stage.command(place, ['export', '--to', file]),
+        /exists already, and nothing is overwritten/,
+      );
+      const nowhere = stage.folderPlace();
+      refused(
+        await stage.command(nowhere, ['export', '--to', `${file}.2`]),
+        /There is nothing to export: the data folder .* is empty\. See whether DATA_DIR or DATABASE_URL/,
+      );
+      expect(existsSync(nowhere.folder!)).toBe(false);
+      refused(
+        await stage.command(place, ['export', '--to', join(stage.folder, 'no', 'folder')]),
+        /cannot be written: ENOENT/,
+      );
+      refused(
+        await stage.command(nowhere, ['import', '--from', `${file}.3`]),
+        /cannot be read: ENOENT/,
+      );
+      expect((await readdir(dirname(file))).filter((name) => name.startsWith('export'))).toEqual([
+        'export.ndjson',
+      ]);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+    },
+    TIMEOUT_MS,
+  );
 
-  it('refuse a file that was cut, altered or is none of ours, and then take the right one', async () => {
-    const whole = await readFile(file);
-    const to = stage.folderPlace(itsKey);
-    const given = (input: Buffer | string) => stage.command(to, ['import', '--from', '-'], { input: Buffer.from(input) });
-    refused(await given(whole.subarray(0, whole.length / 2)), /^conversation-service: Standard input cannot be imported, and nothing was taken from it\. It ends in the middle of record \d+, .*: it was cut off/);
-    refused(await given(whole.subarray(0, whole.lastIndexOf('\n', whole.length - 2) + 1)), /It ends behind record \d+, .*: it was cut off/);
-    refused(await given(whole.toString().replace('"three"', '"tHree"')), /altered or damaged/);
-    refused(await given('PGDMP'), /no export of conversation-service/);
-    refused(await given(''), /It is empty/);
-    await isEmpty(to);
-    const imported = await given(whole);
-    expect(imported).toMatchObject({ code: 0, err: '' });
-    const again = await stage.command(to, ['export', '--to', '-']);
-    expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
-    // To standard output goes the export alone.
-    expect(again.err).toMatch(/^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Secrets in it stay sealed: whoever imports it needs the same key/);
-  }, TIMEOUT_MS);
+  it(
+    'refuse a file that was cut, altered or is none of ours, and then take the right one',
+    async () => {
+      const whole = await readFile(file);
+      const to = stage.folderPlace(itsKey);
+      const given = (input: Buffer | string) =>
+        stage.command(to, ['import', '--from', '-'], { input: Buffer.from(input) });
+      refused(
+        await given(whole.subarray(0, whole.length / 2)),
+        /^conversation-service: Standard input cannot be imported, and nothing was taken from it\. It ends in the middle of record \d+, .*: it was cut off/,
+      );
+      refused(
+        await given(whole.subarray(0, whole.lastIndexOf('\n', whole.length - 2) + 1)),
+        /It ends behind record \d+, .*: it was cut off/,
+      );
+      refused(await given(whole.toString().replace('"three"', '"tHree"')), /altered or damaged/);
+      refused(await given('PGDMP'), /no export of conversation-service/);
+      refused(await given(''), /It is empty/);
+      await isEmpty(to);
+      const imported = await given(whole);
+      expect(imported).toMatchObject({ code: 0, err: '' });
+      const again = await stage.command(to, ['export', '--to', '-']);
+      expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
+      // To standard output goes the export alone.
+      expect(again.err).toMatch(
+        /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Secrets in it stay sealed: whoever imports it needs the same key/,
+      );
+    },
+    TIMEOUT_MS,
+  );
 
-  (process.platform === 'linux' ? it : it.skip)('on a full disk leave no file, and say so', async () => {
-    // What is read back is a snapshot: nothing of it has to be written anew.
-    const to = stage.folderPlace(itsKey);
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
-    const limited = join(stage.folder, 'limited.ndjson');
-    // The operating system lets no file grow past a block of 512 or 1024 bytes.
-    const shell = spawn('sh', ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, MAIN, 'export', '--to', limited], { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] });
-    let err = '';
-    shell.stderr.on('data', (chunk) => (err += String(chunk)));
-    await once(shell, 'close');
-    expect([shell.exitCode, err]).toEqual([1, expect.stringMatching(/limited\.ndjson cannot be written: the file would grow past the allowed size \(EFBIG\)\. Nothing was kept of it\.\n$/)]);
-    expect((await readdir(stage.folder)).filter((name) => name.includes('limited'))).toEqual([]);
-    const full = spawn('sh', ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN, 'export', '--to', '-'], { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] });
-    err = '';
-    full.stderr.on('data', (chunk) => (err += String(chunk)));
-    await once(full, 'close');
-    expect([full.exitCode, err]).toEqual([1, expect.stringMatching(/Standard output takes no more: no space is left on the disk \(ENOSPC\)\. What was written is no whole export\.\n$/)]);
-  }, TIMEOUT_MS);
+  (process.platform === 'linux' ? it : it.skip)(
+    'on a full disk leave no file, and say so',
+    async () => {
+      // What is read back is a snapshot: nothing of it has to be written anew.
+      const to = stage.folderPlace(itsKey);
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      const limited = join(stage.folder, 'limited.ndjson');
+      // The operating system lets no file grow past a block of 512 or 1024 bytes.
+      const shell = spawn(
+        'sh',
+        ['-c', 'ulimit -f 1; exec "$0" "$@"', process.execPath, MAIN, 'export', '--to', limited],
+        { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+      );
+      let err = '';
+      shell.stderr.on('data', (chunk) => (err += String(chunk)));
+      await once(shell, 'close');
+      expect([shell.exitCode, err]).toEqual([
+        1,
+        expect.stringMatching(
+          /limited\.ndjson cannot be written: the file would grow past the allowed size \(EFBIG\)\. Nothing was kept of it\.\n$/,
+        ),
+      ]);
+      expect((await readdir(stage.folder)).filter((name) => name.includes('limited'))).toEqual([]);
+      const full = spawn(
+        'sh',
+        ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, MAIN, 'export', '--to', '-'],
+        { env: { PATH: process.env.PATH, ...to.env }, stdio: ['ignore', 'ignore', 'pipe'] },
+      );
+      err = '';
+      full.stderr.on('data', (chunk) => (err += String(chunk)));
+      await once(full, 'close');
+      expect([full.exitCode, err]).toEqual([
+        1,
+        expect.stringMatching(
+          /Standard output takes no more: no space is left on the disk \(ENOSPC\)\. What was written is no whole export\.\n$/,
+        ),
+      ]);
+    },
+    TIMEOUT_MS,
+  );
 
-  it('leave nothing in a folder when they are killed, and then take everything', async () => {
-    const to = stage.folderPlace(itsKey);
-    const whole = await readFile(file);
-    await stage.killImport(to, whole, async () => (await readdir(to.folder!)).some((name) => name.startsWith('snapshot') && name.endsWith('.tmp')));
-    await isEmpty(to);
-    expect((await readdir(to.folder!)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
-    expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
-  }, TIMEOUT_MS);
+  it(
+    'leave nothing in a folder when they are killed, and then take everything',
+    async () => {
+      const to = stage.folderPlace(itsKey);
+      const whole = await readFile(file);
+      await stage.killImport(to, whole, async () =>
+        (await readdir(to.folder!)).some(
+          (name) => name.startsWith('snapshot') && name.endsWith('.tmp'),
+        ),
+      );
+      await isEmpty(to);
+      expect((await readdir(to.folder!)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0 });
+      expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(
+        recordsOf(whole.toString()),
+      );
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -17,126 +17,229 @@ const TIMEOUT_MS = 120_000;
   });
   afterEach(() => stage.close());
 
-  it('leave nothing when they are killed, and then take everything', async () => {
-    const place = stage.folderPlace();
-    const file = await stage.use(place);
-    const to = stage.databasePlace(await stage.keyOf(place));
-    const whole = await readFile(file);
-    await stage.isEmpty(to); // makes the tables
-    await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-    await waitFor('the server to notice, and nothing to be there', async () => /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err));
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
-    expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
-  }, TIMEOUT_MS);
+  it(
+    'leave nothing when they are killed, and then take everything',
+    async () => {
+      const place = stage.folderPlace();
+      const file = await stage.use(place);
+      const to = stage.databasePlace(await stage.keyOf(place));
+      const whole = await readFile(file);
+      await stage.isEmpty(to); // makes the tables
+      await stage.killImport(to, whole, () => stage.isLocked(to, 'workspaces'));
+      await waitFor('the server to notice, and nothing to be there', async () =>
+        /There is nothing to export/.test((await stage.command(to, ['export', '--to', '-'])).err),
+      );
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(
+        recordsOf(whole.toString()),
+      );
+    },
+    TIMEOUT_MS,
+  );
 
-  it('leave nothing when the connection is cut, and say so', async () => {
-    const place = stage.folderPlace();
-    const file = await stage.use(place);
-    const to = stage.databasePlace(await stage.keyOf(place));
-    await stage.isEmpty(to);
-    const ended = await stage.cutImport(to, await readFile(file), () => stage.isLocked(to, 'workspaces'));
-    refused(ended, /the database cannot be reached or written to: |the connection to the database was lost: /);
-    await stage.isEmpty(to);
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
-  }, TIMEOUT_MS);
+  it(
+    'leave nothing when the connection is cut, and say so',
+    async () => {
+      const place = stage.folderPlace();
+      const file = await stage.use(place);
+      const to = stage.databasePlace(await stage.keyOf(place));
+      await stage.isEmpty(to);
+      const ended = await stage.cutImport(to, await readFile(file), () =>
+        stage.isLocked(to, 'workspaces'),
+      );
+      refused(
+        ended,
+        /the database cannot be reached or written to: |the connection to the database was lost: /,
+      );
+      await stage.isEmpty(to);
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+    },
+    TIMEOUT_MS,
+  );
 
-  it('have the database to themselves while they import: whoever is started meanwhile ends at once and says why', async () => {
-    const place = stage.folderPlace();
-    const whole = await readFile(await stage.use(place));
-    const to = stage.databasePlace(await stage.keyOf(place));
-    await stage.isEmpty(to);
-    const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
-    const itself = /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this one when that has ended/;
-    refused(await stage.command(to, ['key', 'list']), itself);
-    await expect(stage.start(to, {})).rejects.toThrow(itself);
-    refused(await stage.command(to, ['import', '--from', join(stage.folder, 'export.ndjson')]), /One process has it open\. Stop all processes/);
-    expect((await importing.end()).code).toBe(0);
-    expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(recordsOf(whole.toString()));
-  }, TIMEOUT_MS);
+  it(
+    'have the database to themselves while they import: whoever is started meanwhile ends at once and says why',
+    async () => {
+      const place = stage.folderPlace();
+      const whole = await readFile(await stage.use(place));
+      const to = stage.databasePlace(await stage.keyOf(place));
+      await stage.isEmpty(to);
+      const importing = await stage.beginImport(to, whole, () => stage.isLocked(to, 'workspaces'));
+      const itself =
+        /Another process has it to itself: its encryption key is being changed, or an export is being imported\. Start this one when that has ended/;
+      refused(await stage.command(to, ['key', 'list']), itself);
+      await expect(stage.start(to, {})).rejects.toThrow(itself);
+      refused(
+        await stage.command(to, ['import', '--from', join(stage.folder, 'export.ndjson')]),
+        /One process has it open\. Stop all processes/,
+      );
+      expect((await importing.end()).code).toBe(0);
+      expect(recordsOf((await stage.command(to, ['export', '--to', '-'])).out)).toEqual(
+        recordsOf(whole.toString()),
+      );
+    },
+    TIMEOUT_MS,
+  );
 
-  it('export while the service runs, as of one moment, and import where it has never been started only', async () => {
-    const place = stage.databasePlace(otherKey());
-    await stage.startUsed(place);
-    const customer = await chatCustomer(stage.url);
-    let isOver = false;
-    const writing = (async () => {
-      let count = 0;
-      while (!isOver) await customer.write(`text ${(count += 1)}`);
-      return count;
-    })();
-    const file = join(stage.folder, 'running.ndjson');
-    expect(await stage.command(place, ['export', '--to', file])).toMatchObject({ code: 0, err: '' });
-    isOver = true;
-    expect(await writing).toBeGreaterThan(0);
-    refused(await stage.command(place, ['import', '--from', file]), /One process has it open\. Stop all processes of the service first, on every machine/);
-    await stage.stop();
-    refused(await stage.command(place, ['import', '--from', file]), /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/);
-
-    const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);
-    expect(await stage.command(to, ['import', '--from', file])).toMatchObject({ code: 0, err: '' });
-    await stage.startUsed(to);
-    const conversations = (await apiClient(stage.url, API_KEY).get('/api/conversations')).body.data as { id: string }[];
-    expect(conversations.length).toBeLessThanOrEqual(1);
-    for (const { id } of conversations) {
-      const { messages } = (await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)).body as { messages: { text: string }[] };
-      // The last of them.
-      const before = Number(messages[0]!.text.slice('text '.length)) - 1;
-      expect(messages.map(({ text }) => text)).toEqual(messages.map((_, n) => `text ${before + n + 1}`));
-      expect(messages).toHaveLength(before === 0 ? messages.length : 200);
-    }
-  }, TIMEOUT_MS);
-
-  it('make and revoke keys while the service runs, at once', async () => {
-    const place = stage.databasePlace(otherKey());
-    await stage.startUsed(place);
-    const made = await stage.command(place, ['key', 'create', '--name', 'later']);
-    expect(made.code).toBe(0);
-    const api = apiClient(stage.url, made.out.trim());
-    expect((await api.get('/api/hooks')).status).toBe(200);
-    const id = /^(key_\w+) .*"later"/m.exec((await stage.command(place, ['key', 'list'])).out)![1]!;
-    expect(await stage.command(place, ['key', 'revoke', id])).toMatchObject({ code: 0, err: '' });
-    expect((await api.get('/api/hooks')).status).toBe(401);
-  }, TIMEOUT_MS);
-
-  it('change the key only when no process runs', async () => {
-    const place = stage.databasePlace(otherKey());
-    const newKey = join(stage.folder, 'new.key');
-    await writeFile(newKey, otherKey());
-    await stage.startUsed(place);
-    refused(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]), /One process has it open\. Stop all processes of the service first, on every machine/);
-    expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
-    await stage.stop();
-    expect(await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey])).toMatchObject({ code: 0, err: '' });
-  }, TIMEOUT_MS);
-
-  it('change the key while a process is cut off: it ends when it comes back, and has written nothing with the former one', async () => {
-    const place = stage.databasePlace(otherKey());
-    const newKey = join(stage.folder, 'new.key');
-    await writeFile(newKey, otherKey());
-    const proxy = await startCommitProxy(place.env['DATABASE_URL']!);
-    try {
-      await stage.startUsed({ ...place, env: { ...place.env, DATABASE_URL: proxy.url } });
-      proxy.setOpen(false);
-      await waitFor('the server to miss it, and the key to be changed', async () => (await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey])).code === 0);
-      expect(stage.hasEnded).toBe(false);
-      proxy.setOpen(true);
-      // Whoever asks for something to be sealed in this moment is refused.
-      const subscribe = () => apiClient(stage.url, API_KEY).post('/api/hooks', { event: 'message.received', target_url: 'https://127.0.0.1:1/', source: 'n8n' });
-      const statuses = new Set<number | 'network'>();
-      await waitFor('it to end', async () => {
-        statuses.add(await subscribe().then(({ status }) => status, () => 'network' as const));
-        return stage.hasEnded;
-      }, { everyMs: 1 });
-      expect([...statuses].filter((status) => status !== 503 && status !== 'network')).toEqual([]);
-      expect(await stage.log()).toMatch(/^conversation-service: Everything in the database was sealed with another key while this process was cut off from it\. Start it again, with the new key\.$/m);
+  it(
+    'export while the service runs, as of one moment, and import where it has never been started only',
+    async () => {
+      const place = stage.databasePlace(otherKey());
+      await stage.startUsed(place);
+      const customer = await chatCustomer(stage.url);
+      let isOver = false;
+      const writing = (async () => {
+        let count = 0;
+        while (!isOver) await customer.write(`text ${(count += 1)}`);
+        return count;
+      })();
+      const file = join(stage.folder, 'running.ndjson');
+      expect(await stage.command(place, ['export', '--to', file])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      isOver = true;
+      expect(await writing).toBeGreaterThan(0);
+      refused(
+        await stage.command(place, ['import', '--from', file]),
+        /One process has it open\. Stop all processes of the service first, on every machine/,
+      );
       await stage.stop();
-    } finally {
-      await proxy.close();
-    }
-    await expect(stage.start(place, {})).rejects.toThrow(/The encryption key is not the one that this data was written with/);
-    // It opens everything with the key that it changes.
-    const changed = { ...place, env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() } };
-    await writeFile(newKey, otherKey());
-    expect(await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey])).toMatchObject({ code: 0, err: '' });
-  }, TIMEOUT_MS);
+      refused(
+        await stage.command(place, ['import', '--from', file]),
+        /is not empty: it holds \w+\. An import takes an empty one only, before the first start\. Set DATABASE_SCHEMA to another name/,
+      );
+
+      const to = stage.folderPlace(place.env['ENCRYPTION_KEY']);
+      expect(await stage.command(to, ['import', '--from', file])).toMatchObject({
+        code: 0,
+        err: '',
+      });
+      await stage.startUsed(to);
+      const conversations = (await apiClient(stage.url, API_KEY).get('/api/conversations')).body
+        .data as { id: string }[];
+      expect(conversations.length).toBeLessThanOrEqual(1);
+      for (const { id } of conversations) {
+        const { messages } = (
+          await apiClient(stage.url, API_KEY).get(`/api/conversations/${id}?messages=200`)
+        ).body as { messages: { text: string }[] };
+        // The last of them.
+        const before = Number(messages[0]!.text.slice('text '.length)) - 1;
+        expect(messages.map(({ text }) => text)).toEqual(
+          messages.map((_, n) => `text ${before + n + 1}`),
+        );
+        expect(messages).toHaveLength(before === 0 ? messages.length : 200);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'make and revoke keys while the service runs, at once',
+    async () => {
+      const place = stage.databasePlace(otherKey());
+      await stage.startUsed(place);
+      const made = await stage.command(place, ['key', 'create', '--name', 'later']);
+      expect(made.code).toBe(0);
+      const api = apiClient(stage.url, made.out.trim());
+      expect((await api.get('/api/hooks')).status).toBe(200);
+      const id = /^(key_\w+) .*"later"/m.exec(
+        (await stage.command(place, ['key', 'list'])).out,
+      )![1]!;
+      expect(await stage.command(place, ['key', 'revoke', id])).toMatchObject({ code: 0, err: '' });
+      expect((await api.get('/api/hooks')).status).toBe(401);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'change the key only when no process runs',
+    async () => {
+      const place = stage.databasePlace(otherKey());
+      const newKey = join(stage.folder, 'new.key');
+      await writeFile(newKey, otherKey());
+      await stage.startUsed(place);
+      refused(
+        await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]),
+        /One process has it open\. Stop all processes of the service first, on every machine/,
+      );
+      expect((await apiClient(stage.url, API_KEY).get('/api/hooks')).status).toBe(200);
+      await stage.stop();
+      expect(
+        await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]),
+      ).toMatchObject({ code: 0, err: '' });
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'change the key while a process is cut off: it ends when it comes back, and has written nothing with the former one',
+    async () => {
+      const place = stage.databasePlace(otherKey());
+      const newKey = join(stage.folder, 'new.key');
+      await writeFile(newKey, otherKey());
+      const proxy = await startCommitProxy(place.env['DATABASE_URL']!);
+      try {
+        await stage.startUsed({ ...place, env: { ...place.env, DATABASE_URL: proxy.url } });
+        proxy.setOpen(false);
+        await waitFor(
+          'the server to miss it, and the key to be changed',
+          async () =>
+            (await stage.command(place, ['rotate-encryption-key', '--new-key-file', newKey]))
+              .code === 0,
+        );
+        expect(stage.hasEnded).toBe(false);
+        proxy.setOpen(true);
+        // Whoever asks for something to be sealed in this moment is refused.
+        const subscribe = () =>
+          apiClient(stage.url, API_KEY).post('/api/hooks', {
+            event: 'message.received',
+            target_url: 'https://127.0.0.1:1/',
+            source: 'n8n',
+          });
+        const statuses = new Set<number | 'network'>();
+        await waitFor(
+          'it to end',
+          async () => {
+            statuses.add(
+              await subscribe().then(
+                ({ status }) => status,
+                () => 'network' as const,
+              ),
+            );
+            return stage.hasEnded;
+          },
+          { everyMs: 1 },
+        );
+        expect([...statuses].filter((status) => status !== 503 && status !== 'network')).toEqual(
+          [],
+        );
+        expect(await stage.log()).toMatch(
+          /^conversation-service: Everything in the database was sealed with another key while this process was cut off from it\. Start it again, with the new key\.$/m,
+        );
+        await stage.stop();
+      } finally {
+        await proxy.close();
+      }
+      await expect(stage.start(place, {})).rejects.toThrow(
+        /The encryption key is not the one that this data was written with/,
+      );
+      // It opens everything with the key that it changes.
+      const changed = {
+        ...place,
+        env: { ...place.env, ENCRYPTION_KEY: (await readFile(newKey, 'utf8')).trim() },
+      };
+      await writeFile(newKey, otherKey());
+      expect(
+        await stage.command(changed, ['rotate-encryption-key', '--new-key-file', newKey]),
+      ).toMatchObject({ code: 0, err: '' });
+    },
+    TIMEOUT_MS,
+  );
 });

@@ -11,7 +11,11 @@ const AT = new Date('2026-06-01T12:00:00Z');
 
 const exported = async (records: AsyncIterable<DumpedRecord>): Promise<Buffer> => {
   const pieces: Buffer[] = [];
-  await writeExport(records, headerOf(AT, 'f00d'), async (piece) => void pieces.push(Buffer.from(piece)));
+  await writeExport(
+    records,
+    headerOf(AT, 'f00d'),
+    async (piece) => void pieces.push(Buffer.from(piece)),
+  );
   return Buffer.concat(pieces);
 };
 
@@ -31,8 +35,14 @@ describe('the format of an export', () => {
   let file: Buffer;
   beforeEach(async () => {
     from = await openInTemporaryFolder();
-    await put(from.store, thing('a', { note: 'x\u0000\ud800\u2028"\\' }), thing('b', { note: null }));
-    await from.store.transaction((tx) => tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 5, rank: 1, data: { n: null } }));
+    await put(
+      from.store,
+      thing('a', { note: 'x\u0000\ud800\u2028"\\' }),
+      thing('b', { note: null }),
+    );
+    await from.store.transaction((tx) =>
+      tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 5, rank: 1, data: { n: null } }),
+    );
     file = await exported(from.store.dump());
   });
   afterEach(() => from.remove());
@@ -41,11 +51,26 @@ describe('the format of an export', () => {
     const lines = file.toString().split('\n');
     expect(lines.pop()).toBe('');
     const [header, first, , job, trailer] = lines.map((line) => JSON.parse(line) as unknown);
-    expect(header).toEqual({ format: 'conversation-service export', version: 1, made_by: expect.stringMatching(/^\d+\.\d+\.\d+$/), at: '2026-06-01T12:00:00.000Z', key_fingerprint: 'f00d' });
-    expect(first).toEqual({ collection: 'things', document: thing('a', { note: 'x\u0000\ud800\u2028"\\' }) });
-    expect(job).toEqual({ job: { id: 'j', queue: 'q', group: 'g', runAt: 5, rank: 1, data: { n: null } } });
+    expect(header).toEqual({
+      format: 'conversation-service export',
+      version: 1,
+      made_by: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      at: '2026-06-01T12:00:00.000Z',
+      key_fingerprint: 'f00d',
+    });
+    expect(first).toEqual({
+      collection: 'things',
+      document: thing('a', { note: 'x\u0000\ud800\u2028"\\' }),
+    });
+    expect(job).toEqual({
+      job: { id: 'j', queue: 'q', group: 'g', runAt: 5, rank: 1, data: { n: null } },
+    });
     const before = file.subarray(0, file.length - Buffer.byteLength(lines.at(-1)!) - 1);
-    expect(trailer).toEqual({ end: true, counts: { things: 2, jobs: 1 }, sha256: createHash('sha256').update(before).digest('hex') });
+    expect(trailer).toEqual({
+      end: true,
+      counts: { things: 2, jobs: 1 },
+      sha256: createHash('sha256').update(before).digest('hex'),
+    });
   });
 
   it.each([1, 7, 1 << 20])('is read in pieces of %i bytes', async (size) => {
@@ -54,12 +79,17 @@ describe('the format of an export', () => {
     const given: DumpedRecord[] = [];
     for await (const record of from.store.dump()) given.push(record);
     expect(records).toEqual(given);
-    expect(tally).toEqual({ counts: { things: 2, jobs: 1 }, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(tally).toEqual({
+      counts: { things: 2, jobs: 1 },
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
   });
 
   it('is refused when it was cut at any byte', async () => {
     for (let length = 0; length < file.length; length += 1) {
-      const refusal = await readAll(inPieces(file.subarray(0, length), 4096)).catch((error: unknown) => error);
+      const refusal = await readAll(inPieces(file.subarray(0, length), 4096)).catch(
+        (error: unknown) => error,
+      );
       expect([length, refusal]).toEqual([length, expect.any(ExportRefused)]);
       if (length > file.indexOf('\n')) expect((refusal as Error).message).toMatch(/was cut off/);
     }
@@ -70,21 +100,58 @@ describe('the format of an export', () => {
       for (const bit of [1, 32, 128]) {
         const altered = Buffer.from(file);
         altered[at]! ^= bit;
-        expect([at, bit, await readAll(inPieces(altered, 4096)).catch((error: unknown) => error)]).toEqual([at, bit, expect.any(ExportRefused)]);
+        expect([
+          at,
+          bit,
+          await readAll(inPieces(altered, 4096)).catch((error: unknown) => error),
+        ]).toEqual([at, bit, expect.any(ExportRefused)]);
       }
     }
   });
 
-  const lines = (change: (lines: string[]) => string[]) => Buffer.from(change(file.toString().trimEnd().split('\n')).map((line) => `${line}\n`).join(''));
+  const lines = (change: (lines: string[]) => string[]) =>
+    Buffer.from(
+      change(file.toString().trimEnd().split('\n'))
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
   it.each<[string, () => Buffer, RegExp]>([
-    ['a line that is gone', () => lines((all) => all.filter((_, n) => n !== 2)), /altered or damaged/],
-    ['a line that stands twice', () => lines((all) => [...all.slice(0, 3), ...all.slice(2)]), /altered or damaged/],
-    ['lines in another order', () => lines(([header, a, b, ...rest]) => [header!, b!, a!, ...rest]), /altered or damaged/],
-    ['line ends of another system', () => Buffer.from(file.toString().replaceAll('\n', '\r\n')), /altered or damaged/],
-    ['something behind its end', () => Buffer.concat([file, Buffer.from('\n')]), /Something stands behind/],
+    [
+      'a line that is gone',
+      () => lines((all) => all.filter((_, n) => n !== 2)),
+      /altered or damaged/,
+    ],
+    [
+      'a line that stands twice',
+      () => lines((all) => [...all.slice(0, 3), ...all.slice(2)]),
+      /altered or damaged/,
+    ],
+    [
+      'lines in another order',
+      () => lines(([header, a, b, ...rest]) => [header!, b!, a!, ...rest]),
+      /altered or damaged/,
+    ],
+    [
+      'line ends of another system',
+      () => Buffer.from(file.toString().replaceAll('\n', '\r\n')),
+      /altered or damaged/,
+    ],
+    [
+      'something behind its end',
+      () => Buffer.concat([file, Buffer.from('\n')]),
+      /Something stands behind/,
+    ],
     ['another export behind its end', () => Buffer.concat([file, file]), /Something stands behind/],
-    ['NULs in place of its end', () => Buffer.concat([file.subarray(0, 300), Buffer.alloc(file.length - 300)]), /was cut off|altered or damaged/],
-    ['a last line with the right form and other counts', () => lines((all) => [...all.slice(0, -1), all.at(-1)!.replace('"things":2', '"things":3')]), /do not fit/],
+    [
+      'NULs in place of its end',
+      () => Buffer.concat([file.subarray(0, 300), Buffer.alloc(file.length - 300)]),
+      /was cut off|altered or damaged/,
+    ],
+    [
+      'a last line with the right form and other counts',
+      () => lines((all) => [...all.slice(0, -1), all.at(-1)!.replace('"things":2', '"things":3')]),
+      /do not fit/,
+    ],
   ])('is refused with %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(bytes(), 4096))).rejects.toThrow(message);
   });
@@ -94,8 +161,16 @@ describe('the format of an export', () => {
     ['a text', 'root:x:0:0:root:/root:/bin/bash\n', /It is no export of conversation-service/],
     ['other JSON', '{"format":"something else"}\n', /It is no export of conversation-service/],
     ['JSON that is no object', 'null\n', /It is no export of conversation-service/],
-    ['a compressed file', Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]), /It is no export of conversation-service/],
-    ['a later version of the format', `${JSON.stringify({ ...headerOf(AT, null), version: 2, made_by: '7.8.9' })}\n`, /version 2 of the format.*reads version 1: import it with conversation-service 7\.8\.9 or a newer one/],
+    [
+      'a compressed file',
+      Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]),
+      /It is no export of conversation-service/,
+    ],
+    [
+      'a later version of the format',
+      `${JSON.stringify({ ...headerOf(AT, null), version: 2, made_by: '7.8.9' })}\n`,
+      /version 2 of the format.*reads version 1: import it with conversation-service 7\.8\.9 or a newer one/,
+    ],
   ])('is known from %s', async (_what, bytes, message) => {
     await expect(readAll(inPieces(Buffer.from(bytes)))).rejects.toThrow(message);
   });
@@ -116,7 +191,8 @@ describe('the format of an export', () => {
     const to = await openInTemporaryFolder();
     const reader = await ExportReader.open(inPieces(file.subarray(0, file.length - 1), 4096));
     await expect(to.store.restore(reader.records())).rejects.toThrow(ExportRefused);
-    for await (const record of (await to.reopen()).dump()) throw new Error(`there is ${JSON.stringify(record)}`);
+    for await (const record of (await to.reopen()).dump())
+      throw new Error(`there is ${JSON.stringify(record)}`);
     await to.remove();
   });
 
@@ -128,7 +204,10 @@ describe('the format of an export', () => {
 
   it('refuses to write what it would not read', async () => {
     async function* tooLong(): AsyncGenerator<DumpedRecord> {
-      yield { collection: 'things', document: thing('a', { note: 'x'.repeat(LONGEST_LINE_BYTES) }) };
+      yield {
+        collection: 'things',
+        document: thing('a', { note: 'x'.repeat(LONGEST_LINE_BYTES) }),
+      };
     }
     await expect(exported(tooLong())).rejects.toThrow('things a is too large to be exported');
     expect(lineOf(headerOf(AT, null)).endsWith('\n')).toBe(true);

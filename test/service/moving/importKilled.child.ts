@@ -1,5 +1,6 @@
-// Imports the export named by the second argument into the folder named by the first, and is killed (SIGKILL)
-// before the nth thing that it does to the disk, n being the third argument. Says `done` when it gets to its end.
+// Imports the export named by the second argument into the folder named by the first, and is killed
+// (SIGKILL) before the nth thing that it does to the disk, n being the third argument. Says `done`
+// when it gets to its end.
 import { createReadStream } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { ExportReader } from '../../../service/src/moving/readExport.ts';

@@ -29,9 +29,20 @@ describe('an import into a data folder', () => {
     folder = await mkdtemp(join(tmpdir(), 'conversation-service-'));
     file = join(folder, 'export.ndjson');
     const from = await openInTemporaryFolder();
-    await put(from.store, ...Array.from({ length: THINGS }, (_, n) => thing(`t${n}`, { code: `c${n}`, note: 'x'.repeat(500) })));
-    await from.store.transaction((tx) => tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 1, data: {} }));
-    await makeNewFile(file, async (write) => (await writeExport(from.store.dump(), headerOf(new Date(), null), write)) !== null);
+    await put(
+      from.store,
+      ...Array.from({ length: THINGS }, (_, n) =>
+        thing(`t${n}`, { code: `c${n}`, note: 'x'.repeat(500) }),
+      ),
+    );
+    await from.store.transaction((tx) =>
+      tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 1, data: {} }),
+    );
+    await makeNewFile(
+      file,
+      async (write) =>
+        (await writeExport(from.store.dump(), headerOf(new Date(), null), write)) !== null,
+    );
     await from.remove();
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -39,64 +50,82 @@ describe('an import into a data folder', () => {
   /** What is stored, when it is all or nothing. */
   const stored = async (store: ContractStore): Promise<'everything' | 'nothing'> => {
     let records = 0;
-    for await (const record of store.dump()) records += 'job' in record || record.document.id !== '' ? 1 : 0;
+    for await (const record of store.dump())
+      records += 'job' in record || record.document.id !== '' ? 1 : 0;
     if (records === 0) return 'nothing';
     expect(records).toBe(THINGS + 1);
     expect(await all(store)).toHaveLength(THINGS);
-    expect(await store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 })).toHaveLength(1);
+    expect(
+      await store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
+    ).toHaveLength(1);
     return 'everything';
   };
-  const importInto = async (store: ContractStore) => store.restore((await ExportReader.open(createReadStream(file))).records());
+  const importInto = async (store: ContractStore) =>
+    store.restore((await ExportReader.open(createReadStream(file))).records());
 
-  it('that is killed at any moment leaves everything or nothing, and can be made again', async () => {
-    const killedAt = async (nth: number) => {
-      const into = join(folder, `killed-${nth}`);
-      const child = spawn(process.execPath, [CHILD, into, file, String(nth)], { stdio: ['ignore', 'pipe', 'inherit'] });
-      let out = '';
-      child.stdout.on('data', (chunk) => (out += String(chunk)));
-      await once(child, 'close');
-      if (child.signalCode !== 'SIGKILL' && out !== 'done') throw new Error(`it ended by itself, with ${child.exitCode}`);
-      const store = await openLowdbStore(contractSchema, { folder: into });
-      const what = await stored(store);
-      if (what === 'nothing') {
-        await importInto(store);
-        expect(await stored(store)).toBe('everything');
+  it(
+    'that is killed at any moment leaves everything or nothing, and can be made again',
+    async () => {
+      const killedAt = async (nth: number) => {
+        const into = join(folder, `killed-${nth}`);
+        const child = spawn(process.execPath, [CHILD, into, file, String(nth)], {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        });
+        let out = '';
+        child.stdout.on('data', (chunk) => (out += String(chunk)));
+        await once(child, 'close');
+        if (child.signalCode !== 'SIGKILL' && out !== 'done')
+          throw new Error(`it ended by itself, with ${child.exitCode}`);
+        const store = await openLowdbStore(contractSchema, { folder: into });
+        const what = await stored(store);
+        if (what === 'nothing') {
+          await importInto(store);
+          expect(await stored(store)).toBe('everything');
+        }
+        await store.close();
+        await rm(into, { recursive: true });
+        return { what, isDone: out === 'done' };
+      };
+      const found: string[] = [];
+      for (let nth = 1, isOver = false; !isOver; nth += 4) {
+        const round = await Promise.all([0, 1, 2, 3].map((more) => killedAt(nth + more)));
+        found.push(...round.map(({ what }) => what));
+        isOver = round.some(({ isDone }) => isDone);
       }
-      await store.close();
-      await rm(into, { recursive: true });
-      return { what, isDone: out === 'done' };
-    };
-    const found: string[] = [];
-    for (let nth = 1, isOver = false; !isOver; nth += 4) {
-      const round = await Promise.all([0, 1, 2, 3].map((more) => killedAt(nth + more)));
-      found.push(...round.map(({ what }) => what));
-      isOver = round.some(({ isDone }) => isDone);
-    }
-    expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
-    expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
-    // Published, and killed before anything came behind.
-    expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
-  }, TIMEOUT_MS);
+      expect(found.filter((what) => what === 'nothing').length).toBeGreaterThan(10);
+      expect(found.lastIndexOf('nothing')).toBeLessThan(found.indexOf('everything'));
+      // Published, and killed before anything came behind.
+      expect(found.filter((what) => what === 'everything').length).toBeGreaterThan(2);
+    },
+    TIMEOUT_MS,
+  );
 
-  it.each(['open', 'write', 'sync', 'rename'] as const)('on a disk that fails at %s leaves nothing, says so, and can be made again', async (failing) => {
-    const files = new BreakableFiles();
-    const into = await openInTemporaryFolder({ files, retryMs: 20 });
-    files.fail = (operation, path) => (operation === failing && path.includes('snapshot') ? diskError('ENOSPC') : null);
-    await expect(importInto(into.store)).rejects.toThrow('the data folder cannot be written: no space is left on the disk (ENOSPC)');
-    expect(await stored(into.store)).toBe('nothing');
-    expect(into.store.fault).toBeNull();
-    files.fail = () => null;
-    const again = await into.reopen();
-    expect(await stored(again)).toBe('nothing');
-    await importInto(again);
-    expect(await stored(await into.reopen())).toBe('everything');
-    await into.remove();
-  });
+  it.each(['open', 'write', 'sync', 'rename'] as const)(
+    'on a disk that fails at %s leaves nothing, says so, and can be made again',
+    async (failing) => {
+      const files = new BreakableFiles();
+      const into = await openInTemporaryFolder({ files, retryMs: 20 });
+      files.fail = (operation, path) =>
+        operation === failing && path.includes('snapshot') ? diskError('ENOSPC') : null;
+      await expect(importInto(into.store)).rejects.toThrow(
+        'the data folder cannot be written: no space is left on the disk (ENOSPC)',
+      );
+      expect(await stored(into.store)).toBe('nothing');
+      expect(into.store.fault).toBeNull();
+      files.fail = () => null;
+      const again = await into.reopen();
+      expect(await stored(again)).toBe('nothing');
+      await importInto(again);
+      expect(await stored(await into.reopen())).toBe('everything');
+      await into.remove();
+    },
+  );
 
   it('on a disk that fails before it begins is refused, and can be made when it works again', async () => {
     const files = new BreakableFiles();
     const into = await openInTemporaryFolder({ files, retryMs: 20 });
-    files.fail = (operation, path) => (operation === 'open' && path.includes('journal-2') ? diskError('EIO') : null);
+    files.fail = (operation, path) =>
+      operation === 'open' && path.includes('journal-2') ? diskError('EIO') : null;
     await expect(importInto(into.store)).rejects.toThrow(StoreUnavailable);
     files.fail = () => null;
     const again = await into.reopen();
@@ -110,7 +139,9 @@ describe('an import into a data folder', () => {
     const into = await openInTemporaryFolder({ snapshotAfterBytes: 1 });
     const reader = await ExportReader.open(createReadStream(file));
     const importing = into.store.restore(reader.records());
-    const meanwhile = put(into.store, thing('late', { code: 'c0' })).catch((error: Error) => error.name);
+    const meanwhile = put(into.store, thing('late', { code: 'c0' })).catch(
+      (error: Error) => error.name,
+    );
     await importing;
     expect(await meanwhile).toBe('UniqueViolation');
     await put(into.store, thing('more'));

@@ -18,7 +18,10 @@ const MIB = 1 << 20;
 const TIMEOUT_MS = 240_000;
 /** What a process of the service needs before it does anything, generously. */
 const BARE_MIB = 200;
-/** What the embedded store keeps in memory of so many documents, generously: it holds everything, always. */
+/**
+ * What the embedded store keeps in memory of so many documents, generously: it holds everything,
+ * always.
+ */
 const HELD_MIB = 500;
 /** Pieces on their way, and what is collected late. */
 const STREAM_MIB = 150;
@@ -29,17 +32,40 @@ const SMALL_HEAP_MIB = 48;
 /** Messages of many conversations, of which no part is like another, and work that waits. */
 async function* records(): AsyncGenerator<DumpedRecord> {
   for (let n = 0; n < DOCUMENTS; n += 1) {
-    const document = { id: `msg_${String(n).padStart(9, '0')}`, conversationId: `conv_${n % 5_000}`, contactId: `contact_${n % 5_000}`, channelMessageId: `c${n}`, number: n, text: randomBytes(300).toString('base64') };
+    const document = {
+      id: `msg_${String(n).padStart(9, '0')}`,
+      conversationId: `conv_${n % 5_000}`,
+      contactId: `contact_${n % 5_000}`,
+      channelMessageId: `c${n}`,
+      number: n,
+      text: randomBytes(300).toString('base64'),
+    };
     yield { collection: 'messages', document };
   }
   for (let n = 0; n < JOBS; n += 1) {
-    yield { job: { id: `dlv_${String(n).padStart(9, '0')}`, queue: 'deliveries', group: `sub_${n % 25}`, runAt: 4_000_000_000_000 + n, rank: 1, data: { n } } };
+    yield {
+      job: {
+        id: `dlv_${String(n).padStart(9, '0')}`,
+        queue: 'deliveries',
+        group: `sub_${n % 25}`,
+        runAt: 4_000_000_000_000 + n,
+        rank: 1,
+        data: { n },
+      },
+    };
   }
 }
 
 /** Runs a command and watches its memory. @returns the most it had, in MiB */
-const peakOf = async ({ env }: Place, args: readonly string[], node: readonly string[] = []): Promise<number> => {
-  const child = spawn(process.execPath, [...node, MAIN, ...args], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'inherit'] });
+const peakOf = async (
+  { env }: Place,
+  args: readonly string[],
+  node: readonly string[] = [],
+): Promise<number> => {
+  const child = spawn(process.execPath, [...node, MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   let peakMiB = 0;
   const look = async () => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
@@ -49,49 +75,70 @@ const peakOf = async ({ env }: Place, args: readonly string[], node: readonly st
   await once(child, 'close');
   clearInterval(timer);
   expect(child.exitCode).toBe(0);
-  process.stdout.write(`    ${args[0]} ${env['DATABASE_URL'] ? 'on a database' : 'in a folder'}: ${Math.round(peakMiB)} MiB\n`);
+  process.stdout.write(
+    `    ${args[0]} ${env['DATABASE_URL'] ? 'on a database' : 'in a folder'}: ${Math.round(peakMiB)} MiB\n`,
+  );
   return peakMiB;
 };
 
-(existsSync('/proc/self/status') ? describe : describe.skip)(`memory, moving ${DOCUMENTS} documents`, () => {
-  let stage: MovingStage;
-  let file: string;
-  let bytes: number;
-  beforeAll(async () => {
-    stage = await MovingStage.open();
-    file = join(stage.folder, 'large.ndjson');
-    await makeNewFile(file, async (write) => (await writeExport(records(), headerOf(new Date(), null), write)) !== null);
-    bytes = (await stat(file)).size;
-    expect(bytes).toBeGreaterThan(SMALL_HEAP_MIB * MIB);
-  }, TIMEOUT_MS);
-  afterAll(() => stage.close());
+(existsSync('/proc/self/status') ? describe : describe.skip)(
+  `memory, moving ${DOCUMENTS} documents`,
+  () => {
+    let stage: MovingStage;
+    let file: string;
+    let bytes: number;
+    beforeAll(async () => {
+      stage = await MovingStage.open();
+      file = join(stage.folder, 'large.ndjson');
+      await makeNewFile(
+        file,
+        async (write) => (await writeExport(records(), headerOf(new Date(), null), write)) !== null,
+      );
+      bytes = (await stat(file)).size;
+      expect(bytes).toBeGreaterThan(SMALL_HEAP_MIB * MIB);
+    }, TIMEOUT_MS);
+    afterAll(() => stage.close());
 
-  const sameFile = async (other: string) => {
-    const tail = async (path: string) => {
-      const whole = await readFile(path);
-      return whole.subarray(whole.indexOf('\n'), whole.lastIndexOf('\n', whole.length - 2));
+    const sameFile = async (other: string) => {
+      const tail = async (path: string) => {
+        const whole = await readFile(path);
+        return whole.subarray(whole.indexOf('\n'), whole.lastIndexOf('\n', whole.length - 2));
+      };
+      expect((await tail(other)).equals(await tail(file))).toBe(true);
     };
-    expect((await tail(other)).equals(await tail(file))).toBe(true);
-  };
 
-  it('of the embedded store is what it holds anyway, and little more', async () => {
-    const place = stage.folderPlace();
-    const importing = await peakOf(place, ['import', '--from', file]);
-    const opening = await peakOf(place, ['key', 'create', '--name', 'n']); // reads everything, as a start does
-    const copy = stage.folderPlace();
-    await stage.command(copy, ['import', '--from', file]);
-    const exporting = await peakOf(copy, ['export', '--to', `${file}.folder`]);
-    await sameFile(`${file}.folder`);
-    expect(importing).toBeLessThan(BARE_MIB + HELD_MIB + STREAM_MIB);
-    expect(exporting).toBeLessThan(opening + STREAM_MIB);
-  }, TIMEOUT_MS);
+    it(
+      'of the embedded store is what it holds anyway, and little more',
+      async () => {
+        const place = stage.folderPlace();
+        const importing = await peakOf(place, ['import', '--from', file]);
+        // reads everything, as a start does
+        const opening = await peakOf(place, ['key', 'create', '--name', 'n']);
+        const copy = stage.folderPlace();
+        await stage.command(copy, ['import', '--from', file]);
+        const exporting = await peakOf(copy, ['export', '--to', `${file}.folder`]);
+        await sameFile(`${file}.folder`);
+        expect(importing).toBeLessThan(BARE_MIB + HELD_MIB + STREAM_MIB);
+        expect(exporting).toBeLessThan(opening + STREAM_MIB);
+      },
+      TIMEOUT_MS,
+    );
 
-  (testDatabaseUrl() === null ? it.skip : it)('of PostgreSQL does not grow with what is moved', async () => {
-    const place = stage.databasePlace(otherKey());
-    // It would end with what is moved in its heap.
-    const small = [`--max-old-space-size=${SMALL_HEAP_MIB}`];
-    expect(await peakOf(place, ['import', '--from', file], small)).toBeLessThan(BARE_MIB + STREAM_MIB);
-    expect(await peakOf(place, ['export', '--to', `${file}.database`], small)).toBeLessThan(BARE_MIB + STREAM_MIB);
-    await sameFile(`${file}.database`);
-  }, TIMEOUT_MS);
-});
+    (testDatabaseUrl() === null ? it.skip : it)(
+      'of PostgreSQL does not grow with what is moved',
+      async () => {
+        const place = stage.databasePlace(otherKey());
+        // It would end with what is moved in its heap.
+        const small = [`--max-old-space-size=${SMALL_HEAP_MIB}`];
+        expect(await peakOf(place, ['import', '--from', file], small)).toBeLessThan(
+          BARE_MIB + STREAM_MIB,
+        );
+        expect(await peakOf(place, ['export', '--to', `${file}.database`], small)).toBeLessThan(
+          BARE_MIB + STREAM_MIB,
+        );
+        await sameFile(`${file}.database`);
+      },
+      TIMEOUT_MS,
+    );
+  },
+);

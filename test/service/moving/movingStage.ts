@@ -1,4 +1,5 @@
-// A service as a process of its own that is moved from one place to another: its folder, its database, its commands.
+// A service as a process of its own that is moved from one place to another: its folder, its
+// database, its commands.
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -62,18 +63,30 @@ export class MovingStage {
   folderPlace(key?: string): Place {
     this.#places += 1;
     const folder = join(this.folder, `data-${this.#places}`);
-    return { folder, env: { DATA_DIR: folder, ...(key === undefined ? {} : { ENCRYPTION_KEY: key }) } };
+    return {
+      folder,
+      env: { DATA_DIR: folder, ...(key === undefined ? {} : { ENCRYPTION_KEY: key }) },
+    };
   }
 
   /** A schema of the tests' database that is not there yet. */
   databasePlace(key: string): Place {
     const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
     this.#schemas.push(schema);
-    return { folder: null, env: { DATABASE_URL: testDatabaseUrl()!, DATABASE_SCHEMA: schema, DATABASE_CONNECTIONS: '4', ENCRYPTION_KEY: key } };
+    return {
+      folder: null,
+      env: {
+        DATABASE_URL: testDatabaseUrl()!,
+        DATABASE_SCHEMA: schema,
+        DATABASE_CONNECTIONS: '4',
+        ENCRYPTION_KEY: key,
+      },
+    };
   }
 
   /** The key that a folder's service has made. */
-  keyOf = async ({ folder }: Place): Promise<string> => (await readFile(join(folder!, 'encryption.key'), 'utf8')).trim();
+  keyOf = async ({ folder }: Place): Promise<string> =>
+    (await readFile(join(folder!, 'encryption.key'), 'utf8')).trim();
 
   /** Starts the service at a place, always on the same port: whoever calls it notices nothing. */
   async start(place: Place, env: Readonly<Record<string, string>>): Promise<void> {
@@ -81,7 +94,16 @@ export class MovingStage {
       name: 'The service',
       script: MAIN,
       cwd: this.folder,
-      env: { HOST: '127.0.0.1', PORT: String(this.port), ALLOWED_NETWORKS: '127.0.0.0/8', API_RATE_LIMIT_PER_MINUTE: '0', CHAT_RATE_LIMIT_PER_MINUTE: '0', ADDRESS_BUDGET: '0', ...env, ...cleared(place) },
+      env: {
+        HOST: '127.0.0.1',
+        PORT: String(this.port),
+        ALLOWED_NETWORKS: '127.0.0.0/8',
+        API_RATE_LIMIT_PER_MINUTE: '0',
+        CHAT_RATE_LIMIT_PER_MINUTE: '0',
+        ADDRESS_BUDGET: '0',
+        ...env,
+        ...cleared(place),
+      },
       logFile: join(this.folder, 'service.log'),
     });
     await this.#running.ready(() => fetch(`${this.url}/readyz`).then((answer) => answer.ok));
@@ -102,17 +124,29 @@ export class MovingStage {
   }
 
   /** @param input given to standard input */
-  command(place: Place, args: readonly string[], { env = {}, input }: { env?: Readonly<Record<string, string>>; input?: Buffer } = {}): Promise<Ended> {
+  command(
+    place: Place,
+    args: readonly string[],
+    { env = {}, input }: { env?: Readonly<Record<string, string>>; input?: Buffer } = {},
+  ): Promise<Ended> {
     return new Promise((resolve) => {
-      const options = { cwd: this.folder, env: { PATH: process.env.PATH, ...cleared(place), ...env }, timeout: COMMAND_MS, maxBuffer: 1 << 30 };
-      const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+      const options = {
+        cwd: this.folder,
+        env: { PATH: process.env.PATH, ...cleared(place), ...env },
+        timeout: COMMAND_MS,
+        maxBuffer: 1 << 30,
+      };
+      const child = execFile(process.execPath, [MAIN, ...args], options, (error, out, err) =>
+        resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+      );
       child.stdin!.on('error', () => {}); // who refuses its first lines reads no more
       child.stdin!.end(input);
     });
   }
 
   /** Starts a service that makes a workspace and `API_KEY` where there is nothing. */
-  startUsed = (place: Place): Promise<void> => this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
+  startUsed = (place: Place): Promise<void> =>
+    this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
 
   /** Uses the service there for a moment. @returns the file of its export */
   async use(place: Place): Promise<string> {
@@ -130,8 +164,15 @@ export class MovingStage {
   }
 
   /** Gives an import most of its input, and kills it while it waits for the rest. */
-  async killImport({ env }: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<void> {
-    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], { env: { PATH: process.env.PATH, ...env }, stdio: ['pipe', 'ignore', 'inherit'] });
+  async killImport(
+    { env }: Place,
+    whole: Buffer,
+    isUnderWay: () => Promise<boolean>,
+  ): Promise<void> {
+    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
     child.stdin.write(whole.subarray(0, whole.length - 100));
     await waitFor('the import to be under way', isUnderWay);
     child.kill('SIGKILL');
@@ -139,8 +180,14 @@ export class MovingStage {
   }
 
   /** Gives an import most of its input. @returns what gives it the rest */
-  async beginImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<{ end(): Promise<Ended> }> {
-    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], { env: { PATH: process.env.PATH, ...place.env } });
+  async beginImport(
+    place: Place,
+    whole: Buffer,
+    isUnderWay: () => Promise<boolean>,
+  ): Promise<{ end(): Promise<Ended> }> {
+    const child = spawn(process.execPath, [MAIN, 'import', '--from', '-'], {
+      env: { PATH: process.env.PATH, ...place.env },
+    });
     let [out, err] = ['', ''];
     child.stdout.on('data', (chunk) => (out += String(chunk)));
     child.stderr.on('data', (chunk) => (err += String(chunk)));
@@ -156,16 +203,28 @@ export class MovingStage {
     };
   }
 
-  /** Gives an import most of its input, cuts its connections while it waits, and gives it the rest. */
+  /**
+   * Gives an import most of its input, cuts its connections while it waits, and gives it the rest.
+   */
   async cutImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<Ended> {
     const importing = await this.beginImport(place, whole, isUnderWay);
-    await this.#ask(place, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${place.env['DATABASE_SCHEMA']}.workspaces`]);
+    await this.#ask(
+      place,
+      `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`,
+      [`${place.env['DATABASE_SCHEMA']}.workspaces`],
+    );
     return importing.end();
   }
 
   /** Whether somebody writes to a table of a database, and has not committed. */
   async isLocked(place: Place, table: string): Promise<boolean> {
-    return (await this.#ask(place, `SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`, [`${place.env['DATABASE_SCHEMA']}.${table}`])) > 0;
+    return (
+      (await this.#ask(
+        place,
+        `SELECT 1 FROM pg_locks WHERE granted AND mode = 'ShareRowExclusiveLock' AND relation = to_regclass($1)`,
+        [`${place.env['DATABASE_SCHEMA']}.${table}`],
+      )) > 0
+    );
   }
 
   async close(): Promise<void> {
@@ -187,7 +246,14 @@ export class MovingStage {
 }
 
 /** Nothing of the tests' own place reaches a process. */
-const cleared = ({ env }: Place): Record<string, string> => ({ DATABASE_URL: '', DATABASE_SCHEMA: '', DATABASE_CONNECTIONS: '', ENCRYPTION_KEY: '', ...env });
+const cleared = ({ env }: Place): Record<string, string> => ({
+  DATABASE_URL: '',
+  DATABASE_SCHEMA: '',
+  DATABASE_CONNECTIONS: '',
+  ENCRYPTION_KEY: '',
+  ...env,
+});
 
 /** The records of an export, without the lines around them. */
-export const recordsOf = (text: string): readonly string[] => text.trimEnd().split('\n').slice(1, -1);
+export const recordsOf = (text: string): readonly string[] =>
+  text.trimEnd().split('\n').slice(1, -1);

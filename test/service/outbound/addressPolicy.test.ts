@@ -75,7 +75,9 @@ describe('public addresses', () => {
     '172.32.0.1',
     '2606:4700:4700::1111',
     '2a00:1450::1',
-  ])('allows %s', (address) => expect(closed.judge(address)).toEqual({ allowed: true, opened: false }));
+  ])('allows %s', (address) =>
+    expect(closed.judge(address)).toEqual({ allowed: true, opened: false }),
+  );
 });
 
 describe('addresses that are not public', () => {
@@ -126,17 +128,24 @@ describe('addresses that are not public', () => {
     );
   });
 
-  it.each(Object.entries(WRAPPERS))('refuses every closed IPv4 address inside %s', (_form, wrap) => {
-    fc.assert(
-      fc.property(closedIpv4, (octets) => expect(isAllowed(wrap(octets))).toBe(false)),
-      { numRuns: 300 },
-    );
-  });
+  it.each(Object.entries(WRAPPERS))(
+    'refuses every closed IPv4 address inside %s',
+    (_form, wrap) => {
+      fc.assert(
+        fc.property(closedIpv4, (octets) => expect(isAllowed(wrap(octets))).toBe(false)),
+        { numRuns: 300 },
+      );
+    },
+  );
 
   it('refuses every Teredo address, whatever is inside', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 6, maxLength: 6 }), (parts) =>
-        expect(isAllowed(['2001', '0', ...parts.map((part) => part.toString(16))].join(':'))).toBe(false),
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 6, maxLength: 6 }),
+        (parts) =>
+          expect(
+            isAllowed(['2001', '0', ...parts.map((part) => part.toString(16))].join(':')),
+          ).toBe(false),
       ),
     );
   });
@@ -146,13 +155,16 @@ describe('addresses that are not public', () => {
     fc.assert(
       fc.property(
         parts.filter(([first]) => first! < 0x2000 || first! > 0x3fff),
-        (address) => expect(isAllowed(address.map((part) => part.toString(16)).join(':'))).toBe(false),
+        (address) =>
+          expect(isAllowed(address.map((part) => part.toString(16)).join(':'))).toBe(false),
       ),
     );
   });
 
   it('never throws, whatever text it is asked about', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), (text) => void closed.judge(text)));
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), (text) => void closed.judge(text)),
+    );
   });
 });
 
@@ -184,7 +196,8 @@ describe('ALLOWED_NETWORKS', () => {
   });
 
   it('opens an IPv4 range in every wrapper too, and ::1 with 127.0.0.0/8', () => {
-    for (const wrap of Object.values(WRAPPERS)) expect(isAllowed(wrap([10, 1, 2, 3]), ['10.0.0.0/8'])).toBe(true);
+    for (const wrap of Object.values(WRAPPERS))
+      expect(isAllowed(wrap([10, 1, 2, 3]), ['10.0.0.0/8'])).toBe(true);
     expect(isAllowed('::1', ['127.0.0.0/8'])).toBe(true);
     expect(isAllowed('::1', ['0.0.0.0/0'])).toBe(true);
     expect(isAllowed('::1', ['127.0.0.0/16'])).toBe(false);
@@ -193,7 +206,8 @@ describe('ALLOWED_NETWORKS', () => {
   });
 
   it('opens no IPv4 address by an IPv6 range that covers its wrapper', () => {
-    for (const wrap of Object.values(WRAPPERS)) expect(isAllowed(wrap([10, 1, 2, 3]), ['::/0'])).toBe(false);
+    for (const wrap of Object.values(WRAPPERS))
+      expect(isAllowed(wrap([10, 1, 2, 3]), ['::/0'])).toBe(false);
     expect(isAllowed('fd12::1', ['::/0'])).toBe(true);
   });
 
@@ -235,9 +249,12 @@ describe('ALLOWED_NETWORKS', () => {
     expect(isAllowed('::', ['::/0', '0.0.0.0/0'])).toBe(false);
   });
 
-  it.each(['10.0.0.0', '10.0.0.0/33', 'localhost', '', 'fd00::/129'])('refuses %p, which is no network', (cidr) => {
-    expect(() => createAddressPolicy([cidr])).toThrow(/CIDR/);
-  });
+  it.each(['10.0.0.0', '10.0.0.0/33', 'localhost', '', 'fd00::/129'])(
+    'refuses %p, which is no network',
+    (cidr) => {
+      expect(() => createAddressPolicy([cidr])).toThrow(/CIDR/);
+    },
+  );
 });
 
 describe('NAT64_PREFIXES', () => {
@@ -253,8 +270,12 @@ describe('NAT64_PREFIXES', () => {
     const low = tail & ((1n << 64n) - 1n);
     return prefix | (tail - low) | (low >> 8n);
   };
-  const write = (value: bigint) => Array.from({ length: 8 }, (_each, n) => ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16)).join(':');
-  const prefixOf = (bits: number) => `${write((PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits))}/${bits}`;
+  const write = (value: bigint) =>
+    Array.from({ length: 8 }, (_each, n) =>
+      ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16),
+    ).join(':');
+  const prefixOf = (bits: number) =>
+    `${write((PREFIX >> BigInt(128 - bits)) << BigInt(128 - bits))}/${bits}`;
 
   it.each([
     ['2001:db8::/32', '2001:db8:c000:221::'],
@@ -265,54 +286,86 @@ describe('NAT64_PREFIXES', () => {
     ['2001:db8:122:344::/96', '2001:db8:122:344::192.0.2.33'],
   ])('reads the examples of RFC 6052, 2.4: %s', (prefix, address) => {
     const verdict = createAddressPolicy([], [prefix]).judge(address);
-    expect(verdict).toMatchObject({ allowed: false, reason: 'NAT64 for 192.0.2.33, an address reserved for documentation, tests or the future' });
+    expect(verdict).toMatchObject({
+      allowed: false,
+      reason: 'NAT64 for 192.0.2.33, an address reserved for documentation, tests or the future',
+    });
   });
 
   it.each(BITS)('of %i bits: what lies in it is judged by the IPv4 address it carries', (bits) => {
     const policy = createAddressPolicy([], [prefixOf(bits)]);
     fc.assert(
-      fc.property(closedIpv4, (octets) => expect(policy.judge(write(embed(bits, octets))).allowed).toBe(false)),
+      fc.property(closedIpv4, (octets) =>
+        expect(policy.judge(write(embed(bits, octets))).allowed).toBe(false),
+      ),
       { numRuns: 300 },
     );
     fc.assert(
-      fc.property(publicIpv4, (octets) => expect(policy.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: false })),
+      fc.property(publicIpv4, (octets) =>
+        expect(policy.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: false }),
+      ),
       { numRuns: 300 },
     );
   });
 
-  it.each(BITS)('of %i bits: no IPv6 network opens what is private in it; the IPv4 network does, metadata never', (bits) => {
-    const byIpv6 = createAddressPolicy(['::/0', prefixOf(bits)], [prefixOf(bits)]);
-    const byIpv4 = createAddressPolicy(['10.0.0.0/8'], [prefixOf(bits)]);
-    fc.assert(
-      fc.property(within('10.0.0.0/8'), (octets) => {
-        expect(byIpv6.judge(write(embed(bits, octets))).allowed).toBe(false);
-        expect(byIpv4.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: true });
-      }),
-      { numRuns: 100 },
-    );
-    const all = createAddressPolicy(['0.0.0.0/0', '::/0'], [prefixOf(bits)]);
-    expect(all.judge(write(embed(bits, [169, 254, 169, 254])))).toMatchObject({ allowed: false, kind: 'a cloud metadata address, which is never called' });
-  });
+  it.each(BITS)(
+    'of %i bits: no IPv6 network opens what is private in it; the IPv4 network does, metadata never',
+    (bits) => {
+      const byIpv6 = createAddressPolicy(['::/0', prefixOf(bits)], [prefixOf(bits)]);
+      const byIpv4 = createAddressPolicy(['10.0.0.0/8'], [prefixOf(bits)]);
+      fc.assert(
+        fc.property(within('10.0.0.0/8'), (octets) => {
+          expect(byIpv6.judge(write(embed(bits, octets))).allowed).toBe(false);
+          expect(byIpv4.judge(write(embed(bits, octets)))).toEqual({ allowed: true, opened: true });
+        }),
+        { numRuns: 100 },
+      );
+      const all = createAddressPolicy(['0.0.0.0/0', '::/0'], [prefixOf(bits)]);
+      expect(all.judge(write(embed(bits, [169, 254, 169, 254])))).toMatchObject({
+        allowed: false,
+        kind: 'a cloud metadata address, which is never called',
+      });
+    },
+  );
 
-  it.each(BITS.filter((bits) => bits < 96))('of %i bits: refuses what is not well formed there', (bits) => {
-    const wrong = write(embed(bits, [8, 8, 8, 8]) | (1n << 56n));
-    expect(createAddressPolicy(['::/0'], [prefixOf(bits)]).judge(wrong)).toMatchObject({ allowed: false, reason: 'NAT64 for an IPv4 address that cannot be told' });
-  });
+  it.each(BITS.filter((bits) => bits < 96))(
+    'of %i bits: refuses what is not well formed there',
+    (bits) => {
+      const wrong = write(embed(bits, [8, 8, 8, 8]) | (1n << 56n));
+      expect(createAddressPolicy(['::/0'], [prefixOf(bits)]).judge(wrong)).toMatchObject({
+        allowed: false,
+        reason: 'NAT64 for an IPv4 address that cannot be told',
+      });
+    },
+  );
 
   it('tells how an address in 64:ff9b:1::/48 is to be read', () => {
     const policy = createAddressPolicy([], ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96']);
     expect(policy.judge('64:ff9b:1:808:8:800::')).toEqual({ allowed: true, opened: false });
-    expect(policy.judge('64:ff9b:1:a00:0:100::')).toMatchObject({ allowed: false, kind: 'a private address' });
+    expect(policy.judge('64:ff9b:1:a00:0:100::')).toMatchObject({
+      allowed: false,
+      kind: 'a private address',
+    });
     expect(policy.judge('64:ff9b:1:fffe::808:808')).toEqual({ allowed: true, opened: false });
-    expect(policy.judge('64:ff9b:1:fffe::a00:1')).toMatchObject({ allowed: false, kind: 'a private address' });
+    expect(policy.judge('64:ff9b:1:fffe::a00:1')).toMatchObject({
+      allowed: false,
+      kind: 'a private address',
+    });
   });
 
-  it.each(['::/32', '2002:808::/32', '::ffff:0:0/96', '64:ff9b::/32'])('opens nothing that another form closes, even as %s', (prefix) => {
-    const policy = createAddressPolicy([], [prefix]);
-    for (const wrap of Object.values(WRAPPERS)) expect(policy.judge(wrap([10, 1, 2, 3])).allowed).toBe(false);
-  });
+  it.each(['::/32', '2002:808::/32', '::ffff:0:0/96', '64:ff9b::/32'])(
+    'opens nothing that another form closes, even as %s',
+    (prefix) => {
+      const policy = createAddressPolicy([], [prefix]);
+      for (const wrap of Object.values(WRAPPERS))
+        expect(policy.judge(wrap([10, 1, 2, 3])).allowed).toBe(false);
+    },
+  );
 
-  it.each(['10.0.0.0/8', '2001:db8::/33', '2001:db8::/128', '2001:db8::', 'x'])('refuses %p', (prefix) => {
-    expect(() => createAddressPolicy([], [prefix])).toThrow(/NAT64/);
-  });
+  it.each(['10.0.0.0/8', '2001:db8::/33', '2001:db8::/128', '2001:db8::', 'x'])(
+    'refuses %p',
+    (prefix) => {
+      expect(() => createAddressPolicy([], [prefix])).toThrow(/NAT64/);
+    },
+  );
 });

@@ -45,14 +45,26 @@ describe('a request', () => {
     const client = add(await localClient());
     const body = Buffer.from('{"text":"Grüße 👋"}');
     const response = await client.request(
-      delivery(`${receiver.url}/hook?x=a%20b#part`, { body, headers: { 'X-Service-Event': 'message.sent' } }),
+      delivery(`${receiver.url}/hook?x=a%20b#part`, {
+        body,
+        headers: { 'X-Service-Event': 'message.sent' },
+      }),
     );
-    expect(response).toMatchObject({ status: 200, cut: false, headers: { 'content-type': 'application/json' } });
+    expect(response).toMatchObject({
+      status: 200,
+      cut: false,
+      headers: { 'content-type': 'application/json' },
+    });
     expect(response.durationMs).toBeGreaterThanOrEqual(0);
     const [received] = receiver.requests;
     expect(received).toMatchObject({ method: 'POST', path: '/hook?x=a%20b' });
     expect(received!.rawBody.equals(body)).toBe(true);
-    expect(Object.keys(received!.headers).sort()).toEqual(['connection', 'content-length', 'host', 'x-service-event']);
+    expect(Object.keys(received!.headers).sort()).toEqual([
+      'connection',
+      'content-length',
+      'host',
+      'x-service-event',
+    ]);
   });
 
   it.each([200, 204, 304, 400, 410, 429, 500, 503])(
@@ -96,7 +108,9 @@ describe('a request', () => {
       await expect(waiting).rejects.toBe(reason);
       await until(() => server.openSockets === 0);
     }
-    await expect(client.request(delivery(silent.url, { signal: AbortSignal.abort(reason) }))).rejects.toBe(reason);
+    await expect(
+      client.request(delivery(silent.url, { signal: AbortSignal.abort(reason) })),
+    ).rejects.toBe(reason);
   });
 });
 
@@ -122,15 +136,21 @@ describe('connections', () => {
   it('are no more than allowed, and requests that wait for one all arrive', async () => {
     const receiver = add(await startTlsReceiver());
     const client = add(await localClient({ connectionsPerOrigin: 3 }));
-    const answers = await Promise.all(Array.from({ length: 60 }, () => client.request(delivery(receiver.url))));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => client.request(delivery(receiver.url))),
+    );
     expect(answers.every(({ status }) => status === 200)).toBe(true);
     expect(receiver.acceptedSockets).toBe(3);
   });
 
   it('that are waited for do not eat into the deadline', async () => {
-    const receiver = add(await startTlsReceiver((_received, res) => setTimeout(() => res.end(), 200)));
+    const receiver = add(
+      await startTlsReceiver((_received, res) => setTimeout(() => res.end(), 200)),
+    );
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
-    const calls = Array.from({ length: 6 }, () => client.request(delivery(receiver.url, { timeoutMs: 1_000 })));
+    const calls = Array.from({ length: 6 }, () =>
+      client.request(delivery(receiver.url, { timeoutMs: 1_000 })),
+    );
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
@@ -163,23 +183,32 @@ describe('connections', () => {
         resolver: async () => (mute ? new Promise(() => {}) : ['127.0.0.1']),
       }),
     );
-    const calls = Array.from({ length: 6 }, () => kindOf(client.request(delivery(receiver.url, { timeoutMs: 100 }))));
+    const calls = Array.from({ length: 6 }, () =>
+      kindOf(client.request(delivery(receiver.url, { timeoutMs: 100 }))),
+    );
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['timeout']));
     mute = false;
     // The name server's silent answer is still awaited by that name; another name is not held up.
-    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(200);
+    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(
+      200,
+    );
     expect(silent.acceptedSockets).toBe(0);
   });
 
   it('that the receiver closed while idle are opened again', async () => {
-    const receiver = add(await startTlsReceiver((_received, res) => res.setHeader('connection', 'close').end('x')));
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.setHeader('connection', 'close').end('x')),
+    );
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
-    for (let sent = 0; sent < 3; sent += 1) expect((await client.request(delivery(receiver.url))).status).toBe(200);
+    for (let sent = 0; sent < 3; sent += 1)
+      expect((await client.request(delivery(receiver.url))).status).toBe(200);
     expect(receiver.acceptedSockets).toBe(3);
   });
 
   it('are all closed by close(), which lets running requests end', async () => {
-    const receiver = add(await startTlsReceiver((_received, res) => setTimeout(() => res.end('late'), 100)));
+    const receiver = add(
+      await startTlsReceiver((_received, res) => setTimeout(() => res.end('late'), 100)),
+    );
     const client = await localClient();
     const running = Array.from({ length: 5 }, () => client.request(delivery(receiver.url)));
     await until(() => receiver.requests.length === 5);
@@ -196,25 +225,34 @@ describe('http://', () => {
     const url = `http://127.0.0.1:${server.port}/plain`;
     const secure = add(await localClient());
     const insecure = add(await localClient({ insecureTargets: true }));
-    const elsewhere = add(await localClient({ insecureTargets: true, allowedNetworks: ['10.0.0.0/8'] }));
+    const elsewhere = add(
+      await localClient({ insecureTargets: true, allowedNetworks: ['10.0.0.0/8'] }),
+    );
     expect(await kindOf(secure.request(delivery(url)))).toBe('not_https');
     expect(await kindOf(elsewhere.request(delivery(url)))).toBe('blocked_address');
     expect(server.paths).toEqual([]);
     expect((await insecure.request(delivery(url))).body.toString()).toBe('plain');
-    expect((await insecure.request(delivery(url.replace('127.0.0.1', 'localhost')))).body.toString()).toBe('plain');
+    expect(
+      (await insecure.request(delivery(url.replace('127.0.0.1', 'localhost')))).body.toString(),
+    ).toBe('plain');
   });
 
   it.each([[['1.1.1.1']], [['127.0.0.1', '1.1.1.1']], [['64:ff9b::101:101']]])(
     'is refused for %p, public addresses',
     async (addresses) => {
-      const client = add(await localClient({ insecureTargets: true, resolver: async () => addresses }));
-      expect(await kindOf(client.checkTarget('http://mixed.example/', 'ws_test'))).toBe('not_https');
+      const client = add(
+        await localClient({ insecureTargets: true, resolver: async () => addresses }),
+      );
+      expect(await kindOf(client.checkTarget('http://mixed.example/', 'ws_test'))).toBe(
+        'not_https',
+      );
       expect(await kindOf(client.request(delivery('http://mixed.example/')))).toBe('not_https');
     },
   );
 });
 
-const CLIENT_MODULE = new URL('../../../service/src/outbound/outboundClient.ts', import.meta.url).href;
+const CLIENT_MODULE = new URL('../../../service/src/outbound/outboundClient.ts', import.meta.url)
+  .href;
 
 const requestAlone = (url: string, options: string) => `
   import { createOutboundClient } from ${JSON.stringify(CLIENT_MODULE)};
@@ -228,7 +266,9 @@ describe('a process of its own', () => {
   it('ignores every proxy variable', async () => {
     const receiver = add(await startTlsReceiver());
     const plain = await startPlainServer();
-    const proxy = add(await startTcpServer((socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')));
+    const proxy = add(
+      await startTcpServer((socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')),
+    );
     const address = `http://127.0.0.1:${proxy.port}`;
     const env = {
       NODE_USE_ENV_PROXY: '1',
@@ -249,18 +289,24 @@ describe('a process of its own', () => {
 
   it('verifies certificates whatever the environment says', async () => {
     const receiver = add(await startTlsReceiver());
-    const { out } = await runAlone(`${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`, {
-      NODE_TLS_REJECT_UNAUTHORIZED: '0',
-    });
+    const { out } = await runAlone(
+      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      {
+        NODE_TLS_REJECT_UNAUTHORIZED: '0',
+      },
+    );
     expect(out).toBe('tls\n');
   });
 
   it('trusts what NODE_EXTRA_CA_CERTS names, without any option', async () => {
     const files = await writeTlsFiles(await sharedTestCa());
     const receiver = add(await startTlsReceiver());
-    const { out } = await runAlone(`${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`, {
-      NODE_EXTRA_CA_CERTS: files.caFile,
-    });
+    const { out } = await runAlone(
+      `${requestAlone(receiver.url, 'timeoutMs: 5000')} await client.close();`,
+      {
+        NODE_EXTRA_CA_CERTS: files.caFile,
+      },
+    );
     await files.remove();
     expect(out).toBe('200\n');
   });
@@ -277,9 +323,15 @@ describe('a process of its own', () => {
     const mute = add(await startTcpServer());
     const silent = add(await startRawTlsServer(() => {}));
     const half = add(
-      await startRawTlsServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx')),
+      await startRawTlsServer((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+      ),
     );
-    const flood = add(await startRawTlsServer((socket) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1000)}`)));
+    const flood = add(
+      await startRawTlsServer((socket) =>
+        socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(1000)}`),
+      ),
+    );
     const urls = [mute, silent, half, flood].map(({ url }) => url);
     const code = `${requestAlone('https://10.0.0.1/', 'timeoutMs: 300')}
       for (const url of ${JSON.stringify(urls)}) console.log(await request(url));
@@ -289,7 +341,9 @@ describe('a process of its own', () => {
       while (left().length > 0 && performance.now() < giveUpAt) await new Promise(setImmediate);
       console.log(JSON.stringify(left()));`;
     const { out, err, exitCode } = await runAlone(code, { TEST_CA: (await sharedTestCa()).ca });
-    expect({ out, err }).toMatchObject({ out: 'blocked_address\ntimeout\ntimeout\ntimeout\ntoo_large\n[]\n' });
+    expect({ out, err }).toMatchObject({
+      out: 'blocked_address\ntimeout\ntimeout\ntimeout\ntoo_large\n[]\n',
+    });
     expect(exitCode).toBe(0);
   });
 });

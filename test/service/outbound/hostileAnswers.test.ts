@@ -32,14 +32,20 @@ describe('no answer in time', () => {
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })));
     expect(failure.kind).toBe('timeout');
-    expect(failure.message).toBe(`No connection to localhost:${server.port} came about within ${BRIEF_MS} ms.`);
+    expect(failure.message).toBe(
+      `No connection to localhost:${server.port} came about within ${BRIEF_MS} ms.`,
+    );
     await until(() => server.acceptedSockets === 1 && server.openSockets === 0);
   });
 
   it('a name server that never answers', async () => {
     const client = add(await localClient({ resolver: () => new Promise(() => {}) }));
-    const failure = await failureOf(client.request(delivery('https://silent.example/', { timeoutMs: BRIEF_MS })));
-    expect(failure.message).toBe(`No connection to silent.example came about within ${BRIEF_MS} ms.`);
+    const failure = await failureOf(
+      client.request(delivery('https://silent.example/', { timeoutMs: BRIEF_MS })),
+    );
+    expect(failure.message).toBe(
+      `No connection to silent.example came about within ${BRIEF_MS} ms.`,
+    );
   });
 
   it('a server that reads the request and says nothing', async () => {
@@ -62,7 +68,9 @@ describe('no answer in time', () => {
       }),
     );
     const client = add(await localClient());
-    expect(await kindOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })))).toBe('timeout');
+    expect(await kindOf(client.request(delivery(server.url, { timeoutMs: BRIEF_MS })))).toBe(
+      'timeout',
+    );
     await until(() => server.openSockets === 0);
   });
 });
@@ -130,12 +138,16 @@ describe('a 2xx whose body does not end well', () => {
   it.each(endings)('%s: is an error (%s) for a tool call', async (_what, kind, start) => {
     const server = await start();
     const client = add(await localClient());
-    expect(await kindOf(client.request(toolCall(server.url, { timeoutMs: BODY_MS, maxBytes: 100_000 })))).toBe(kind);
+    expect(
+      await kindOf(client.request(toolCall(server.url, { timeoutMs: BODY_MS, maxBytes: 100_000 }))),
+    ).toBe(kind);
     await until(() => server.openSockets === 0);
   });
 
   it('keeps exactly what was allowed of a body that is too large', async () => {
-    const receiver = add(await startTlsReceiver((_received, res) => res.end('abcdefghij'.repeat(10))));
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.end('abcdefghij'.repeat(10))),
+    );
     const client = add(await localClient());
     const response = await client.request(delivery(receiver.url, { maxBytes: 15 }));
     expect(response).toMatchObject({ status: 200, cut: true });
@@ -146,7 +158,9 @@ describe('a 2xx whose body does not end well', () => {
   it('does not cut a body that is exactly as large as allowed', async () => {
     const receiver = add(await startTlsReceiver((_received, res) => res.end('12345')));
     const client = add(await localClient());
-    expect(await client.request(toolCall(receiver.url, { maxBytes: 5 }))).toMatchObject({ cut: false });
+    expect(await client.request(toolCall(receiver.url, { maxBytes: 5 }))).toMatchObject({
+      cut: false,
+    });
   });
 
   it('holds a body in very many chunks without holding the chunks', async () => {
@@ -192,7 +206,9 @@ describe('answers that are no answers', () => {
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(server.url)));
     expect(failure.kind).toBe('too_large');
-    expect(failure.message).toBe(`localhost:${server.port} answered with headers larger than 16 KiB.`);
+    expect(failure.message).toBe(
+      `localhost:${server.port} answered with headers larger than 16 KiB.`,
+    );
     await until(() => server.openSockets === 0);
   });
 
@@ -202,12 +218,16 @@ describe('answers that are no answers', () => {
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(server.url)));
     expect(failure.kind).toBe('network');
-    expect(failure.message).toBe(`localhost:${server.port} refused the connection: nothing listens there.`);
+    expect(failure.message).toBe(
+      `localhost:${server.port} refused the connection: nothing listens there.`,
+    );
   });
 
   it('invalid UTF-8 is handed on byte by byte', async () => {
     const bytes = Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x00, 0xed, 0xa0, 0x80]);
-    const receiver = add(await startTlsReceiver((_received, res) => res.setHeader('x-odd', 'caf\u00e9').end(bytes)));
+    const receiver = add(
+      await startTlsReceiver((_received, res) => res.setHeader('x-odd', 'caf\u00e9').end(bytes)),
+    );
     const client = add(await localClient());
     const response = await client.request(delivery(receiver.url));
     expect(response).toMatchObject({ status: 200, cut: false });
@@ -216,9 +236,18 @@ describe('answers that are no answers', () => {
 });
 
 describe('compressed answers', () => {
-  const encoders = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
+  const encoders = {
+    gzip: gzipSync,
+    deflate: deflateSync,
+    br: brotliCompressSync,
+    zstd: zstdCompressSync,
+  };
   const sending = async (encoding: string, bytes: Buffer) =>
-    add(await startTlsReceiver((_received, res) => res.setHeader('content-encoding', encoding).end(bytes)));
+    add(
+      await startTlsReceiver((_received, res) =>
+        res.setHeader('content-encoding', encoding).end(bytes),
+      ),
+    );
 
   it.each(Object.entries(encoders))('%s is read', async (encoding, encode) => {
     const receiver = await sending(encoding, encode(Buffer.from('{"ok":true}')));
@@ -235,7 +264,9 @@ describe('compressed answers', () => {
     const response = await client.request(delivery(receiver.url, { maxBytes: 100_000 }));
     expect(response).toMatchObject({ status: 200, cut: true });
     expect(response.body.length).toBeLessThanOrEqual(100_000);
-    expect(await kindOf(client.request(toolCall(receiver.url, { maxBytes: 100_000 })))).toBe('too_large');
+    expect(await kindOf(client.request(toolCall(receiver.url, { maxBytes: 100_000 })))).toBe(
+      'too_large',
+    );
   });
 
   it('a lie about the encoding is cut for a delivery and an error for a tool call', async () => {
@@ -250,11 +281,16 @@ describe('compressed answers', () => {
   it('an encoding we do not know is handed on with its name', async () => {
     const receiver = await sending('constructor', Buffer.from('whatever'));
     const client = add(await localClient());
-    expect((await client.request(toolCall(receiver.url))).headers['content-encoding']).toBe('constructor');
+    expect((await client.request(toolCall(receiver.url))).headers['content-encoding']).toBe(
+      'constructor',
+    );
   });
 
   it('a compressed body that ends early is an error for a tool call', async () => {
-    const receiver = await sending('gzip', gzipSync(Buffer.from('x'.repeat(10_000))).subarray(0, 30));
+    const receiver = await sending(
+      'gzip',
+      gzipSync(Buffer.from('x'.repeat(10_000))).subarray(0, 30),
+    );
     const client = add(await localClient());
     expect(await kindOf(client.request(toolCall(receiver.url)))).toBe('network');
   });

@@ -1,4 +1,5 @@
-// Many calls that end badly, in a process of their own: afterwards it holds no socket, no timer and no memory of them.
+// Many calls that end badly, in a process of their own: afterwards it holds no socket, no timer and
+// no memory of them.
 import { afterEach, expect, it } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import { sharedTestCa, startTlsReceiver } from '../../helpers/tls.ts';
@@ -45,17 +46,31 @@ const code = (urls: readonly string[], module: string) => `
 it('a thousand hostile answers leave nothing behind', async () => {
   const bomb = gzipSync(Buffer.alloc(8 * MIB));
   const servers: TrackedServer[] = [
-    add(await startTlsReceiver((_request, response) => void response.setHeader('content-encoding', 'gzip').end(bomb))),
+    add(
+      await startTlsReceiver(
+        (_request, response) => void response.setHeader('content-encoding', 'gzip').end(bomb),
+      ),
+    ),
     add(await startTcpServer()), // the deadline, while connecting
-    add(await startRawTlsServer((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'))), // and while reading
+    add(
+      await startRawTlsServer((socket) =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx'),
+      ),
+    ), // and while reading
   ];
-  for (const each of HOSTILE_RECEIVERS.filter(({ name }) => !SLOW.test(name) && !TOO_HEAVY.includes(name))) {
+  for (const each of HOSTILE_RECEIVERS.filter(
+    ({ name }) => !SLOW.test(name) && !TOO_HEAVY.includes(name),
+  )) {
     servers.push(add(await each.start()));
   }
   expect(servers.length).toBeGreaterThan(20);
   const urls = servers.map(({ port }) => `https://localhost:${port}/`);
   const module = new URL('../../../service/src/outbound/outboundClient.ts', import.meta.url).href;
-  const { out, err, exitCode } = await runAlone(code(urls, module), { TEST_CA: (await sharedTestCa()).ca }, ['--expose-gc']);
+  const { out, err, exitCode } = await runAlone(
+    code(urls, module),
+    { TEST_CA: (await sharedTestCa()).ca },
+    ['--expose-gc'],
+  );
   const { grown, left } = JSON.parse(out || '{}') as { grown: number; left: string[] };
   expect({ err, exitCode, left }).toEqual({ err: '', exitCode: 0, left: [] });
   // Two leaked KiB for each call would be more.

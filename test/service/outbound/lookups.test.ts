@@ -5,7 +5,11 @@ import { attempt } from '../../../service/src/delivery/attempt.ts';
 import { checkTargetUrlWith } from '../../../service/src/delivery/checkTargetUrl.ts';
 import type { AppError } from '../../../service/src/domain/errorCatalogue.ts';
 import type { BoundName } from '../../../service/src/limits/bounds.ts';
-import { Lookups, MAX_WAITING_OF_WORKSPACE, SLOW_LOOKUP_MS } from '../../../service/src/outbound/lookups.ts';
+import {
+  Lookups,
+  MAX_WAITING_OF_WORKSPACE,
+  SLOW_LOOKUP_MS,
+} from '../../../service/src/outbound/lookups.ts';
 import { readAtOnce } from '../../../service/src/tools/answerReader.ts';
 import { attemptToolCall } from '../../../service/src/tools/attemptToolCall.ts';
 import { startTlsReceiver } from '../../helpers/tls.ts';
@@ -29,7 +33,8 @@ const end = (name: string) => {
 const resolver = async (name: string) => {
   asked.push(name);
   if (name.startsWith('slow')) await new Promise<void>((done) => held.set(name, done));
-  if (name.startsWith('slow-dead')) throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+  if (name.startsWith('slow-dead'))
+    throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
   return [ADDRESS];
 };
 const bounds = { reached: (bound: BoundName) => void reached.push(bound) };
@@ -47,9 +52,15 @@ afterEach(async () => {
 });
 
 const ask = (workspaceId: string, hostname: string, signal?: AbortSignal) =>
-  lookups.ask(hostname, { workspaceId, signal }).then(() => 'found', (error: { code?: string; kind?: string; name: string }) => (error.name === 'AbortError' ? error.name : (error.kind ?? error.code)));
-const named = (count: number, prefix: string) => Array.from({ length: count }, (_each, n) => `${prefix}-${n}`);
-const askAll = (workspaceId: string, names: readonly string[]) => names.map((name) => ask(workspaceId, name));
+  lookups.ask(hostname, { workspaceId, signal }).then(
+    () => 'found',
+    (error: { code?: string; kind?: string; name: string }) =>
+      error.name === 'AbortError' ? error.name : (error.kind ?? error.code),
+  );
+const named = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_each, n) => `${prefix}-${n}`);
+const askAll = (workspaceId: string, names: readonly string[]) =>
+  names.map((name) => ask(workspaceId, name));
 const isSlowNow = () => wait(SLOW_LOOKUP_MS + 50);
 
 describe('a workspace that asks for hundreds of fresh names under a dead name server', () => {
@@ -57,8 +68,12 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
     const outcomes = askAll('hostile', named(300, 'slow-dead'));
     expect(held.size).toBe(HALF);
     expect(lookups.waiting).toBe(MAX_WAITING_OF_WORKSPACE);
-    expect(await Promise.all(askAll('honest', named(20, 'quick')))).toEqual(Array(20).fill('found'));
-    expect(await Promise.all(outcomes.slice(HALF + MAX_WAITING_OF_WORKSPACE))).toEqual(Array(300 - HALF - MAX_WAITING_OF_WORKSPACE).fill('busy'));
+    expect(await Promise.all(askAll('honest', named(20, 'quick')))).toEqual(
+      Array(20).fill('found'),
+    );
+    expect(await Promise.all(outcomes.slice(HALF + MAX_WAITING_OF_WORKSPACE))).toEqual(
+      Array(300 - HALF - MAX_WAITING_OF_WORKSPACE).fill('busy'),
+    );
     expect(new Set(reached)).toEqual(new Set(['lookups']));
     end('slow-dead-0');
     expect(await outcomes[0]).toBe('EAI_AGAIN');
@@ -73,8 +88,12 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
     await Promise.all(first);
     for (const each of hostile) void Promise.all(askAll(each, named(50, `slow-fresh-${each}`)));
     expect(held.size).toBe(AT_ONCE - 2);
-    expect(await Promise.all(askAll('honest', named(20, 'quick')))).toEqual(Array(20).fill('found'));
-    expect(await Promise.all(askAll('another', named(20, 'swift')))).toEqual(Array(20).fill('found'));
+    expect(await Promise.all(askAll('honest', named(20, 'quick')))).toEqual(
+      Array(20).fill('found'),
+    );
+    expect(await Promise.all(askAll('another', named(20, 'swift')))).toEqual(
+      Array(20).fill('found'),
+    );
   });
 
   it('has its names served in turn with those of others', async () => {
@@ -87,7 +106,8 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
       end(name);
       await until(() => asked.length > before);
     }
-    // Six places are taken; each of the two gets the next one as soon as it holds less than its share.
+    // Six places are taken; each of the two gets the next one as soon as it holds less than its
+    // share.
     expect(order().slice(6)).toMatch(/^(?=.*b.*b)/);
   });
 });
@@ -139,7 +159,9 @@ describe('names that are slow to look up', () => {
     await firstTime();
     const again = askAll('one', SLOW);
     expect(held.size).toBe(1);
-    expect(await Promise.all(askAll('one', ['known', 'new', 'other', 'more']))).toEqual(Array(4).fill('found'));
+    expect(await Promise.all(askAll('one', ['known', 'new', 'other', 'more']))).toEqual(
+      Array(4).fill('found'),
+    );
     for (const name of SLOW) {
       await until(() => held.has(name));
       expect([...held.keys()]).toEqual([name]);
@@ -166,7 +188,11 @@ describe('what needs a name that cannot be looked up for now', () => {
   const crowded = async () => {
     const client = add(await localClient({ resolver, bounds }));
     const giving = new AbortController();
-    const calls = named(MAX_WAITING_OF_WORKSPACE + HALF, 'slow').map((name) => client.request(delivery(`https://${name}.example/`, { signal: giving.signal })).catch(() => {}));
+    const calls = named(MAX_WAITING_OF_WORKSPACE + HALF, 'slow').map((name) =>
+      client
+        .request(delivery(`https://${name}.example/`, { signal: giving.signal }))
+        .catch(() => {}),
+    );
     await until(() => asked.length > 0);
     add({
       close: async () => {
@@ -180,15 +206,53 @@ describe('what needs a name that cannot be looked up for now', () => {
   it('is told so: 503 when it is saved, another attempt when it is delivered or called', async () => {
     const client = await crowded();
     const busy = 'The name fresh.example was not looked up: too many other names are waiting.';
-    const refused = (await checkTargetUrlWith(client)({ id: 'ws_test' }, 'https://fresh.example/', 'target_url').catch((error: unknown) => error)) as AppError;
-    expect([refused.status, refused.code, refused.details]).toEqual([503, 'unavailable', { param: 'target_url', retryAfterSeconds: 5 }]);
-    expect(refused.message).toBe(`target_url cannot be checked just now: ${busy} Try again in a moment; nothing was changed.`);
-    const call = { workspaceId: 'ws_test', url: 'https://fresh.example/', event: 'message.received', eventId: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], manual: false };
-    expect(await attempt(client, call, { now: new Date(), timeoutMs: 5_000 })).toMatchObject({ verdict: 'retry', errorKind: 'busy', error: busy });
-    const envelope = { tool_call_id: 'call_1', tool: 't', arguments: {}, conversation_id: 'conv_1' };
-    const tool = { kind: 'Webhook', endpoint: 'https://fresh.example/', secret: 'whsec_AAAA' } as const;
-    const at = { workspaceId: 'ws_test', now: new Date(), timeoutMs: 5_000, signal: new AbortController().signal };
-    expect(await attemptToolCall({ outbound: client, reader: readAtOnce }, tool, envelope, at)).toMatchObject({ type: 'failure', retry: 'later', error: { type: 'network', message: busy } });
+    const refused = (await checkTargetUrlWith(client)(
+      { id: 'ws_test' },
+      'https://fresh.example/',
+      'target_url',
+    ).catch((error: unknown) => error)) as AppError;
+    expect([refused.status, refused.code, refused.details]).toEqual([
+      503,
+      'unavailable',
+      { param: 'target_url', retryAfterSeconds: 5 },
+    ]);
+    expect(refused.message).toBe(
+      `target_url cannot be checked just now: ${busy} Try again in a moment; nothing was changed.`,
+    );
+    const call = {
+      workspaceId: 'ws_test',
+      url: 'https://fresh.example/',
+      event: 'message.received',
+      eventId: 'evt_1',
+      body: '{}',
+      secrets: ['whsec_AAAA'],
+      manual: false,
+    };
+    expect(await attempt(client, call, { now: new Date(), timeoutMs: 5_000 })).toMatchObject({
+      verdict: 'retry',
+      errorKind: 'busy',
+      error: busy,
+    });
+    const envelope = {
+      tool_call_id: 'call_1',
+      tool: 't',
+      arguments: {},
+      conversation_id: 'conv_1',
+    };
+    const tool = {
+      kind: 'Webhook',
+      endpoint: 'https://fresh.example/',
+      secret: 'whsec_AAAA',
+    } as const;
+    const at = {
+      workspaceId: 'ws_test',
+      now: new Date(),
+      timeoutMs: 5_000,
+      signal: new AbortController().signal,
+    };
+    expect(
+      await attemptToolCall({ outbound: client, reader: readAtOnce }, tool, envelope, at),
+    ).toMatchObject({ type: 'failure', retry: 'later', error: { type: 'network', message: busy } });
     expect(reached.length).toBeGreaterThanOrEqual(3);
   });
 
@@ -196,12 +260,18 @@ describe('what needs a name that cannot be looked up for now', () => {
     const receiver = add(await startTlsReceiver());
     const client = await crowded();
     await checkTargetUrlWith(client)({ id: 'ws_other' }, 'https://localhost/', 'target_url');
-    expect((await client.request(delivery(receiver.url, { workspaceId: 'ws_other' }))).status).toBe(200);
+    expect((await client.request(delivery(receiver.url, { workspaceId: 'ws_other' }))).status).toBe(
+      200,
+    );
   });
 
   it('waits no longer than its deadline, and leaves no look-up behind', async () => {
     const client = add(await localClient({ resolver, bounds }));
-    const failures = await Promise.all(named(10, 'slow').map((name) => failureOf(client.request(delivery(`https://${name}.example/`, { timeoutMs: 100 })))));
+    const failures = await Promise.all(
+      named(10, 'slow').map((name) =>
+        failureOf(client.request(delivery(`https://${name}.example/`, { timeoutMs: 100 }))),
+      ),
+    );
     expect(new Set(failures.map(({ kind }) => kind))).toEqual(new Set(['timeout']));
     const begun = asked.length;
     expect(begun).toBeLessThan(10);
@@ -214,12 +284,25 @@ describe('what needs a name that cannot be looked up for now', () => {
 
 describe('connections', () => {
   it('that hang for one workspace are none of another that calls the same origin', async () => {
-    const receiver = add(await startTlsReceiver(({ path }, response) => void (path === '/hang' ? null : response.end('ok'))));
+    const receiver = add(
+      await startTlsReceiver(
+        ({ path }, response) => void (path === '/hang' ? null : response.end('ok')),
+      ),
+    );
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
     const giving = new AbortController();
-    const hangs = [1, 2, 3].map(() => client.request(delivery(`${receiver.url}/hang`, { signal: giving.signal, workspaceId: 'ws_hostile' })).catch(() => {}));
+    const hangs = [1, 2, 3].map(() =>
+      client
+        .request(
+          delivery(`${receiver.url}/hang`, { signal: giving.signal, workspaceId: 'ws_hostile' }),
+        )
+        .catch(() => {}),
+    );
     await until(() => receiver.requests.length === 1);
-    expect((await client.request(delivery(`${receiver.url}/works`, { workspaceId: 'ws_honest' }))).status).toBe(200);
+    expect(
+      (await client.request(delivery(`${receiver.url}/works`, { workspaceId: 'ws_honest' })))
+        .status,
+    ).toBe(200);
     giving.abort();
     await Promise.all(hangs);
   });
@@ -227,8 +310,13 @@ describe('connections', () => {
   it('of hundreds of workspaces are closed when others need the room, and each goes on', async () => {
     const receiver = add(await startTlsReceiver());
     const client = add(await localClient());
-    for (let n = 0; n < 300; n += 1) expect((await client.request(delivery(receiver.url, { workspaceId: `ws_${n}` }))).status).toBe(200);
+    for (let n = 0; n < 300; n += 1)
+      expect(
+        (await client.request(delivery(receiver.url, { workspaceId: `ws_${n}` }))).status,
+      ).toBe(200);
     await until(() => receiver.openSockets <= 256);
-    expect((await client.request(delivery(receiver.url, { workspaceId: 'ws_0' }))).status).toBe(200);
+    expect((await client.request(delivery(receiver.url, { workspaceId: 'ws_0' }))).status).toBe(
+      200,
+    );
   });
 });

@@ -17,7 +17,13 @@ const startTwo = async (): Promise<[TlsReceiver, TlsReceiver]> => {
 
 const moving = async (maxConnectionAgeMs?: number) => {
   let addresses = ['127.0.0.1'];
-  const client = add(await localClient({ connectionsPerOrigin: 1, maxConnectionAgeMs, resolver: async () => addresses }));
+  const client = add(
+    await localClient({
+      connectionsPerOrigin: 1,
+      maxConnectionAgeMs,
+      resolver: async () => addresses,
+    }),
+  );
   return { client, moveTo: (...to: string[]) => void (addresses = to) };
 };
 
@@ -45,7 +51,10 @@ describe('a name that moves', () => {
     await send(client, receiver);
     moveTo('10.0.0.1');
     await send(client, receiver); // the last one on the old connection
-    expect(receiver.requests.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'close']);
+    expect(receiver.requests.map(({ headers }) => headers.connection)).toEqual([
+      'keep-alive',
+      'close',
+    ]);
     expect((await failureOf(send(client, receiver))).kind).toBe('blocked_address');
     expect(receiver.acceptedSockets).toBe(1);
   });

@@ -35,8 +35,18 @@ describe('with a proxy in every variable', () => {
     stripe = await startStripeServer();
     model = await startModelServer();
     model.answerBy(() => text('Good morning.'));
-    const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'npm_config_proxy', 'npm_config_https_proxy', 'GLOBAL_AGENT_HTTP_PROXY', 'SOCKS_PROXY'];
-    const variables = names.flatMap((name) => [name, name.toLowerCase()]).map((name) => [name, proxy.url]);
+    const names = [
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'ALL_PROXY',
+      'npm_config_proxy',
+      'npm_config_https_proxy',
+      'GLOBAL_AGENT_HTTP_PROXY',
+      'SOCKS_PROXY',
+    ];
+    const variables = names
+      .flatMap((name) => [name, name.toLowerCase()])
+      .map((name) => [name, proxy.url]);
     service = await startServiceProcess({
       caFile: tls.caFile,
       env: {
@@ -68,7 +78,9 @@ describe('with a proxy in every variable', () => {
     const webhook = await endpoint.define(service.api, { name: 'find_order' });
     const http = await endpoint.defineHttp(service.api, { name: 'check_stock' });
     for (const { id } of [webhook, http]) {
-      expect((await service.api.post(`/api/tools/${id}/test`, { arguments: {} })).body).toMatchObject({ status: 'succeeded' });
+      expect(
+        (await service.api.post(`/api/tools/${id}/test`, { arguments: {} })).body,
+      ).toMatchObject({ status: 'succeeded' });
     }
 
     const account = await connectWhatsApp(service, graph);
@@ -83,7 +95,8 @@ describe('with a proxy in every variable', () => {
 
     const direct = [receiver, endpoint, graph].flatMap(hostOf);
     expect(proxy.asked.filter((host) => direct.includes(host))).toEqual([]);
-    // What the environment itself addresses follows the environment's proxy, which also shows that the proxy works.
+    // What the environment itself addresses follows the environment's proxy, which also shows that
+    // the proxy works.
     const viaProxy = new Set(proxy.asked.map((host) => host.split(':')[1]));
     expect(viaProxy).toEqual(new Set([stripe, model].map(({ port }) => String(port))));
   });
@@ -91,7 +104,13 @@ describe('with a proxy in every variable', () => {
   it('a private address is refused, and the proxy is not asked for it', async () => {
     proxy.forget();
     for (const target of ['https://10.0.0.1/', 'https://[fd00::1]/', 'https://169.254.169.254/']) {
-      expect(await service.api.post('/api/hooks', { event: 'message.sent', target_url: target, source: 'test' })).toMatchObject({
+      expect(
+        await service.api.post('/api/hooks', {
+          event: 'message.sent',
+          target_url: target,
+          source: 'test',
+        }),
+      ).toMatchObject({
         status: 422,
         body: { error: { code: 'target_url_not_public' } },
       });

@@ -1,5 +1,6 @@
-// What "public" means, written from IANA's special-purpose registries and the RFCs that put an IPv4 address
-// into an IPv6 one. It shares nothing with the code under test: addresses are numbers here, ranges are text.
+// What "public" means, written from IANA's special-purpose registries and the RFCs that put an IPv4
+// address into an IPv6 one. It shares nothing with the code under test: addresses are numbers here,
+// ranges are text.
 
 export type Family = 4 | 6;
 export interface Address {
@@ -16,13 +17,17 @@ export const ipv6 = (value: bigint): Address => ({ family: 6, value });
 export const write = ({ family, value }: Address): string =>
   family === 4
     ? [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join('.')
-    : Array.from({ length: 8 }, (_each, n) => ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16)).join(':');
+    : Array.from({ length: 8 }, (_each, n) =>
+        ((value >> BigInt(112 - 16 * n)) & 0xffffn).toString(16),
+      ).join(':');
 
-const readIpv4 = (text: string): bigint => text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+const readIpv4 = (text: string): bigint =>
+  text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
 
 const readIpv6 = (text: string): bigint => {
   const [head = '', tail] = text.split('::');
-  const groups = (part: string) => (part === '' ? [] : part.split(':').map((each) => BigInt(`0x${each}`)));
+  const groups = (part: string) =>
+    part === '' ? [] : part.split(':').map((each) => BigInt(`0x${each}`));
   const before = groups(head);
   const after = tail === undefined ? [] : groups(tail);
   const zeros = Array<bigint>(8 - before.length - after.length).fill(0n);
@@ -43,31 +48,69 @@ const range = (cidr: string): Range => {
   return { name: cidr, family, first, last: first + (1n << (BITS[family] - BigInt(bits))) - 1n };
 };
 
-/** Not globally reachable (IANA IPv4 Special-Purpose Address Registry), multicast, and one cloud's own address. */
+/**
+ * Not globally reachable (IANA IPv4 Special-Purpose Address Registry), multicast, and one cloud's
+ * own address.
+ */
 export const CLOSED_IPV4 = [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
-  '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
-  '224.0.0.0/4', '240.0.0.0/4', '168.63.129.16/32',
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '168.63.129.16/32',
 ].map(range);
 
-/** Not globally reachable (IANA IPv6 Special-Purpose Address Registry); what wraps an IPv4 address is not listed. */
+/**
+ * Not globally reachable (IANA IPv6 Special-Purpose Address Registry); what wraps an IPv4 address
+ * is not listed.
+ */
 export const CLOSED_IPV6 = [
-  '::/128', '::1/128', '100::/64', '100:0:0:1::/64', '2001::/32', '2001:2::/48', '2001:5::/32', '2001:10::/28',
-  '2001:40::/26', '2001:100::/24', '2001:db8::/32', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10',
+  '::/128',
+  '::1/128',
+  '100::/64',
+  '100:0:0:1::/64',
+  '2001::/32',
+  '2001:2::/48',
+  '2001:5::/32',
+  '2001:10::/28',
+  '2001:40::/26',
+  '2001:100::/24',
+  '2001:db8::/32',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
   'ff00::/8',
 ].map(range);
 
 /**
- * Special in the registries, and reachable or of no settled meaning: relays, anycast services, the rest of
- * 2001::/23. Nobody's webhook lives there, so either answer is right.
+ * Special in the registries, and reachable or of no settled meaning: relays, anycast services, the
+ * rest of 2001::/23. Nobody's webhook lives there, so either answer is right.
  */
 const EITHER = [
-  '192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24', '2001::/23', '2620:4f:8000::/48',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.175.48.0/24',
+  '2001::/23',
+  '2620:4f:8000::/48',
 ].map(range);
 
 const GLOBAL_UNICAST = range('2000::/3');
 
-const lies = ({ family, value }: Address, within: Range) => family === within.family && within.first <= value && value <= within.last;
+const lies = ({ family, value }: Address, within: Range) =>
+  family === within.family && within.first <= value && value <= within.last;
 
 interface Wrapper {
   readonly name: string;
@@ -76,7 +119,9 @@ interface Wrapper {
   readonly shift: bigint;
 }
 
-/** RFC 4291 (mapped, compatible), RFC 2765 (translated), RFC 6052 and 8215 (NAT64), RFC 3056 (6to4). */
+/**
+ * RFC 4291 (mapped, compatible), RFC 2765 (translated), RFC 6052 and 8215 (NAT64), RFC 3056 (6to4).
+ */
 const WRAPPERS: readonly Wrapper[] = [
   { name: 'mapped', range: range('::ffff:0:0/96'), shift: 0n },
   { name: 'compatible', range: range('::/96'), shift: 0n },
@@ -118,18 +163,49 @@ const TEREDO = readIpv6('2001::');
 
 /** Every known way to hide an IPv4 address in an IPv6 one, whether or not it leads there. */
 export const EMBEDDINGS: readonly Embedding[] = [
-  ...WRAPPERS.map(({ name, range: { first }, shift }) => ({ name, embed: (inside: bigint) => first | (inside << shift) })),
-  { name: '6to4 with an interface', embed: (inside) => (0x2002n << 112n) | (inside << 80n) | 0xabcdn },
+  ...WRAPPERS.map(({ name, range: { first }, shift }) => ({
+    name,
+    embed: (inside: bigint) => first | (inside << shift),
+  })),
+  {
+    name: '6to4 with an interface',
+    embed: (inside) => (0x2002n << 112n) | (inside << 80n) | 0xabcdn,
+  },
   { name: 'ISATAP', embed: (inside) => readIpv6('2606:4700::5efe:0:0') | inside },
-  { name: 'ISATAP, globally unique', embed: (inside) => readIpv6('2606:4700:0:1:200:5efe:0:0') | inside },
+  {
+    name: 'ISATAP, globally unique',
+    embed: (inside) => readIpv6('2606:4700:0:1:200:5efe:0:0') | inside,
+  },
   // RFC 4380: the client's address is stored inverted; the server's stands in the clear.
-  { name: 'Teredo client', embed: (inside) => TEREDO | (readIpv4('8.8.8.8') << 64n) | (inside ^ 0xffffffffn) },
-  { name: 'Teredo server', embed: (inside) => TEREDO | (inside << 64n) | (readIpv4('8.8.8.8') ^ 0xffffffffn) },
+  {
+    name: 'Teredo client',
+    embed: (inside) => TEREDO | (readIpv4('8.8.8.8') << 64n) | (inside ^ 0xffffffffn),
+  },
+  {
+    name: 'Teredo server',
+    embed: (inside) => TEREDO | (inside << 64n) | (readIpv4('8.8.8.8') ^ 0xffffffffn),
+  },
   // RFC 6052, table 1: shorter prefixes leave bits 64 to 71 empty.
-  { name: 'local NAT64 /48', embed: (inside) => readIpv6('64:ff9b:1::') | ((inside >> 16n) << 64n) | ((inside & 0xffffn) << 40n) },
-  { name: 'local NAT64 /56', embed: (inside) => readIpv6('64:ff9b:1::') | ((inside >> 24n) << 64n) | ((inside & 0xffffffn) << 32n) },
+  {
+    name: 'local NAT64 /48',
+    embed: (inside) =>
+      readIpv6('64:ff9b:1::') | ((inside >> 16n) << 64n) | ((inside & 0xffffn) << 40n),
+  },
+  {
+    name: 'local NAT64 /56',
+    embed: (inside) =>
+      readIpv6('64:ff9b:1::') | ((inside >> 24n) << 64n) | ((inside & 0xffffffn) << 32n),
+  },
   { name: 'local NAT64 /64', embed: (inside) => readIpv6('64:ff9b:1::') | (inside << 24n) },
 ];
 
 /** Never to be reached, whatever is opened: they hand out credentials. */
-export const METADATA = ['169.254.169.254', '169.254.170.2', '168.63.129.16', '100.100.100.200', '100.96.0.96', '100.80.80.80', '192.0.0.192'].map((text) => readIpv4(text));
+export const METADATA = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '168.63.129.16',
+  '100.100.100.200',
+  '100.96.0.96',
+  '100.80.80.80',
+  '192.0.0.192',
+].map((text) => readIpv4(text));

@@ -30,7 +30,8 @@ beforeEach(async () => {
   there = add(await startRedirector());
 });
 
-const redirect = (status: number, to: string) => `${here.url}/${status}?to=${encodeURIComponent(to)}`;
+const redirect = (status: number, to: string) =>
+  `${here.url}/${status}?to=${encodeURIComponent(to)}`;
 const get = (url: string) =>
   toolCall(url, {
     method: 'GET',
@@ -68,7 +69,10 @@ describe('on the same origin', () => {
     const response = await client.request(get(redirect(status, '/next?x=1')));
     expect(response.body.toString()).toBe('arrived');
     expect(last(here)).toMatchObject({ method: 'GET', path: '/next?x=1' });
-    expect(last(here).headers).toMatchObject({ authorization: 'Bearer s3cret', 'x-api-key': 's3cret' });
+    expect(last(here).headers).toMatchObject({
+      authorization: 'Bearer s3cret',
+      'x-api-key': 's3cret',
+    });
   });
 
   it.each([301, 302, 303])('a POST becomes a GET without body after a %i', async (status) => {
@@ -88,18 +92,23 @@ describe('on the same origin', () => {
 });
 
 describe('to another origin', () => {
-  it.each([301, 302, 303, 307, 308])('a GET follows a %i with nothing but content negotiation', async (status) => {
-    const client = add(await localClient());
-    const response = await client.request(get(redirect(status, `${there.url}/next`)));
-    expect(response.body.toString()).toBe('arrived');
-    const { host, connection, ...headers } = last(there).headers;
-    expect(headers).toEqual({ accept: 'application/json', 'accept-language': 'en' });
-    expect([host, connection]).toEqual([`localhost:${there.port}`, 'keep-alive']);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'a GET follows a %i with nothing but content negotiation',
+    async (status) => {
+      const client = add(await localClient());
+      const response = await client.request(get(redirect(status, `${there.url}/next`)));
+      expect(response.body.toString()).toBe('arrived');
+      const { host, connection, ...headers } = last(there).headers;
+      expect(headers).toEqual({ accept: 'application/json', 'accept-language': 'en' });
+      expect([host, connection]).toEqual([`localhost:${there.port}`, 'keep-alive']);
+    },
+  );
 
   it('headers stay dropped when a later redirect leads back', async () => {
     const client = add(await localClient());
-    await client.request(get(redirect(302, `${there.url}/302?to=${encodeURIComponent(`${here.url}/back`)}`)));
+    await client.request(
+      get(redirect(302, `${there.url}/302?to=${encodeURIComponent(`${here.url}/back`)}`)),
+    );
     expect(last(here).path).toBe('/back');
     expect(last(here).headers.authorization).toBeUndefined();
   });
@@ -112,7 +121,9 @@ describe('to another origin', () => {
 
   it('a DELETE without body is not sent again after a 307', async () => {
     const client = add(await localClient());
-    expect(await kindOf(client.request({ ...get(redirect(307, there.url)), method: 'DELETE' }))).toBe('redirect');
+    expect(
+      await kindOf(client.request({ ...get(redirect(307, there.url)), method: 'DELETE' })),
+    ).toBe('redirect');
     expect(there.acceptedSockets).toBe(0);
   });
 
@@ -145,13 +156,18 @@ describe('each hop is checked', () => {
 
   it('from https to http is not followed, even where http is allowed', async () => {
     const client = add(await localClient({ insecureTargets: true }));
-    expect(await kindOf(client.request(get(redirect(302, 'http://127.0.0.1:9/'))))).toBe('redirect');
+    expect(await kindOf(client.request(get(redirect(302, 'http://127.0.0.1:9/'))))).toBe(
+      'redirect',
+    );
   });
 
   it('a name that becomes private on the way is refused', async () => {
-    const resolver = async (hostname: string) => (hostname === 'localhost' ? ['127.0.0.1'] : ['10.1.1.1']);
+    const resolver = async (hostname: string) =>
+      hostname === 'localhost' ? ['127.0.0.1'] : ['10.1.1.1'];
     const client = add(await localClient({ resolver }));
-    expect(await kindOf(client.request(get(redirect(302, 'https://inner.example/'))))).toBe('blocked_address');
+    expect(await kindOf(client.request(get(redirect(302, 'https://inner.example/'))))).toBe(
+      'blocked_address',
+    );
   });
 });
 
@@ -175,7 +191,9 @@ describe('limits', () => {
     );
     const client = add(await localClient());
     const startedAt = performance.now();
-    const failure = await failureOf(client.request({ ...get(server.url), maxRedirects: 50, timeoutMs: 350 }));
+    const failure = await failureOf(
+      client.request({ ...get(server.url), maxRedirects: 50, timeoutMs: 350 }),
+    );
     expect(failure.kind).toBe('timeout');
     expect(failure.message).toContain('within 350 ms');
     expect(performance.now() - startedAt).toBeLessThan(2_000);

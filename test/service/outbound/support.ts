@@ -1,4 +1,5 @@
-// What the outbound tests share: clients that are always closed, and servers that misbehave byte by byte.
+// What the outbound tests share: clients that are always closed, and servers that misbehave byte by
+// byte.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -67,10 +68,12 @@ export const failureOf = async (call: Promise<unknown>): Promise<OutboundError> 
   throw outcome;
 };
 
-export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> => (await failureOf(call)).kind;
+export const kindOf = async (call: Promise<unknown>): Promise<OutboundErrorKind> =>
+  (await failureOf(call)).kind;
 
 /** Waits until `condition` holds. */
-export const until = (condition: () => boolean) => waitFor(String(condition), condition, { everyMs: 5 });
+export const until = (condition: () => boolean) =>
+  waitFor(String(condition), condition, { everyMs: 5 });
 
 export interface RawServer extends TrackedServer {
   /** For https; the raw TCP server speaks no TLS at all. */
@@ -109,12 +112,23 @@ export const writeForever = (socket: TLSSocket, bytes: string | Buffer, everyMs:
   socket.on('close', () => clearInterval(timer));
 };
 
-/** Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by itself. */
-export const runAlone = async (code: string, env: Record<string, string>, flags: readonly string[] = []) => {
-  const child = spawn(process.execPath, [...flags, '--input-type=module-typescript', '--eval', code], {
-    env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/**
+ * Runs a module of TypeScript in a process of its own; gives what it printed once it has ended by
+ * itself.
+ */
+export const runAlone = async (
+  code: string,
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+) => {
+  const child = spawn(
+    process.execPath,
+    [...flags, '--input-type=module-typescript', '--eval', code],
+    {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));

@@ -74,8 +74,12 @@ describe('every spelling of this machine is refused', () => {
         async (b, c, d, bases, count) => {
           const octets = [127, b, c, d];
           const last = octets.slice(count - 1).reduce((sum, value) => sum * 256 + value, 0);
-          const host = [...octets.slice(0, count - 1), last].map((value, index) => bases[index]!(value)).join('.');
-          expect(await kindOf(client.checkTarget(`https://${host}/`, 'ws_test'))).toBe('blocked_address');
+          const host = [...octets.slice(0, count - 1), last]
+            .map((value, index) => bases[index]!(value))
+            .join('.');
+          expect(await kindOf(client.checkTarget(`https://${host}/`, 'ws_test'))).toBe(
+            'blocked_address',
+          );
         },
       ),
     );
@@ -108,22 +112,28 @@ describe('what a target may look like', () => {
 
   it('accepts a public name, also an international one, without calling it', async () => {
     const client = add(
-      await localClient({ resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }) }),
+      await localClient({
+        resolver: names({ 'xn--bcher-kva.example': ['1.1.1.1', '2606:4700::1'] }),
+      }),
     );
-    await expect(client.checkTarget('https://bücher.example/hook?x=1', 'ws_test')).resolves.toBeUndefined();
+    await expect(
+      client.checkTarget('https://bücher.example/hook?x=1', 'ws_test'),
+    ).resolves.toBeUndefined();
   });
 
   it('repeats neither path nor query of the address in a message', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
-    const { message } = await failureOf(client.checkTarget('https://localhost/hidden-path?token=hidden-query', 'ws_test'));
+    const { message } = await failureOf(
+      client.checkTarget('https://localhost/hidden-path?token=hidden-query', 'ws_test'),
+    );
     expect(message).toBe('localhost may not be called: its name leads to a loopback address.');
   });
 
   it('refuses a Host header of the caller', async () => {
     const client = add(await localClient());
-    expect(await kindOf(client.request(delivery(receiver.url, { headers: { HOST: 'internal' } })))).toBe(
-      'invalid_request',
-    );
+    expect(
+      await kindOf(client.request(delivery(receiver.url, { headers: { HOST: 'internal' } }))),
+    ).toBe('invalid_request');
     expect(receiver.acceptedSockets).toBe(0);
   });
 });
@@ -138,8 +148,12 @@ describe('names', () => {
     [['1.1.1.1', 'garbage']],
   ])('with the addresses %p are refused as a whole', async (addresses) => {
     const client = add(await localClient({ resolver: names({ 'mixed.example': addresses }) }));
-    expect(await kindOf(client.checkTarget('https://mixed.example/', 'ws_test'))).toBe('blocked_address');
-    expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe('blocked_address');
+    expect(await kindOf(client.checkTarget('https://mixed.example/', 'ws_test'))).toBe(
+      'blocked_address',
+    );
+    expect(await kindOf(client.request(delivery('https://mixed.example/')))).toBe(
+      'blocked_address',
+    );
   });
 
   it('are refused as soon as any one address of any answer is closed', async () => {
@@ -154,18 +168,30 @@ describe('names', () => {
       '2002:a00:1::',
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(publicAddress), closedAddress, fc.array(publicAddress), async (before, bad, after) => {
-        const client = await localClient({ allowedNetworks: [], resolver: async () => [...before, bad, ...after] });
-        expect(await kindOf(client.checkTarget('https://some.example/', 'ws_test'))).toBe('blocked_address');
-        await client.close();
-      }),
+      fc.asyncProperty(
+        fc.array(publicAddress),
+        closedAddress,
+        fc.array(publicAddress),
+        async (before, bad, after) => {
+          const client = await localClient({
+            allowedNetworks: [],
+            resolver: async () => [...before, bad, ...after],
+          });
+          expect(await kindOf(client.checkTarget('https://some.example/', 'ws_test'))).toBe(
+            'blocked_address',
+          );
+          await client.close();
+        },
+      ),
       { numRuns: 50 },
     );
   });
 
   it('that were public when checked and private when called are refused', async () => {
     const answers = [['1.1.1.1'], ['127.0.0.1']];
-    const client = add(await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }));
+    const client = add(
+      await localClient({ allowedNetworks: [], resolver: async () => answers.shift()! }),
+    );
     const url = `https://rebind.example:${receiver.port}/`;
     await client.checkTarget(url, 'ws_test');
     expect(await kindOf(client.request(delivery(url)))).toBe('blocked_address');
@@ -175,7 +201,8 @@ describe('names', () => {
   it('are asked for once a connection, and the checked address is the one dialled', async () => {
     const asked: string[] = [];
     // A second question would be answered with an address that must never be dialled.
-    const resolver = async (hostname: string) => (asked.push(hostname) === 1 ? ['127.0.0.1'] : ['169.254.169.254']);
+    const resolver = async (hostname: string) =>
+      asked.push(hostname) === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
     const client = add(await localClient({ resolver }));
     const url = `https://localhost:${receiver.port}/`;
     expect((await client.request(delivery(url))).status).toBe(200);
@@ -214,22 +241,44 @@ describe('names', () => {
 });
 
 describe('where a refused name leads', () => {
-  it.each(['10.1.2.3', '192.168.7.9', '169.254.169.254', '::ffff:10.1.2.3', '64:ff9b::a01:203', '2002:a01:203::1', 'fd00::12:34', '127.0.0.9'])('is not told to those who named it, but to the log: %s', async (address) => {
+  it.each([
+    '10.1.2.3',
+    '192.168.7.9',
+    '169.254.169.254',
+    '::ffff:10.1.2.3',
+    '64:ff9b::a01:203',
+    '2002:a01:203::1',
+    'fd00::12:34',
+    '127.0.0.9',
+  ])('is not told to those who named it, but to the log: %s', async (address) => {
     const told: unknown[] = [];
     const client = add(
-      await localClient({ allowedNetworks: [], resolver: async () => ['1.1.1.1', address], log: { info: (about: unknown) => void told.push(about) } as never }),
+      await localClient({
+        allowedNetworks: [],
+        resolver: async () => ['1.1.1.1', address],
+        log: { info: (about: unknown) => void told.push(about) } as never,
+      }),
     );
-    for (const call of [client.checkTarget('https://inner.example/', 'ws_test'), client.request(delivery('https://inner.example/'))]) {
+    for (const call of [
+      client.checkTarget('https://inner.example/', 'ws_test'),
+      client.request(delivery('https://inner.example/')),
+    ]) {
       const failure = await failureOf(call);
       expect(failure.kind).toBe('blocked_address');
-      expect(failure.message).toMatch(/^inner\.example may not be called: its name leads to a[^0-9]*\.$/);
+      expect(failure.message).toMatch(
+        /^inner\.example may not be called: its name leads to a[^0-9]*\.$/,
+      );
       expect(`${failure.message} ${failure.advice}`).not.toMatch(/\d/);
     }
-    expect(told).toEqual(Array(2).fill({ host: 'inner.example', address, reason: expect.any(String) }));
+    expect(told).toEqual(
+      Array(2).fill({ host: 'inner.example', address, reason: expect.any(String) }),
+    );
   });
 
   it('is not told where http:// is not for it either', async () => {
-    const client = add(await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }));
+    const client = add(
+      await localClient({ insecureTargets: true, resolver: async () => ['1.1.1.1'] }),
+    );
     expect((await failureOf(client.checkTarget('http://outer.example/', 'ws_test'))).message).toBe(
       'outer.example must be called over https://; http:// is for addresses in ALLOWED_NETWORKS only.',
     );
@@ -237,16 +286,18 @@ describe('where a refused name leads', () => {
 
   it('is said of an address that was written out, with what it carries', async () => {
     const client = add(await localClient({ allowedNetworks: [] }));
-    expect((await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/', 'ws_test'))).message).toBe(
-      '64:ff9b::a01:203 may not be called: it is NAT64 for 10.1.2.3, a private address.',
-    );
+    expect(
+      (await failureOf(client.checkTarget('https://[64:ff9b::a01:203]/', 'ws_test'))).message,
+    ).toBe('64:ff9b::a01:203 may not be called: it is NAT64 for 10.1.2.3, a private address.');
   });
 });
 
 describe('IP literals that ALLOWED_NETWORKS opens', () => {
   it('are called, IPv4', async () => {
     const client = add(await localClient());
-    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(200);
+    expect((await client.request(delivery(`https://127.0.0.1:${receiver.port}/`))).status).toBe(
+      200,
+    );
     expect(receiver.requests[0]?.headers.host).toBe(`127.0.0.1:${receiver.port}`);
   });
 

@@ -36,7 +36,11 @@ const certificates: [string, string, () => Promise<KeyPair>][] = [
     'The certificate of % is for another name.',
     async () => (await sharedTestCa()).issue({ dnsNames: ['other.example'], ips: [] }),
   ],
-  ['self-signed', 'The certificate of % is self-signed; NODE_EXTRA_CA_CERTS can make it trusted.', selfSigned],
+  [
+    'self-signed',
+    'The certificate of % is self-signed; NODE_EXTRA_CA_CERTS can make it trusted.',
+    selfSigned,
+  ],
   [
     'of an unknown authority',
     'The certificate of % comes from an unknown authority, or % does not send its intermediate certificate.',
@@ -46,7 +50,9 @@ const certificates: [string, string, () => Promise<KeyPair>][] = [
 
 describe('a receiver whose certificate is', () => {
   it.each(certificates)('%s is refused in words', async (_what, words, makeCertificate) => {
-    const receiver = add(await startTlsReceiver(undefined, { certificate: await makeCertificate() }));
+    const receiver = add(
+      await startTlsReceiver(undefined, { certificate: await makeCertificate() }),
+    );
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(receiver.url)));
     expect(failure.kind).toBe('tls');
@@ -66,15 +72,21 @@ it('a receiver that speaks HTTP/2 only is refused in words', async () => {
   const failure = await failureOf(client.request(delivery(`https://localhost:${port}/`)));
   server.close();
   expect(failure.kind).toBe('tls');
-  expect(failure.message).toBe(`localhost:${port} does not speak HTTP/1.1 (it may offer HTTP/2 only).`);
+  expect(failure.message).toBe(
+    `localhost:${port} does not speak HTTP/1.1 (it may offer HTTP/2 only).`,
+  );
 });
 
 it('a receiver that speaks plain http is refused in words', async () => {
-  const server = add(await startTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+  const server = add(
+    await startTcpServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  );
   const client = add(await localClient());
   const failure = await failureOf(client.request(delivery(server.url)));
   expect(failure.kind).toBe('tls');
-  expect(failure.message).toBe(`localhost:${server.port} does not speak TLS on this port (it may be plain http).`);
+  expect(failure.message).toBe(
+    `localhost:${server.port} does not speak TLS on this port (it may be plain http).`,
+  );
 });
 
 it('a receiver that hangs up during the handshake is refused in words', async () => {
@@ -82,5 +94,7 @@ it('a receiver that hangs up during the handshake is refused in words', async ()
   const client = add(await localClient());
   const failure = await failureOf(client.request(delivery(server.url)));
   expect(failure.kind).toBe('tls');
-  expect(failure.message).toBe(`localhost:${server.port} closed the connection during the TLS handshake.`);
+  expect(failure.message).toBe(
+    `localhost:${server.port} closed the connection during the TLS handshake.`,
+  );
 });

@@ -1,9 +1,18 @@
-// Receivers that answer before they have read, read nothing, or close a connection that was to be kept.
+// Receivers that answer before they have read, read nothing, or close a connection that was to be
+// kept.
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { sharedTestCa } from '../../helpers/tls.ts';
 import { listenTracked } from '../../helpers/trackedServer.ts';
-import { closing, delivery, failureOf, localClient, startRawTlsServer, toolCall, until } from './support.ts';
+import {
+  closing,
+  delivery,
+  failureOf,
+  localClient,
+  startRawTlsServer,
+  toolCall,
+  until,
+} from './support.ts';
 
 const { add, closeAll } = closing();
 afterEach(closeAll);
@@ -26,27 +35,43 @@ describe('a receiver that', () => {
     const { url } = await startUnreading(() => {});
     const client = add(await localClient());
     const failure = await failureOf(client.request(delivery(url, { body: LARGE, timeoutMs: 500 })));
-    expect([failure.kind, failure.message]).toEqual(['timeout', `${new URL(url).host} did not answer within 500 ms.`]);
-    expect((await failureOf(client.request(toolCall(url, { body: LARGE, timeoutMs: 500 })))).kind).toBe('timeout');
+    expect([failure.kind, failure.message]).toEqual([
+      'timeout',
+      `${new URL(url).host} did not answer within 500 ms.`,
+    ]);
+    expect(
+      (await failureOf(client.request(toolCall(url, { body: LARGE, timeoutMs: 500 })))).kind,
+    ).toBe('timeout');
   });
 
-  it.each([413, 200])('answers %i after the first bytes of a large body and reads no more is understood', async (status) => {
-    const { url } = await startUnreading((socket) => {
-      socket.once('data', () => {
-        socket.pause();
-        socket.write(`HTTP/1.1 ${status} Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly`);
+  it.each([413, 200])(
+    'answers %i after the first bytes of a large body and reads no more is understood',
+    async (status) => {
+      const { url } = await startUnreading((socket) => {
+        socket.once('data', () => {
+          socket.pause();
+          socket.write(
+            `HTTP/1.1 ${status} Early\r\nContent-Length: 5\r\nConnection: close\r\n\r\nearly`,
+          );
+        });
       });
-    });
-    const client = add(await localClient());
-    const response = await client.request(delivery(url, { body: LARGE, timeoutMs: 5_000 }));
-    expect([response.status, response.body.toString()]).toEqual([status, 'early']);
-  });
+      const client = add(await localClient());
+      const response = await client.request(delivery(url, { body: LARGE, timeoutMs: 5_000 }));
+      expect([response.status, response.body.toString()]).toEqual([status, 'early']);
+    },
+  );
 
   it('answers before anything was sent is no answer to the request', async () => {
-    const { url, tracked } = await startUnreading((socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'.repeat(3)));
+    const { url, tracked } = await startUnreading((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'.repeat(3)),
+    );
     const client = add(await localClient());
-    const outcome = await client.request(delivery(url)).then(({ status }) => status, (error: { kind: string }) => error.kind);
-    expect([200, 'network']).toContain(outcome); // which one depends on what came first; neither may hang
+    const outcome = await client.request(delivery(url)).then(
+      ({ status }) => status,
+      (error: { kind: string }) => error.kind,
+    );
+    // which one depends on what came first; neither may hang
+    expect([200, 'network']).toContain(outcome);
     tracked.close();
     await until(() => tracked.openSockets === 0);
   });
@@ -61,7 +86,12 @@ describe('a receiver that', () => {
     const client = add(await localClient({ connectionsPerOrigin: 1 }));
     const outcomes: unknown[] = [];
     for (let sent = 0; sent < 10; sent += 1) {
-      outcomes.push(await client.request(delivery(server.url)).then(({ status }) => status, (error: { message: string }) => error.message));
+      outcomes.push(
+        await client.request(delivery(server.url)).then(
+          ({ status }) => status,
+          (error: { message: string }) => error.message,
+        ),
+      );
     }
     const broken = `localhost:${server.port} closed the connection before it had answered.`;
     expect(outcomes).toEqual(Array.from({ length: 5 }, () => [200, broken]).flat());

@@ -11,38 +11,73 @@ describe('payment accounts', () => {
   });
   afterEach(() => service?.stop());
 
-  const put = (provider: string, settings: Record<string, unknown>) => service.api.call('PUT', `/api/payment-accounts/${provider}`, { settings });
+  const put = (provider: string, settings: Record<string, unknown>) =>
+    service.api.call('PUT', `/api/payment-accounts/${provider}`, { settings });
   const accounts = async () => (await service.api.get('/api/payment-accounts')).body.data;
 
   it('makes no link before one is set up, and says so', async () => {
     const conversationId = await newConversation(service);
-    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK);
-    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'payment_provider_missing' } } });
-    expect(answer.body.error.message).toMatch(/^No payment provider is set up in this workspace\. /);
+    const answer = await service.api.post(
+      `/api/conversations/${conversationId}/payment-links`,
+      LINK,
+    );
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: { code: 'payment_provider_missing' } },
+    });
+    expect(answer.body.error.message).toMatch(
+      /^No payment provider is set up in this workspace\. /,
+    );
     await setUpManual(service);
-    expect((await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status).toBe(201);
+    expect(
+      (await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status,
+    ).toBe(201);
   });
 
   it('sets manual up and changes it: the account stays the same one', async () => {
     const first = (await setUpManual(service)).body;
-    expect(first).toEqual({ provider: 'manual', settings: { instructions: INSTRUCTIONS }, secrets_set: [], webhook_url: null, last_test: null, created_at: expect.any(String), updated_at: expect.any(String) });
+    expect(first).toEqual({
+      provider: 'manual',
+      settings: { instructions: INSTRUCTIONS },
+      secrets_set: [],
+      webhook_url: null,
+      last_test: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    });
     const second = (await put('manual', { instructions: 'Cash only.' })).body;
-    expect(second).toMatchObject({ settings: { instructions: 'Cash only.' }, created_at: first.created_at });
+    expect(second).toMatchObject({
+      settings: { instructions: 'Cash only.' },
+      created_at: first.created_at,
+    });
     expect(await accounts()).toEqual([second]);
   });
 
   it('makes one account of many that are set up at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => put('manual', { instructions: `Way ${n}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => put('manual', { instructions: `Way ${n}` })),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(await accounts()).toHaveLength(1);
   });
 
   it('keeps secrets sealed: never shown, not in the clear in what is stored, and what is left out stays', async () => {
-    const first = await put('stripe', { secret_key: SECRET_KEY, webhook_secret: 'whsec_NeverShownEither0002' });
-    expect(first).toMatchObject({ status: 200, body: { provider: 'stripe', settings: {}, secrets_set: ['secret_key', 'webhook_secret'] } });
-    expect(first.body.webhook_url).toMatch(/^http:\/\/localhost:\d+\/api\/payments\/stripe\/webhook\/pac_[0-9A-Z]{26}$/);
+    const first = await put('stripe', {
+      secret_key: SECRET_KEY,
+      webhook_secret: 'whsec_NeverShownEither0002',
+    });
+    expect(first).toMatchObject({
+      status: 200,
+      body: { provider: 'stripe', settings: {}, secrets_set: ['secret_key', 'webhook_secret'] },
+    });
+    expect(first.body.webhook_url).toMatch(
+      /^http:\/\/localhost:\d+\/api\/payments\/stripe\/webhook\/pac_[0-9A-Z]{26}$/,
+    );
     const second = await put('stripe', { webhook_secret: '' });
-    expect(second.body).toMatchObject({ secrets_set: ['secret_key'], webhook_url: first.body.webhook_url });
+    expect(second.body).toMatchObject({
+      secrets_set: ['secret_key'],
+      webhook_url: first.body.webhook_url,
+    });
     expect(JSON.stringify([first.body, second.body, await accounts()])).not.toContain('NeverShown');
     const stored = await service.stored();
     expect(stored).toContain(/pac_[0-9A-Z]{26}/.exec(first.body.webhook_url)![0]);
@@ -60,7 +95,10 @@ describe('payment accounts', () => {
     ['manual', { instructions: 5 }, 'settings.instructions'],
   ])('refuses for %s: %j', async (provider, settings, param) => {
     const answer = await put(provider, settings);
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param } },
+    });
     expect(answer.body.error.message).not.toContain('NeverShown');
     expect(await accounts()).toEqual([]);
   });
@@ -68,13 +106,19 @@ describe('payment accounts', () => {
   it('lists the preferred one first, whichever was set up first', async () => {
     await setUpManual(service);
     await put('stripe', { secret_key: SECRET_KEY });
-    expect((await accounts()).map(({ provider }: { provider: string }) => provider)).toEqual(['stripe', 'manual']);
+    expect((await accounts()).map(({ provider }: { provider: string }) => provider)).toEqual([
+      'stripe',
+      'manual',
+    ]);
   });
 
   it('tests manual: there is nothing to reach; the result is shown, until the account is changed', async () => {
     await setUpManual(service);
     const test = await service.api.post('/api/payment-accounts/manual/test');
-    expect(test).toMatchObject({ status: 200, body: { ok: true, message: expect.stringMatching(/nothing to reach/) } });
+    expect(test).toMatchObject({
+      status: 200,
+      body: { ok: true, message: expect.stringMatching(/nothing to reach/) },
+    });
     expect(await accounts()).toMatchObject([{ last_test: test.body }]);
     await put('manual', { instructions: 'Cash only.' });
     expect(await accounts()).toMatchObject([{ last_test: null }]);
@@ -84,11 +128,18 @@ describe('payment accounts', () => {
     await setUpManual(service);
     const conversationId = await newConversation(service);
     const link = await makeLink(service, conversationId);
-    expect(await service.api.delete('/api/payment-accounts/manual')).toMatchObject({ status: 200, body: { id: 'manual', deleted: true } });
+    expect(await service.api.delete('/api/payment-accounts/manual')).toMatchObject({
+      status: 200,
+      body: { id: 'manual', deleted: true },
+    });
     expect(await accounts()).toEqual([]);
     expect(await readLink(service, link.id)).toEqual(link);
-    expect((await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status).toBe(409);
-    expect((await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {})).body.status).toBe('paid');
+    expect(
+      (await service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status,
+    ).toBe(409);
+    expect(
+      (await service.api.post(`/api/payment-links/${link.id}/mark-paid`, {})).body.status,
+    ).toBe('paid');
   });
 
   it('answers 404 for what is not set up, and for what there is not', async () => {
@@ -96,12 +147,23 @@ describe('payment accounts', () => {
       expect((await service.api.delete(`/api/payment-accounts/${provider}`)).status).toBe(404);
       expect((await service.api.post(`/api/payment-accounts/${provider}/test`)).status).toBe(404);
     }
-    expect(await put('paypal', { instructions: 'x' })).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    expect(await put('paypal', { instructions: 'x' })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
   });
 
   it('takes no Idempotency-Key where secrets are written', async () => {
-    const answer = await service.api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions: 'x' } }, { 'idempotency-key': 'k' });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'idempotency_key_not_allowed' } } });
+    const answer = await service.api.call(
+      'PUT',
+      '/api/payment-accounts/manual',
+      { settings: { instructions: 'x' } },
+      { 'idempotency-key': 'k' },
+    );
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'idempotency_key_not_allowed' } },
+    });
     expect(await accounts()).toEqual([]);
   });
 });

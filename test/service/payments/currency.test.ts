@@ -1,16 +1,47 @@
 import { describe, expect, it } from '@jest/globals';
-import { AMOUNT_MAX, amountHint, CURRENCIES, decimalsOf, formatAmount, isCurrency, minorToText, parseAmount } from '../../../service/src/domain/currency.ts';
+import {
+  AMOUNT_MAX,
+  amountHint,
+  CURRENCIES,
+  decimalsOf,
+  formatAmount,
+  isCurrency,
+  minorToText,
+  parseAmount,
+} from '../../../service/src/domain/currency.ts';
 
 describe('currencies', () => {
   it.each([
-    ['usd', 2], ['eur', 2], ['jpy', 0], ['krw', 0], ['clp', 0], ['isk', 0], ['ugx', 0], ['vnd', 0], ['xof', 0], ['xpf', 0],
-    ['huf', 2], ['idr', 2], ['kwd', 3], ['bhd', 3], ['tnd', 3], ['iqd', 3], ['clf', 4], ['xcg', 2], ['xcd', 2],
-  ])('%s has %i decimals, as ISO 4217 says', (currency, decimals) => expect(decimalsOf(currency)).toBe(decimals));
+    ['usd', 2],
+    ['eur', 2],
+    ['jpy', 0],
+    ['krw', 0],
+    ['clp', 0],
+    ['isk', 0],
+    ['ugx', 0],
+    ['vnd', 0],
+    ['xof', 0],
+    ['xpf', 0],
+    ['huf', 2],
+    ['idr', 2],
+    ['kwd', 3],
+    ['bhd', 3],
+    ['tnd', 3],
+    ['iqd', 3],
+    ['clf', 4],
+    ['xcg', 2],
+    ['xcd', 2],
+  ])('%s has %i decimals, as ISO 4217 says', (currency, decimals) =>
+    expect(decimalsOf(currency)).toBe(decimals),
+  );
 
-  it.each(['xxx', 'xts', 'xau', 'xdr', 'abc', 'USD', '', 'us', 'usdt', 'constructor', '$'])('%j is no money', (code) => {
-    expect(isCurrency(code)).toBe(false);
-    expect(() => decimalsOf(code)).toThrow('is no currency');
-  });
+  it.each(['xxx', 'xts', 'xau', 'xdr', 'abc', 'USD', '', 'us', 'usdt', 'constructor', '$'])(
+    '%j is no money',
+    (code) => {
+      expect(isCurrency(code)).toBe(false);
+      expect(() => decimalsOf(code)).toThrow('is no currency');
+    },
+  );
 
   it('lists them all, sorted, each once', () => {
     expect(CURRENCIES.length).toBeGreaterThan(150);
@@ -30,38 +61,104 @@ describe('formatAmount', () => {
     [AMOUNT_MAX, 'usd', 'US$9,999,999,999.99'],
     [AMOUNT_MAX, 'jpy', 'JP¥999,999,999,999'],
     [AMOUNT_MAX, 'kwd', 'KWD 999,999,999.999'],
-  ])('%i of %s is %s', (amount, currency, text) => expect(formatAmount(amount, currency).replace('\u00a0', ' ')).toBe(text));
+  ])('%i of %s is %s', (amount, currency, text) =>
+    expect(formatAmount(amount, currency).replace('\u00a0', ' ')).toBe(text),
+  );
 
   it('writes every currency with all of its digits', () => {
-    for (const currency of CURRENCIES) expect(formatAmount(123_456_789_012, currency).replace(/\D/g, '')).toBe('123456789012');
+    for (const currency of CURRENCIES)
+      expect(formatAmount(123_456_789_012, currency).replace(/\D/g, '')).toBe('123456789012');
   });
 });
 
 describe('parseAmount', () => {
   it.each([
-    ['49', 'usd', 4900], ['49.9', 'usd', 4990], ['49,90', 'usd', 4990], [' 49.00 ', 'usd', 4900], ['0.01', 'usd', 1], ['0,5', 'usd', 50], ['007', 'usd', 700],
-    ['4900', 'jpy', 4900], ['4.9', 'kwd', 4900], ['4.900', 'kwd', 4900], ['4,9', 'kwd', 4900], ['0.0001', 'clf', 1], ['1,2345', 'clf', 12_345],
-    ['9999999999.99', 'usd', AMOUNT_MAX], ['999999999999', 'jpy', AMOUNT_MAX], ['999999999.999', 'kwd', AMOUNT_MAX],
-    ['1.1', 'usd', 110], ['8.2', 'usd', 820], ['19.99', 'usd', 1999], ['4.35', 'usd', 435], ['1.005', 'kwd', 1005],
-  ])('%j in %s is %i', (text, currency, amount) => expect(parseAmount(text, currency)).toBe(amount));
+    ['49', 'usd', 4900],
+    ['49.9', 'usd', 4990],
+    ['49,90', 'usd', 4990],
+    [' 49.00 ', 'usd', 4900],
+    ['0.01', 'usd', 1],
+    ['0,5', 'usd', 50],
+    ['007', 'usd', 700],
+    ['4900', 'jpy', 4900],
+    ['4.9', 'kwd', 4900],
+    ['4.900', 'kwd', 4900],
+    ['4,9', 'kwd', 4900],
+    ['0.0001', 'clf', 1],
+    ['1,2345', 'clf', 12_345],
+    ['9999999999.99', 'usd', AMOUNT_MAX],
+    ['999999999999', 'jpy', AMOUNT_MAX],
+    ['999999999.999', 'kwd', AMOUNT_MAX],
+    ['1.1', 'usd', 110],
+    ['8.2', 'usd', 820],
+    ['19.99', 'usd', 1999],
+    ['4.35', 'usd', 435],
+    ['1.005', 'kwd', 1005],
+  ])('%j in %s is %i', (text, currency, amount) =>
+    expect(parseAmount(text, currency)).toBe(amount),
+  );
 
   it.each([
-    ['1.234,50', 'eur'], ['1,234.50', 'usd'], ['1,234', 'usd'], ['1.234', 'eur'], ['1 234', 'eur'], ['1\u00a0234', 'eur'], ["1'234", 'chf'],
-    ['4,900', 'kwd'], ['4,900', 'jpy'], ['4.900', 'jpy'], ['49.5', 'jpy'], ['1,234', 'clf'],
-    ['49.999', 'usd'], ['49.', 'usd'], ['.5', 'usd'], ['', 'usd'], [' ', 'usd'], ['0', 'usd'], ['0.00', 'usd'], ['000', 'jpy'],
-    ['-1', 'usd'], ['+1', 'usd'], ['1e3', 'usd'], ['0x10', 'usd'], ['$49', 'usd'], ['49 usd', 'usd'], ['NaN', 'usd'], ['Infinity', 'usd'], ['４９', 'usd'], ['٤٩', 'usd'], ['49\n', 'usdx'],
-    ['10000000000', 'usd'], ['1000000000', 'kwd'], ['1000000000000', 'jpy'], ['9'.repeat(400), 'usd'], ['49', 'abc'], ['49', 'USD'],
-  ])('%j in %s is none: refused rather than guessed', (text, currency) => expect(parseAmount(text, currency)).toBeNull());
+    ['1.234,50', 'eur'],
+    ['1,234.50', 'usd'],
+    ['1,234', 'usd'],
+    ['1.234', 'eur'],
+    ['1 234', 'eur'],
+    ['1\u00a0234', 'eur'],
+    ["1'234", 'chf'],
+    ['4,900', 'kwd'],
+    ['4,900', 'jpy'],
+    ['4.900', 'jpy'],
+    ['49.5', 'jpy'],
+    ['1,234', 'clf'],
+    ['49.999', 'usd'],
+    ['49.', 'usd'],
+    ['.5', 'usd'],
+    ['', 'usd'],
+    [' ', 'usd'],
+    ['0', 'usd'],
+    ['0.00', 'usd'],
+    ['000', 'jpy'],
+    ['-1', 'usd'],
+    ['+1', 'usd'],
+    ['1e3', 'usd'],
+    ['0x10', 'usd'],
+    ['$49', 'usd'],
+    ['49 usd', 'usd'],
+    ['NaN', 'usd'],
+    ['Infinity', 'usd'],
+    ['４９', 'usd'],
+    ['٤٩', 'usd'],
+    ['49\n', 'usdx'],
+    ['10000000000', 'usd'],
+    ['1000000000', 'kwd'],
+    ['1000000000000', 'jpy'],
+    ['9'.repeat(400), 'usd'],
+    ['49', 'abc'],
+    ['49', 'USD'],
+  ])('%j in %s is none: refused rather than guessed', (text, currency) =>
+    expect(parseAmount(text, currency)).toBeNull(),
+  );
 
   it('takes what formatAmount and minorToText write, for every currency', () => {
     for (const currency of CURRENCIES) {
-      for (const amount of [1, 9, 10, 99, 100, 101, 4900, 99_999, 1_000_001, AMOUNT_MAX]) expect(parseAmount(minorToText(amount, decimalsOf(currency)), currency)).toBe(amount);
+      for (const amount of [1, 9, 10, 99, 100, 101, 4900, 99_999, 1_000_001, AMOUNT_MAX])
+        expect(parseAmount(minorToText(amount, decimalsOf(currency)), currency)).toBe(amount);
     }
   });
 
   it.each([
-    ['usd', 'must be an amount of USD such as 49.00, with at most 2 decimals and no separators between thousands, more than 0 and at most 9999999999.99'],
-    ['jpy', 'must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999'],
-    ['kwd', 'must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999'],
+    [
+      'usd',
+      'must be an amount of USD such as 49.00, with at most 2 decimals and no separators between thousands, more than 0 and at most 9999999999.99',
+    ],
+    [
+      'jpy',
+      'must be an amount of JPY such as 49, without decimals and separators, more than 0 and at most 999999999999',
+    ],
+    [
+      'kwd',
+      'must be an amount of KWD such as 49.000, with at most 3 decimals and no separators between thousands, more than 0 and at most 999999999.999',
+    ],
   ])('says of %s what it takes', (currency, hint) => expect(amountHint(currency)).toBe(hint));
 });

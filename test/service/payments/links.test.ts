@@ -14,11 +14,18 @@ describe('payment links over the API', () => {
   });
   afterAll(() => service?.stop());
 
-  const create = (body: unknown, headers: Record<string, string> = {}) => service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
-  const linksOf = async (id: string) => (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
+  const create = (body: unknown, headers: Record<string, string> = {}) =>
+    service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
+  const linksOf = async (id: string) =>
+    (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
 
   it.each([
-    ['zero', { amount: 0 }, 'amount', /whole number of minor units from 1 to 999999999999 \(4900 is 49\.00 USD/],
+    [
+      'zero',
+      { amount: 0 },
+      'amount',
+      /whole number of minor units from 1 to 999999999999 \(4900 is 49\.00 USD/,
+    ],
     ['a negative amount', { amount: -1 }, 'amount', /from 1 to/],
     ['a fraction', { amount: 49.5 }, 'amount', /whole number/],
     ['more than there is', { amount: 1_000_000_000_000 }, 'amount', /to 999999999999/],
@@ -30,15 +37,28 @@ describe('payment links over the API', () => {
     ['a name for a currency', { currency: 'us dollars' }, 'currency', /three letters/],
     ['no currency', { currency: undefined }, 'currency', /is missing/],
     ['an empty description', { description: ' ' }, 'description', /must not be empty/],
-    ['a description that is too long', { description: 'x'.repeat(201) }, 'description', /at most 200 characters/],
+    [
+      'a description that is too long',
+      { description: 'x'.repeat(201) },
+      'description',
+      /at most 200 characters/,
+    ],
     ['a provider that is none', { provider: 'paypal' }, 'provider', /one of manual, stripe/],
     ['a life of 59 seconds', { expires_in: 59 }, 'expires_in', /at least 60/],
-    ['a life of more than a year', { expires_in: 31_536_001 }, 'expires_in', /from 60 to 31536000 seconds with manual/],
+    [
+      'a life of more than a year',
+      { expires_in: 31_536_001 },
+      'expires_in',
+      /from 60 to 31536000 seconds with manual/,
+    ],
     ['a life in fractions', { expires_in: 60.5 }, 'expires_in', /whole number/],
     ['a field that there is not', { status: 'paid' }, undefined, /status/],
   ])('refuses %s, and makes nothing', async (_what, wanted, param, message) => {
     const answer = await create({ ...LINK, ...wanted });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', ...(param === undefined ? {} : { param }) } } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', ...(param === undefined ? {} : { param }) } },
+    });
     expect(answer.body.error.message).toMatch(message);
     expect(await linksOf(conversationId)).toEqual([]);
     expect(await stageOf(service, conversationId)).toBe('new');
@@ -51,18 +71,34 @@ describe('payment links over the API', () => {
     [{ amount: 4900, currency: 'kwd' }, 'KWD\u00a04.900'],
     [{ description: 'é'.repeat(200), expires_in: 60 }, 'US$49.00'],
     [{ expires_in: 31_536_000 }, 'US$49.00'],
-  ])('takes %j', async (wanted, display) => expect((await create({ ...LINK, ...wanted })).body).toMatchObject({ status: 'open', amount_display: display }));
+  ])('takes %j', async (wanted, display) =>
+    expect((await create({ ...LINK, ...wanted })).body).toMatchObject({
+      status: 'open',
+      amount_display: display,
+    }),
+  );
 
   it('makes none in a closed conversation', async () => {
-    await service.api.post(`/api/conversations/${conversationId}/close`, { summary: 's', verdict: 'unknown' });
-    expect(await create(LINK)).toMatchObject({ status: 409, body: { error: { code: 'conversation_closed' } } });
+    await service.api.post(`/api/conversations/${conversationId}/close`, {
+      summary: 's',
+      verdict: 'unknown',
+    });
+    expect(await create(LINK)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'conversation_closed' } },
+    });
     expect(await linksOf(conversationId)).toEqual([]);
   });
 
   it('makes none with a provider that is not set up, and says which and where', async () => {
     const answer = await create({ ...LINK, provider: 'stripe' });
-    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'payment_provider_missing' } } });
-    expect(answer.body.error.message).toBe('The payment provider stripe is not set up in this workspace. Set the provider up under Payments, or name one that is.');
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: { code: 'payment_provider_missing' } },
+    });
+    expect(answer.body.error.message).toBe(
+      'The payment provider stripe is not set up in this workspace. Set the provider up under Payments, or name one that is.',
+    );
     expect(await stageOf(service, conversationId)).toBe('new');
   });
 
@@ -73,7 +109,10 @@ describe('payment links over the API', () => {
     expect(answers[0]!.status).toBe(201);
     expect((await create(LINK, key)).body).toEqual(answers[0]!.body);
     expect(await linksOf(conversationId)).toHaveLength(1);
-    expect(await create({ ...LINK, amount: 1 }, key)).toMatchObject({ status: 409, body: { error: { code: 'idempotency_key_reused' } } });
+    expect(await create({ ...LINK, amount: 1 }, key)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_key_reused' } },
+    });
   });
 
   it('lists the newest first, page by page, by conversation and status', async () => {
@@ -83,27 +122,54 @@ describe('payment links over the API', () => {
     await service.api.post(`/api/payment-links/${made[1].id}/cancel`);
 
     const seen = [];
-    for (let path: string | null = `/api/payment-links?conversation_id=${conversationId}&limit=2`; path !== null; ) {
+    for (
+      let path: string | null = `/api/payment-links?conversation_id=${conversationId}&limit=2`;
+      path !== null;
+
+    ) {
       const { body } = await service.api.get(path);
       expect(body.data.length).toBeLessThanOrEqual(2);
       seen.push(...body.data.map(({ amount }: { amount: number }) => amount));
-      path = body.next_cursor === null ? null : `/api/payment-links?conversation_id=${conversationId}&limit=2&cursor=${body.next_cursor}`;
+      path =
+        body.next_cursor === null
+          ? null
+          : `/api/payment-links?conversation_id=${conversationId}&limit=2&cursor=${body.next_cursor}`;
     }
     expect(seen).toEqual([5, 4, 3, 2, 1]);
-    const cancelled = await service.api.get(`/api/payment-links?conversation_id=${conversationId}&status=cancelled`);
+    const cancelled = await service.api.get(
+      `/api/payment-links?conversation_id=${conversationId}&status=cancelled`,
+    );
     expect(cancelled.body.data.map(({ id }: { id: string }) => id)).toEqual([made[1].id]);
-    expect((await service.api.get('/api/payment-links?conversation_id=conv_none')).body).toEqual({ data: [], next_cursor: null });
-    expect(await service.api.get('/api/payment-links?status=lost')).toMatchObject({ status: 400, body: { error: { param: 'status' } } });
-    expect(await service.api.get('/api/payment-links?cursor=x')).toMatchObject({ status: 400, body: { error: { param: 'cursor' } } });
+    expect((await service.api.get('/api/payment-links?conversation_id=conv_none')).body).toEqual({
+      data: [],
+      next_cursor: null,
+    });
+    expect(await service.api.get('/api/payment-links?status=lost')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'status' } },
+    });
+    expect(await service.api.get('/api/payment-links?cursor=x')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'cursor' } },
+    });
   });
 
   it('knows no link that there is not', async () => {
-    for (const path of ['/api/payment-links/pay_none', '/api/payment-links/%00', `/api/payment-links/${'x'.repeat(500)}`]) {
-      expect(await service.api.get(path)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    for (const path of [
+      '/api/payment-links/pay_none',
+      '/api/payment-links/%00',
+      `/api/payment-links/${'x'.repeat(500)}`,
+    ]) {
+      expect(await service.api.get(path)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found' } },
+      });
     }
     expect((await service.api.post('/api/payment-links/pay_none/cancel')).status).toBe(404);
     expect((await service.api.post('/api/payment-links/pay_none/mark-paid', {})).status).toBe(404);
-    expect((await service.api.post('/api/conversations/conv_none/payment-links', LINK)).status).toBe(404);
+    expect(
+      (await service.api.post('/api/conversations/conv_none/payment-links', LINK)).status,
+    ).toBe(404);
   });
 
   it('shows and changes nothing of another workspace', async () => {
@@ -111,10 +177,14 @@ describe('payment links over the API', () => {
     const other = await service.addWorkspace('Other');
     expect((await other.get(`/api/payment-links/${link.id}`)).status).toBe(404);
     expect((await other.get('/api/payment-links')).body.data).toEqual([]);
-    expect((await other.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data).toEqual([]);
+    expect(
+      (await other.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data,
+    ).toEqual([]);
     expect((await other.post(`/api/payment-links/${link.id}/cancel`)).status).toBe(404);
     expect((await other.post(`/api/payment-links/${link.id}/mark-paid`, {})).status).toBe(404);
-    expect((await other.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status).toBe(404);
+    expect(
+      (await other.post(`/api/conversations/${conversationId}/payment-links`, LINK)).status,
+    ).toBe(404);
     expect((await other.get('/api/payment-accounts')).body.data).toEqual([]);
     expect(await readLink(service, link.id)).toMatchObject({ status: 'open' });
   });

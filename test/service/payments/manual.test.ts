@@ -3,7 +3,16 @@ import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { allDelivered, linkIn, makeLink, newConversation, readLink, setUpManual, stageOf, subscribeToPayments } from './support.ts';
+import {
+  allDelivered,
+  linkIn,
+  makeLink,
+  newConversation,
+  readLink,
+  setUpManual,
+  stageOf,
+  subscribeToPayments,
+} from './support.ts';
 
 describe('manual payment links', () => {
   let service: TestService;
@@ -12,7 +21,10 @@ describe('manual payment links', () => {
   let skewMs = 0;
   beforeAll(async () => {
     receiver = await startEventReceiver();
-    service = await startTestService({ ca: receiver.ca, clock: { now: () => new Date(Date.now() + skewMs) } });
+    service = await startTestService({
+      ca: receiver.ca,
+      clock: { now: () => new Date(Date.now() + skewMs) },
+    });
     await setUpManual(service);
     await subscribeToPayments(receiver, service);
   });
@@ -24,9 +36,12 @@ describe('manual payment links', () => {
     await receiver?.close();
   });
 
-  const markPaid = (id: string, body: unknown = {}) => service.api.post(`/api/payment-links/${id}/mark-paid`, body);
-  const eventsOf = (id: string) => receiver.payloads().filter(({ conversation }) => conversation.id === id);
-  const paidEventsOf = (id: string) => receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
+  const markPaid = (id: string, body: unknown = {}) =>
+    service.api.post(`/api/payment-links/${id}/mark-paid`, body);
+  const eventsOf = (id: string) =>
+    receiver.payloads().filter(({ conversation }) => conversation.id === id);
+  const paidEventsOf = (id: string) =>
+    receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
   /** Tests share a clock: whoever moves it moves it back. */
   const later = async (ms: number, run: () => Promise<void>) => {
     skewMs = ms;
@@ -34,7 +49,10 @@ describe('manual payment links', () => {
   };
 
   it('is open at once, with its own page, and moves the funnel through qualified to payment_pending', async () => {
-    const link = await makeLink(service, conversationId, { description: '  Demo, one hour ', currency: 'USD' });
+    const link = await makeLink(service, conversationId, {
+      description: '  Demo, one hour ',
+      currency: 'USD',
+    });
     expect(link).toEqual({
       id: expect.stringMatching(/^pay_[0-9A-Z]{26}$/),
       conversation_id: conversationId,
@@ -55,8 +73,14 @@ describe('manual payment links', () => {
     });
     expect(Date.parse(link.expires_at) - Date.parse(link.created_at)).toBe(30 * 24 * 3_600_000);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
-    const [qualified] = await waitFor('the event', () => eventsOf(conversationId).length > 0 && eventsOf(conversationId));
-    expect(qualified).toMatchObject({ event: 'conversation.qualified', funnel: { stage: 'payment_pending', previous_stage: 'new' } });
+    const [qualified] = await waitFor(
+      'the event',
+      () => eventsOf(conversationId).length > 0 && eventsOf(conversationId),
+    );
+    expect(qualified).toMatchObject({
+      event: 'conversation.qualified',
+      funnel: { stage: 'payment_pending', previous_stage: 'new' },
+    });
     await makeLink(service, conversationId);
     await allDelivered(service);
     expect(eventsOf(conversationId)).toHaveLength(1);
@@ -66,7 +90,15 @@ describe('manual payment links', () => {
   it('emits payment.paid with the whole payment when it is marked as paid, and moves the funnel to customer', async () => {
     const link = await makeLink(service, conversationId, { amount: 1234, currency: 'kwd' });
     const answer = await markPaid(link.id, { reference: 'Transfer 2026-1182' });
-    expect(answer).toMatchObject({ status: 200, body: { id: link.id, status: 'paid', provider_reference: 'Transfer 2026-1182', amount_display: 'KWD\u00a01.234' } });
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        id: link.id,
+        status: 'paid',
+        provider_reference: 'Transfer 2026-1182',
+        amount_display: 'KWD\u00a01.234',
+      },
+    });
     await allDelivered(service);
     const [qualified, paid, ...more] = eventsOf(conversationId);
     expect(more).toEqual([]);
@@ -76,15 +108,30 @@ describe('manual payment links', () => {
       event: 'payment.paid',
       occurred_at: answer.body.paid_at,
       workspace: 'test',
-      conversation: expect.objectContaining({ id: conversationId, funnel_stage: 'customer', contact_name: 'Eva' }),
-      payment: { id: link.id, status: 'paid', amount: 1234, currency: 'kwd', description: 'Demo, one hour', provider: 'manual', provider_reference: 'Transfer 2026-1182', paid_at: answer.body.paid_at },
+      conversation: expect.objectContaining({
+        id: conversationId,
+        funnel_stage: 'customer',
+        contact_name: 'Eva',
+      }),
+      payment: {
+        id: link.id,
+        status: 'paid',
+        amount: 1234,
+        currency: 'kwd',
+        description: 'Demo, one hour',
+        provider: 'manual',
+        provider_reference: 'Transfer 2026-1182',
+        paid_at: answer.body.paid_at,
+      },
     });
     expect(receiver.faults).toEqual([]);
   });
 
   it('is paid once: twenty at the same time are one payment.paid, and a later one changes nothing', async () => {
     const { id } = await makeLink(service, conversationId);
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => markPaid(id, { reference: `Transfer ${n}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => markPaid(id, { reference: `Transfer ${n}` })),
+    );
     const [first] = answers;
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: first!.body });
     expect((await markPaid(id, { reference: 'another' })).body).toEqual(first!.body);
@@ -93,7 +140,10 @@ describe('manual payment links', () => {
   });
 
   it('takes the same reference for two links: one transfer can pay both', async () => {
-    for (const link of [await makeLink(service, conversationId), await makeLink(service, conversationId)]) {
+    for (const link of [
+      await makeLink(service, conversationId),
+      await makeLink(service, conversationId),
+    ]) {
       expect((await markPaid(link.id, { reference: 'cash' })).status).toBe(200);
     }
   });
@@ -101,7 +151,10 @@ describe('manual payment links', () => {
   it('needs no reference, and refuses an empty one and one that is too long', async () => {
     const { id } = await makeLink(service, conversationId);
     for (const reference of ['', ' ', 'x'.repeat(201)]) {
-      expect(await markPaid(id, { reference })).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'reference' } } });
+      expect(await markPaid(id, { reference })).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param: 'reference' } },
+      });
     }
     expect((await markPaid(id)).body).toMatchObject({ status: 'paid', provider_reference: null });
   });
@@ -121,7 +174,10 @@ describe('manual payment links', () => {
 
   it('is either cancelled or paid when both are asked at once', async () => {
     const { id } = await makeLink(service, conversationId);
-    const [paid, cancelled] = await Promise.all([markPaid(id), service.api.post(`/api/payment-links/${id}/cancel`)]);
+    const [paid, cancelled] = await Promise.all([
+      markPaid(id),
+      service.api.post(`/api/payment-links/${id}/cancel`),
+    ]);
     expect([paid!.status, cancelled!.status].sort()).toEqual([200, 409]);
     await allDelivered(service);
     expect(paidEventsOf(id)).toHaveLength(paid!.status === 200 ? 1 : 0);
@@ -132,13 +188,16 @@ describe('manual payment links', () => {
     const { paid_at: paidAt } = (await markPaid(id)).body;
     const answer = await service.api.post(`/api/payment-links/${id}/cancel`);
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'payment_not_open' } } });
-    expect(answer.body.error.message).toContain(`was paid at ${paidAt}. It cannot be cancelled any more.`);
+    expect(answer.body.error.message).toContain(
+      `was paid at ${paidAt}. It cannot be cancelled any more.`,
+    );
   });
 
   it('expires at its time, not before, and can still be marked as paid', async () => {
     const { id } = await makeLink(service, conversationId, { expires_in: 60 });
     await later(58_000, async () => {
-      const other = await makeLink(service, conversationId); // the queue turns: what is due by now is done
+      // the queue turns: what is due by now is done
+      const other = await makeLink(service, conversationId);
       await service.api.post(`/api/payment-links/${other.id}/cancel`);
       expect((await readLink(service, id)).status).toBe('open');
     });
@@ -168,14 +227,21 @@ describe('manual payment links', () => {
 
   it('is paid after the conversation was closed: the funnel moves all the same', async () => {
     const { id } = await makeLink(service, conversationId);
-    await service.api.post(`/api/conversations/${conversationId}/close`, { summary: 'done', verdict: 'goal_reached' });
+    await service.api.post(`/api/conversations/${conversationId}/close`, {
+      summary: 'done',
+      verdict: 'goal_reached',
+    });
     expect((await markPaid(id)).body.status).toBe('paid');
     await allDelivered(service);
-    expect(paidEventsOf(id)).toMatchObject([{ conversation: { status: 'closed', funnel_stage: 'customer' } }]);
+    expect(paidEventsOf(id)).toMatchObject([
+      { conversation: { status: 'closed', funnel_stage: 'customer' } },
+    ]);
   });
 
   it('moves nobody out of lost: neither when it is made nor when it is paid', async () => {
-    const patch = await service.api.patch(`/api/conversations/${conversationId}`, { funnel_stage: 'lost' });
+    const patch = await service.api.patch(`/api/conversations/${conversationId}`, {
+      funnel_stage: 'lost',
+    });
     expect(patch.status).toBe(200);
     const { id } = await makeLink(service, conversationId);
     expect(await stageOf(service, conversationId)).toBe('lost');
@@ -192,8 +258,12 @@ describe('manual payment links', () => {
   });
 
   it('masks what is known of the customer, in events and answers', async () => {
-    const { conversation_id: own } = await (await chatCustomer(service.url, { email: 'eva.lind@example.com' })).write('hello');
-    const link = await makeLink(service, own, { description: 'For eva.lind@example.com, order 17' });
+    const { conversation_id: own } = await (
+      await chatCustomer(service.url, { email: 'eva.lind@example.com' })
+    ).write('hello');
+    const link = await makeLink(service, own, {
+      description: 'For eva.lind@example.com, order 17',
+    });
     const paid = await markPaid(link.id, { reference: 'from eva.lind@example.com' });
     await allDelivered(service);
     for (const shown of [link, paid.body, paidEventsOf(link.id)[0]]) {
@@ -205,8 +275,14 @@ describe('manual payment links', () => {
   it('is for an API key alone', async () => {
     const { id } = await makeLink(service, conversationId);
     const stranger = apiClient(service.url, null);
-    for (const path of ['/api/payment-links', `/api/payment-links/${id}`, '/api/payment-accounts']) expect((await stranger.get(path)).status).toBe(401);
-    for (const path of [`/api/payment-links/${id}/mark-paid`, `/api/payment-links/${id}/cancel`, `/api/conversations/${conversationId}/payment-links`]) expect((await stranger.post(path, {})).status).toBe(401);
+    for (const path of ['/api/payment-links', `/api/payment-links/${id}`, '/api/payment-accounts'])
+      expect((await stranger.get(path)).status).toBe(401);
+    for (const path of [
+      `/api/payment-links/${id}/mark-paid`,
+      `/api/payment-links/${id}/cancel`,
+      `/api/conversations/${conversationId}/payment-links`,
+    ])
+      expect((await stranger.post(path, {})).status).toBe(401);
     expect((await readLink(service, id)).status).toBe('open');
   });
 });

@@ -1,7 +1,11 @@
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { startTestService, type TestService, type TestServiceOptions } from '../../helpers/service.ts';
+import {
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+} from '../../helpers/service.ts';
 import { linkIn, makeLink, newConversation, pageOf, setUpManual } from './support.ts';
 
 describe('the page where customers pay', () => {
@@ -10,7 +14,10 @@ describe('the page where customers pay', () => {
   let skewMs: number;
   const start = async (options: TestServiceOptions = {}) => {
     skewMs = 0;
-    service = await startTestService({ clock: { now: () => new Date(Date.now() + skewMs) }, ...options });
+    service = await startTestService({
+      clock: { now: () => new Date(Date.now() + skewMs) },
+      ...options,
+    });
     await setUpManual(service);
     conversationId = await newConversation(service);
   };
@@ -23,7 +30,11 @@ describe('the page where customers pay', () => {
   };
 
   it('shows the workspace, the amount, what it is for, how to pay and the reference', async () => {
-    const link = await makeLink(service, conversationId, { amount: 4900, currency: 'kwd', description: '<b>Demo</b> & "more"' });
+    const link = await makeLink(service, conversationId, {
+      amount: 4900,
+      currency: 'kwd',
+      description: '<b>Demo</b> & "more"',
+    });
     const { response, text } = await open(link);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toMatch(/^text\/html/);
@@ -87,7 +98,15 @@ describe('the page where customers pay', () => {
 
   it('answers 404 with a page for a token that there is not', async () => {
     const link = await makeLink(service, conversationId);
-    const tokens = ['x', 'A'.repeat(32), link.id, `${new URL(link.url).pathname.slice(5)}x`, '%00', '..%2f..', 'A'.repeat(4000)];
+    const tokens = [
+      'x',
+      'A'.repeat(32),
+      link.id,
+      `${new URL(link.url).pathname.slice(5)}x`,
+      '%00',
+      '..%2f..',
+      'A'.repeat(4000),
+    ];
     for (const token of tokens) {
       const response = await fetch(`${service.url}/pay/${token}`);
       expect([token, response.status]).toEqual([token, 404]);
@@ -97,7 +116,11 @@ describe('the page where customers pay', () => {
   });
 
   it('cannot be guessed: tokens have nothing in common', async () => {
-    const tokens = await Promise.all(Array.from({ length: 5 }, async () => new URL((await makeLink(service, conversationId)).url).pathname.slice(5)));
+    const tokens = await Promise.all(
+      Array.from({ length: 5 }, async () =>
+        new URL((await makeLink(service, conversationId)).url).pathname.slice(5),
+      ),
+    );
     expect(new Set(tokens.map((token) => token.slice(0, 6))).size).toBe(5);
     for (const token of tokens) expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/);
   });

@@ -4,7 +4,18 @@ import { startEventReceiver, type EventReceiver } from '../../helpers/eventRecei
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startStripeServer, type StripeServer } from '../../helpers/stripeServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { allDelivered, LINK, linkIn, makeLink, newConversation, pageOf, readLink, setUpManual, stageOf, subscribeToPayments } from './support.ts';
+import {
+  allDelivered,
+  LINK,
+  linkIn,
+  makeLink,
+  newConversation,
+  pageOf,
+  readLink,
+  setUpManual,
+  stageOf,
+  subscribeToPayments,
+} from './support.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -17,7 +28,11 @@ describe('payment links whose pages a provider makes', () => {
   beforeAll(async () => {
     receiver = await startEventReceiver();
     stripe = await startStripeServer({ now: () => Date.now() + skewMs });
-    service = await startTestService({ ca: receiver.ca, clock: { now: () => new Date(Date.now() + skewMs) }, env: { STRIPE_API_URL: stripe.url } });
+    service = await startTestService({
+      ca: receiver.ca,
+      clock: { now: () => new Date(Date.now() + skewMs) },
+      env: { STRIPE_API_URL: stripe.url },
+    });
     await subscribeToPayments(receiver, service);
   });
   beforeEach(async () => {
@@ -33,8 +48,10 @@ describe('payment links whose pages a provider makes', () => {
     await receiver?.close();
   });
 
-  const setUpStripe = (key = stripe.secretKey) => service.api.call('PUT', '/api/payment-accounts/stripe', { settings: { secret_key: key } });
-  const create = (body: unknown = LINK, headers: Record<string, string> = {}) => service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
+  const setUpStripe = (key = stripe.secretKey) =>
+    service.api.call('PUT', '/api/payment-accounts/stripe', { settings: { secret_key: key } });
+  const create = (body: unknown = LINK, headers: Record<string, string> = {}) =>
+    service.api.post(`/api/conversations/${conversationId}/payment-links`, body, headers);
   const cancel = (id: string) => service.api.post(`/api/payment-links/${id}/cancel`);
   const open = async (link: { url: string }, query = '') => {
     const response = await fetch(pageOf(service, link, query), { redirect: 'manual' });
@@ -42,7 +59,9 @@ describe('payment links whose pages a provider makes', () => {
   };
   const onlyLink = () =>
     waitFor('the link', async () => {
-      const { data } = (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body;
+      const { data } = (
+        await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)
+      ).body;
       expect(data.length).toBeLessThanOrEqual(1);
       return data[0];
     });
@@ -52,9 +71,13 @@ describe('payment links whose pages a provider makes', () => {
   };
   const qualifiedEventsOf = async (id: string) => {
     await allDelivered(service);
-    return receiver.payloads('conversation.qualified').filter(({ conversation }) => conversation.id === id);
+    return receiver
+      .payloads('conversation.qualified')
+      .filter(({ conversation }) => conversation.id === id);
   };
-  /** Holds every answer of the provider until it is let go; what was asked is done there at once. */
+  /**
+   * Holds every answer of the provider until it is let go; what was asked is done there at once.
+   */
   const holdAnswers = () => {
     let letGo = () => {};
     const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -63,7 +86,10 @@ describe('payment links whose pages a provider makes', () => {
       const { status, body } = proceed();
       asked++;
       await Promise.race([held, once(response, 'close')]);
-      if (!response.destroyed) response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      if (!response.destroyed)
+        response
+          .writeHead(status, { 'content-type': 'application/json' })
+          .end(JSON.stringify(body));
     });
     return {
       asked: () => waitFor('the provider to be asked', () => asked > 0),
@@ -73,26 +99,60 @@ describe('payment links whose pages a provider makes', () => {
       },
     };
   };
-  const breakDown = () => stripe.answerAll((response) => void response.writeHead(503, { 'content-type': 'application/json' }).end('{"error":{"type":"api_error","message":"down"}}'));
+  const breakDown = () =>
+    stripe.answerAll(
+      (response) =>
+        void response
+          .writeHead(503, { 'content-type': 'application/json' })
+          .end('{"error":{"type":"api_error","message":"down"}}'),
+    );
 
   it('answers once the page is there; the link leads to it, and stripe is chosen before manual', async () => {
     const { status, body: link } = await create();
     expect(status).toBe(201);
     const session = stripe.sessionOf(link.id);
-    expect(link).toMatchObject({ status: 'open', provider: 'stripe', provider_reference: session.id, error: null });
+    expect(link).toMatchObject({
+      status: 'open',
+      provider: 'stripe',
+      provider_reference: session.id,
+      error: null,
+    });
     expect(link.url).toMatch(/\/pay\/[A-Za-z0-9_-]{32}$/);
-    expect(session).toMatchObject({ amount_total: 4900, currency: 'usd', metadata: { payment_id: link.id, conversation_id: conversationId } });
+    expect(session).toMatchObject({
+      amount_total: 4900,
+      currency: 'usd',
+      metadata: { payment_id: link.id, conversation_id: conversationId },
+    });
     const { response } = await open(link);
-    expect([response.status, response.headers.get('location'), response.headers.get('cache-control')]).toEqual([303, session.url, 'no-store']);
+    expect([
+      response.status,
+      response.headers.get('location'),
+      response.headers.get('cache-control'),
+    ]).toEqual([303, session.url, 'no-store']);
     expect(response.headers.get('referrer-policy')).toBe('same-origin');
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
-    expect((await create({ ...LINK, provider: 'manual' })).body).toMatchObject({ provider: 'manual', status: 'open' });
+    expect((await create({ ...LINK, provider: 'manual' })).body).toMatchObject({
+      provider: 'manual',
+      status: 'open',
+    });
   });
 
-  it.each([1799, 86_401])('refuses a life of %i seconds, and says which lives there are', async (seconds) => {
-    const answer = await create({ ...LINK, expires_in: seconds });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'expires_in', message: 'expires_in must be from 1800 to 86400 seconds with stripe.' } } });
-  });
+  it.each([1799, 86_401])(
+    'refuses a life of %i seconds, and says which lives there are',
+    async (seconds) => {
+      const answer = await create({ ...LINK, expires_in: seconds });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: 'invalid_request',
+            param: 'expires_in',
+            message: 'expires_in must be from 1800 to 86400 seconds with stripe.',
+          },
+        },
+      });
+    },
+  );
 
   it('says in the words of the provider why it refused; the link stays on record, and the same key asks no second time', async () => {
     await setUpStripe('sk_test_WrongKeyOfNobody000');
@@ -104,7 +164,10 @@ describe('payment links whose pages a provider makes', () => {
     expect(link).toMatchObject({ status: 'failed', provider_reference: null });
     expect(answer.body.error.message).toContain(link.error);
     await setUpStripe();
-    expect(await create(LINK, key)).toMatchObject({ status: 422, body: { error: { code: 'payment_refused' } } });
+    expect(await create(LINK, key)).toMatchObject({
+      status: 422,
+      body: { error: { code: 'payment_refused' } },
+    });
     expect((await onlyLink()).status).toBe('failed');
     expect((await open(link)).text).toContain('<h2>Not possible</h2>');
     const refused = await cancel(link.id);
@@ -125,13 +188,20 @@ describe('payment links whose pages a provider makes', () => {
     expect(await stageOf(service, conversationId)).toBe('new');
     const { text } = await open(link);
     expect(text).toContain('<h2>Being prepared</h2>');
-    expect(text).toContain(`<meta http-equiv="refresh" content="3;url=${new URL(link.url).pathname}?reload=1"`);
+    expect(text).toContain(
+      `<meta http-equiv="refresh" content="3;url=${new URL(link.url).pathname}?reload=1"`,
+    );
     expect((await open(link, '?reload=20')).text).not.toContain('http-equiv');
     stripe.answerAll(null);
-    expect(await answer).toMatchObject({ status: 201, body: { id: link.id, status: 'open', error: null } });
+    expect(await answer).toMatchObject({
+      status: 201,
+      body: { id: link.id, status: 'open', error: null },
+    });
     expect((await open(link)).response.status).toBe(303);
     expect(await stageOf(service, conversationId)).toBe('payment_pending');
-    expect(await qualifiedEventsOf(conversationId)).toMatchObject([{ funnel: { stage: 'payment_pending', previous_stage: 'new' } }]);
+    expect(await qualifiedEventsOf(conversationId)).toMatchObject([
+      { funnel: { stage: 'payment_pending', previous_stage: 'new' } },
+    ]);
   });
 
   it('answers `creating` after 15 seconds, and the page comes later by itself', async () => {
@@ -158,7 +228,10 @@ describe('payment links whose pages a provider makes', () => {
     await stripe.pay(stripe.sessionOf(bodies[0].id).id);
     await open(bodies[0], '?from=provider');
     await linkIn(service, bodies[0].id, 'paid');
-    expect(await create(LINK, key)).toMatchObject({ status: 201, body: { id: bodies[0].id, status: 'paid' } }); // the same link, as it stands now
+    expect(await create(LINK, key)).toMatchObject({
+      status: 201,
+      body: { id: bodies[0].id, status: 'paid' },
+    }); // the same link, as it stands now
   });
 
   it('is seen as paid when the customer comes back, though no webhook comes; once', async () => {
@@ -168,15 +241,25 @@ describe('payment links whose pages a provider makes', () => {
     const before = await open(link, '?from=provider');
     expect(before.response.status).toBe(200);
     expect(before.text).toContain(`<a class="button" href="${stripe.sessionOf(link.id).url}"`);
-    expect(before.text).toMatch(/http-equiv="refresh" content="3;url=\/pay\/[^"]+from=provider&amp;reload=1"/);
+    expect(before.text).toMatch(
+      /http-equiv="refresh" content="3;url=\/pay\/[^"]+from=provider&amp;reload=1"/,
+    );
     await stripe.pay(stripe.sessionOf(link.id).id);
     const paid = await waitFor('the page to say so', async () => {
       const { text } = await open(link, '?from=provider');
       return text.includes('<h2>Paid</h2>') && text;
     });
     expect(paid).not.toContain('http-equiv');
-    expect(await readLink(service, link.id)).toMatchObject({ status: 'paid', provider_reference: stripe.sessionOf(link.id).id });
-    expect(await paidEventsOf(link.id)).toMatchObject([{ payment: { provider: 'stripe', provider_reference: stripe.sessionOf(link.id).id }, conversation: { funnel_stage: 'customer' } }]);
+    expect(await readLink(service, link.id)).toMatchObject({
+      status: 'paid',
+      provider_reference: stripe.sessionOf(link.id).id,
+    });
+    expect(await paidEventsOf(link.id)).toMatchObject([
+      {
+        payment: { provider: 'stripe', provider_reference: stripe.sessionOf(link.id).id },
+        conversation: { funnel_stage: 'customer' },
+      },
+    ]);
     expect((await open(link)).text).toContain('<h2>Paid</h2>');
     expect(receiver.faults).toEqual([]);
   });
@@ -184,7 +267,8 @@ describe('payment links whose pages a provider makes', () => {
   it('does not ask the provider at each load of the page: at most once in five seconds', async () => {
     const link = await makeLink(service, conversationId);
     const { id } = stripe.sessionOf(link.id);
-    const asked = () => stripe.requests.filter(({ method, path }) => method === 'GET' && path.endsWith(id)).length;
+    const asked = () =>
+      stripe.requests.filter(({ method, path }) => method === 'GET' && path.endsWith(id)).length;
     await open(link, '?from=provider');
     await waitFor('the provider to be asked', () => asked() === 1);
     for (let n = 0; n < 10; n++) await open(link, '?from=provider');
@@ -202,7 +286,10 @@ describe('payment links whose pages a provider makes', () => {
     const link = await makeLink(service, conversationId);
     expect((await cancel(link.id)).body.status).toBe('cancelled');
     expect((await open(link)).text).toContain('<h2>Cancelled</h2>');
-    await waitFor('the session to be expired', () => stripe.sessionOf(link.id).status === 'expired');
+    await waitFor(
+      'the session to be expired',
+      () => stripe.sessionOf(link.id).status === 'expired',
+    );
     expect((await cancel(link.id)).body.status).toBe('cancelled');
     expect(await paidEventsOf(link.id)).toEqual([]);
   });
@@ -220,18 +307,25 @@ describe('payment links whose pages a provider makes', () => {
     const answer = create();
     await asked();
     const { id } = await onlyLink();
-    expect((await cancel(id)).body).toMatchObject({ status: 'cancelled', provider_reference: null });
+    expect((await cancel(id)).body).toMatchObject({
+      status: 'cancelled',
+      provider_reference: null,
+    });
     letGo();
     expect((await answer).body).toMatchObject({ id, status: 'cancelled' });
     await waitFor('the session to be expired', () => stripe.sessionOf(id).status === 'expired');
-    expect(await readLink(service, id)).toMatchObject({ status: 'cancelled', provider_reference: stripe.sessionOf(id).id });
+    expect(await readLink(service, id)).toMatchObject({
+      status: 'cancelled',
+      provider_reference: stripe.sessionOf(id).id,
+    });
   });
 
   it('is closed at the provider and expired some time after its end', async () => {
     const link = await makeLink(service, conversationId, { expires_in: 1800 });
     skewMs = 1_800_000 + 1000;
     expect((await open(link)).text).toContain('<h2>Expired</h2>');
-    expect((await readLink(service, link.id)).status).toBe('open'); // the provider has the last word
+    // the provider has the last word
+    expect((await readLink(service, link.id)).status).toBe('open');
     skewMs = 1_800_000 + 31_000;
     await linkIn(service, link.id, 'expired');
     expect(stripe.sessionOf(link.id).status).toBe('expired');
@@ -246,21 +340,29 @@ describe('payment links whose pages a provider makes', () => {
   });
 
   it('waits beyond its end for money that a bank still holds, and for a month at most', async () => {
-    const [slow, never] = [await makeLink(service, conversationId), await makeLink(service, conversationId)];
+    const [slow, never] = [
+      await makeLink(service, conversationId),
+      await makeLink(service, conversationId),
+    ];
     for (const { id } of [slow, never]) await stripe.pay(stripe.sessionOf(id).id, { async: true });
-    const asked = () => stripe.requests.filter(({ path }) => path.endsWith(stripe.sessionOf(slow.id).id)).length;
+    const asked = () =>
+      stripe.requests.filter(({ path }) => path.endsWith(stripe.sessionOf(slow.id).id)).length;
     skewMs = DAY_MS + 31_000;
     await waitFor('the provider to be asked', () => asked() > 0);
     skewMs = 9 * DAY_MS;
     breakDown();
-    // Time goes on: what the first answer was may be put on record only now, and sets the next time.
+    // Time goes on: what the first answer was may be put on record only now, and sets the next
+    // time.
     await waitFor('what is in the way to be said', async () => {
       skewMs += 60_000;
       return (await readLink(service, slow.id)).error?.includes('503');
     });
     stripe.answerAll(null);
     skewMs = 10 * DAY_MS;
-    await waitFor('it to be forgotten once Stripe answers', async () => (await readLink(service, slow.id)).error === null);
+    await waitFor(
+      'it to be forgotten once Stripe answers',
+      async () => (await readLink(service, slow.id)).error === null,
+    );
     skewMs = 12 * DAY_MS;
     await stripe.settle(stripe.sessionOf(slow.id).id, 'succeeded');
     await linkIn(service, slow.id, 'paid');
@@ -274,7 +376,9 @@ describe('payment links whose pages a provider makes', () => {
     const session = stripe.sessionOf(link.id).id;
     await stripe.pay(session, { async: true });
     await open(link, '?from=provider');
-    await waitFor('the page to say so', async () => (await open(link, '?from=provider')).text.includes('Your bank has still to confirm'));
+    await waitFor('the page to say so', async () =>
+      (await open(link, '?from=provider')).text.includes('Your bank has still to confirm'),
+    );
     expect((await open(link)).response.status).toBe(200);
     await stripe.settle(session, 'succeeded');
     skewMs = 60_000; // long before its end: only the page can make the service ask
@@ -288,8 +392,14 @@ describe('payment links whose pages a provider makes', () => {
     const answer = create({ ...LINK, expires_in: 1800 });
     await waitFor('a try that failed', async () => (await onlyLink()).error !== null);
     skewMs = 1_801_000;
-    expect(await answer).toMatchObject({ status: 422, body: { error: { code: 'payment_refused' } } });
-    expect(await onlyLink()).toMatchObject({ status: 'failed', error: expect.stringContaining('503') });
+    expect(await answer).toMatchObject({
+      status: 422,
+      body: { error: { code: 'payment_refused' } },
+    });
+    expect(await onlyLink()).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('503'),
+    });
   });
 
   it('fails when the account is removed while it is being made', async () => {
@@ -298,14 +408,21 @@ describe('payment links whose pages a provider makes', () => {
     await waitFor('a try that failed', async () => (await onlyLink()).error !== null);
     await service.api.delete('/api/payment-accounts/stripe');
     expect(await answer).toMatchObject({ status: 422 });
-    expect(await onlyLink()).toMatchObject({ status: 'failed', error: 'Stripe is not set up here any more.' });
+    expect(await onlyLink()).toMatchObject({
+      status: 'failed',
+      error: 'Stripe is not set up here any more.',
+    });
   });
 
   it('expires with a hint when the account was removed before its end', async () => {
     const link = await makeLink(service, conversationId);
     await service.api.delete('/api/payment-accounts/stripe');
     skewMs = DAY_MS + 31_000;
-    expect(await linkIn(service, link.id, 'expired')).toMatchObject({ error: expect.stringMatching(/not set up here any more: whether this was paid is to be seen there/) });
+    expect(await linkIn(service, link.id, 'expired')).toMatchObject({
+      error: expect.stringMatching(
+        /not set up here any more: whether this was paid is to be seen there/,
+      ),
+    });
   });
 
   it('is not marked as paid by hand: the provider tells', async () => {

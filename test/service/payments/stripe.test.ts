@@ -3,7 +3,17 @@ import { startEventReceiver, type EventReceiver } from '../../helpers/eventRecei
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startStripeServer, stripeError, type StripeServer } from '../../helpers/stripeServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { allDelivered, LINK, linkIn, makeLink, newConversation, pageOf, readLink, stageOf, subscribeToPayments } from './support.ts';
+import {
+  allDelivered,
+  LINK,
+  linkIn,
+  makeLink,
+  newConversation,
+  pageOf,
+  readLink,
+  stageOf,
+  subscribeToPayments,
+} from './support.ts';
 import { setUpStripe, WEBHOOK_SECRET } from './stripeSupport.ts';
 
 const HOUR_MS = 3_600_000;
@@ -19,7 +29,11 @@ describe('a link paid with Stripe', () => {
   beforeAll(async () => {
     server = await startStripeServer({ now: () => Date.now() + skewMs });
     receiver = await startEventReceiver();
-    service = await startTestService({ ca: receiver.ca, env: { STRIPE_API_URL: server.url }, clock: { now: () => new Date(Date.now() + skewMs) } });
+    service = await startTestService({
+      ca: receiver.ca,
+      env: { STRIPE_API_URL: server.url },
+      clock: { now: () => new Date(Date.now() + skewMs) },
+    });
     webhookUrl = await setUpStripe(service, server);
     await subscribeToPayments(receiver, service);
   });
@@ -65,7 +79,9 @@ describe('a link paid with Stripe', () => {
       paid_at: expect.stringMatching(/^\d{4}-.*\+00:00$/),
     });
     expect(conversation).toMatchObject({ id: conversationId, funnel_stage: 'customer' });
-    const qualified = receiver.payloads('conversation.qualified').filter(({ conversation }) => conversation.id === conversationId);
+    const qualified = receiver
+      .payloads('conversation.qualified')
+      .filter(({ conversation }) => conversation.id === conversationId);
     expect(qualified).toHaveLength(1);
     expect(receiver.faults).toEqual([]);
   });
@@ -105,7 +121,9 @@ describe('a link paid with Stripe', () => {
 
   it('can no longer be paid once its time is over: its page at Stripe is closed', async () => {
     const link = await makeLink(service, conversationId, { expires_in: 1800 });
-    expect(server.sessionOf(link.id).expires_at * 1000).toBeGreaterThan(Date.parse(link.expires_at) + 60_000);
+    expect(server.sessionOf(link.id).expires_at * 1000).toBeGreaterThan(
+      Date.parse(link.expires_at) + 60_000,
+    );
     skewMs = 1800_000 + 31_000;
     await linkIn(service, link.id, 'expired');
     expect(server.sessionOf(link.id)).toMatchObject({ status: 'expired', url: null });
@@ -114,7 +132,9 @@ describe('a link paid with Stripe', () => {
 
   it('can no longer be paid once it is cancelled', async () => {
     const link = await makeLink(service, conversationId);
-    expect((await service.api.post(`/api/payment-links/${link.id}/cancel`)).body.status).toBe('cancelled');
+    expect((await service.api.post(`/api/payment-links/${link.id}/cancel`)).body.status).toBe(
+      'cancelled',
+    );
     await waitFor('the page to be closed', () => server.sessionOf(link.id).status === 'expired');
     expect((await readLink(service, link.id)).status).toBe('cancelled');
   });
@@ -129,36 +149,72 @@ describe('a link paid with Stripe', () => {
     server.answerAll(stripeError(503));
     const answer = service.api.post(`/api/conversations/${conversationId}/payment-links`, LINK);
     const waiting = await waitFor('a try', async () => {
-      const [link] = (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`)).body.data;
+      const [link] = (await service.api.get(`/api/payment-links?conversation_id=${conversationId}`))
+        .body.data;
       return link?.error && link;
     });
-    expect(waiting).toMatchObject({ status: 'creating', error: expect.stringMatching(/Stripe could not do it for the moment \(status 503\)/) });
+    expect(waiting).toMatchObject({
+      status: 'creating',
+      error: expect.stringMatching(/Stripe could not do it for the moment \(status 503\)/),
+    });
     server.answerAll(null);
     expect(await answer).toMatchObject({ status: 201, body: { id: waiting.id } });
-    expect(await linkIn(service, waiting.id, 'open')).toMatchObject({ error: null, provider_reference: server.sessionOf(waiting.id).id });
+    expect(await linkIn(service, waiting.id, 'open')).toMatchObject({
+      error: null,
+      provider_reference: server.sessionOf(waiting.id).id,
+    });
   });
 
   it.each([
     [{ amount: 4901, currency: 'kwd' }, 'amount', 'amount must end in 0 with Stripe in kwd.'],
-    [{ amount: 100_000_000 }, 'amount', 'amount must be at most 99999999 with Stripe in usd (999999.99).'],
+    [
+      { amount: 100_000_000 },
+      'amount',
+      'amount must be at most 99999999 with Stripe in usd (999999.99).',
+    ],
     [{ currency: 'IQD' }, 'currency', 'currency must be one that Stripe takes, and iqd is not.'],
   ])('is not made for %j', async (wanted, param, message) => {
-    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, { ...LINK, ...wanted });
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param, message } } });
+    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, {
+      ...LINK,
+      ...wanted,
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param, message } },
+    });
   });
 
   it("is refused in Stripe's own words", async () => {
-    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, { ...LINK, amount: 1 });
-    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'payment_refused', message: expect.stringMatching(/must convert to at least 50 cents/) } } });
+    const answer = await service.api.post(`/api/conversations/${conversationId}/payment-links`, {
+      ...LINK,
+      amount: 1,
+    });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: {
+        error: {
+          code: 'payment_refused',
+          message: expect.stringMatching(/must convert to at least 50 cents/),
+        },
+      },
+    });
   });
 
   it('works with the keys that Test connection has taken', async () => {
     const test = () => service.api.post('/api/payment-accounts/stripe/test');
-    expect(await test()).toMatchObject({ status: 200, body: { ok: true, message: 'Stripe takes the key, in test mode: no real money moves.' } });
+    expect(await test()).toMatchObject({
+      status: 200,
+      body: { ok: true, message: 'Stripe takes the key, in test mode: no real money moves.' },
+    });
     await setUpStripe(service, server, { secret_key: 'sk_live_AnotherKeyOfNobody' });
     const wrong = await test();
-    expect(wrong).toMatchObject({ status: 200, body: { ok: false, message: expect.stringMatching(/does not take the secret key/) } });
-    expect((await service.api.get('/api/payment-accounts')).body.data[0].last_test).toEqual(wrong.body);
+    expect(wrong).toMatchObject({
+      status: 200,
+      body: { ok: false, message: expect.stringMatching(/does not take the secret key/) },
+    });
+    expect((await service.api.get('/api/payment-accounts')).body.data[0].last_test).toEqual(
+      wrong.body,
+    );
     await setUpStripe(service, server);
   });
 });

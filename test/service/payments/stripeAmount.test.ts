@@ -24,7 +24,22 @@ describe("amounts in Stripe's units", () => {
     expect(refusal(amount, currency)).toBeNull();
   });
 
-  it.each(['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'pyg', 'rwf', 'vnd', 'vuv', 'xaf', 'xof', 'xpf'])('%s is counted whole by both', (currency) => {
+  it.each([
+    'bif',
+    'clp',
+    'djf',
+    'gnf',
+    'jpy',
+    'kmf',
+    'krw',
+    'pyg',
+    'rwf',
+    'vnd',
+    'vuv',
+    'xaf',
+    'xof',
+    'xpf',
+  ])('%s is counted whole by both', (currency) => {
     expect(decimalsOf(currency)).toBe(0);
     expect(stripeAmount(1234, currency)).toEqual({ unitAmount: 1234 });
   });
@@ -37,12 +52,19 @@ describe("amounts in Stripe's units", () => {
     [100_000_000, 'jpy', 'amount', 'must be at most 99999999 with Stripe in jpy (99999999)'],
     [1_000_000, 'isk', 'amount', 'must be at most 999999 with Stripe in isk (999999)'],
     [100_000_000, 'kwd', 'amount', 'must be at most 99999990 with Stripe in kwd (99999.990)'],
-    [10_000_000_000, 'mga', 'amount', 'must be at most 9999999900 with Stripe in mga (99999999.00)'],
+    [
+      10_000_000_000,
+      'mga',
+      'amount',
+      'must be at most 9999999900 with Stripe in mga (99999999.00)',
+    ],
     [1_000_000_000, 'inr', 'amount', 'must be at most 999999999 with Stripe in inr (9999999.99)'],
     [1000, 'iqd', 'currency', 'must be one that Stripe takes, and iqd is not'],
     [1000, 'clf', 'currency', 'must be one that Stripe takes, and clf is not'],
     [1000, 'uyi', 'currency', 'must be one that Stripe takes, and uyi is not'],
-  ])('refuses %d %s in words', (amount, currency, param, message) => expect(refusal(amount, currency)).toEqual({ param, message }));
+  ])('refuses %d %s in words', (amount, currency, param, message) =>
+    expect(refusal(amount, currency)).toEqual({ param, message }),
+  );
 
   it.each([
     [99_999_999, 'usd'],
@@ -52,13 +74,16 @@ describe("amounts in Stripe's units", () => {
     [999_999_999, 'inr'],
     [9_999_999_999, 'cop'],
     [999_999_999_999, 'idr'],
-  ])('takes %d %s, the most there is', (amount, currency) => expect(refusal(amount, currency)).toBeNull());
+  ])('takes %d %s, the most there is', (amount, currency) =>
+    expect(refusal(amount, currency)).toBeNull(),
+  );
 
   it('answers in whole units for every currency that there is', () => {
     for (const currency of CURRENCIES) {
       for (const amount of [100, 4900, 123_400]) {
         const taken = stripeAmount(amount, currency);
-        if ('unitAmount' in taken) expect([currency, Number.isInteger(taken.unitAmount)]).toEqual([currency, true]);
+        if ('unitAmount' in taken)
+          expect([currency, Number.isInteger(taken.unitAmount)]).toEqual([currency, true]);
         else expect([currency, taken.param]).toEqual([currency, 'currency']);
       }
     }

@@ -16,7 +16,11 @@ import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport
 const onLinux = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
 
 const largestFile = async (folder: string): Promise<number> =>
-  Math.max(...(await Promise.all((await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size))));
+  Math.max(
+    ...(await Promise.all(
+      (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size),
+    )),
+  );
 
 describe('Stripe and a real process', () => {
   let server: StripeServer;
@@ -28,9 +32,16 @@ describe('Stripe and a real process', () => {
     tls = await writeTlsFiles(await sharedTestCa());
     server = await startStripeServer();
     receiver = await startEventReceiver();
-    service = await startServiceProcess({ caFile: tls.caFile, env: { STRIPE_API_URL: server.url } });
+    service = await startServiceProcess({
+      caFile: tls.caFile,
+      env: { STRIPE_API_URL: server.url },
+    });
     webhookUrl = await setUpStripe(service, server);
-    await service.api.post('/api/hooks', { event: 'payment.paid', target_url: `${receiver.url}/events`, source: 'test' });
+    await service.api.post('/api/hooks', {
+      event: 'payment.paid',
+      target_url: `${receiver.url}/events`,
+      source: 'test',
+    });
   });
   afterEach(async () => {
     await service?.close();
@@ -57,17 +68,28 @@ describe('Stripe and a real process', () => {
     expect(paidEventIds().size).toBe(3);
   });
 
-  onLinux('that cannot write says 503 to a webhook, and takes it when Stripe repeats itself', async () => {
-    const { id } = await makeLink(service, await newConversation(service));
-    const session = server.sessionOf(id).id;
-    await server.pay(session);
-    const webhook = server.webhook(session, 'checkout.session.completed', WEBHOOK_SECRET);
-    const limit = (size: string | number) => promisify(execFile)('prlimit', ['--pid', String(service.pid), `--fsize=${size}:unlimited`]);
-    await limit(await largestFile(join(dirname(service.logFile), 'data'))); // the log is smaller, and goes on
-    expect(await delivered(webhookUrl, webhook)).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
-    await limit('unlimited');
-    await waitFor('the webhook to be taken', async () => (await deliver(webhookUrl, webhook)).status === 200);
-    expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
-    await receiver.payload('payment.paid');
-  });
+  onLinux(
+    'that cannot write says 503 to a webhook, and takes it when Stripe repeats itself',
+    async () => {
+      const { id } = await makeLink(service, await newConversation(service));
+      const session = server.sessionOf(id).id;
+      await server.pay(session);
+      const webhook = server.webhook(session, 'checkout.session.completed', WEBHOOK_SECRET);
+      const limit = (size: string | number) =>
+        promisify(execFile)('prlimit', ['--pid', String(service.pid), `--fsize=${size}:unlimited`]);
+      // the log is smaller, and goes on
+      await limit(await largestFile(join(dirname(service.logFile), 'data')));
+      expect(await delivered(webhookUrl, webhook)).toMatchObject({
+        status: 503,
+        body: { error: { code: 'unavailable' } },
+      });
+      await limit('unlimited');
+      await waitFor(
+        'the webhook to be taken',
+        async () => (await deliver(webhookUrl, webhook)).status === 200,
+      );
+      expect(await readLink(service, id)).toMatchObject({ status: 'paid' });
+      await receiver.payload('payment.paid');
+    },
+  );
 });

@@ -8,7 +8,10 @@ export const INSTRUCTIONS = 'Transfer to DE00 0000 0000\nwith <your> reference &
 export const LINK = { amount: 4900, currency: 'usd', description: 'Demo, one hour' };
 
 /** Sets the manual provider up. */
-export const setUpManual = (service: Pick<TestService, 'api'>, instructions = INSTRUCTIONS): Promise<ApiAnswer> =>
+export const setUpManual = (
+  service: Pick<TestService, 'api'>,
+  instructions = INSTRUCTIONS,
+): Promise<ApiAnswer> =>
   service.api.call('PUT', '/api/payment-accounts/manual', { settings: { instructions } });
 
 /** A customer has written. @returns the conversation's id */
@@ -17,13 +20,21 @@ export async function newConversation(service: Pick<TestService, 'url'>): Promis
 }
 
 /** @throws Error when the link is not made */
-export async function makeLink(service: Pick<TestService, 'api'>, conversationId: string, wanted: Record<string, unknown> = {}) {
-  const { status, body } = await service.api.post(`/api/conversations/${conversationId}/payment-links`, { ...LINK, ...wanted });
+export async function makeLink(
+  service: Pick<TestService, 'api'>,
+  conversationId: string,
+  wanted: Record<string, unknown> = {},
+) {
+  const { status, body } = await service.api.post(
+    `/api/conversations/${conversationId}/payment-links`,
+    { ...LINK, ...wanted },
+  );
   if (status !== 201) throw new Error(`no link: ${JSON.stringify(body)}`);
   return body;
 }
 
-export const readLink = async (service: Pick<TestService, 'api'>, id: string) => (await service.api.get(`/api/payment-links/${id}`)).body;
+export const readLink = async (service: Pick<TestService, 'api'>, id: string) =>
+  (await service.api.get(`/api/payment-links/${id}`)).body;
 
 /** Waits until a link has a status. */
 export const linkIn = (service: Pick<TestService, 'api'>, id: string, status: string) =>
@@ -32,22 +43,41 @@ export const linkIn = (service: Pick<TestService, 'api'>, id: string, status: st
     return link.status === status && link;
   });
 
-export const stageOf = async (service: Pick<TestService, 'api'>, conversationId: string): Promise<string> => (await service.api.get(`/api/conversations/${conversationId}`)).body.funnel_stage;
+export const stageOf = async (
+  service: Pick<TestService, 'api'>,
+  conversationId: string,
+): Promise<string> =>
+  (await service.api.get(`/api/conversations/${conversationId}`)).body.funnel_stage;
 
 /** The path of a link's page on the service, wherever PUBLIC_URL says that it is. */
-export const pageOf = (service: Pick<TestService, 'url'>, { url }: { url: string }, query = ''): string => `${service.url}${new URL(url).pathname}${query}`;
+export const pageOf = (
+  service: Pick<TestService, 'url'>,
+  { url }: { url: string },
+  query = '',
+): string => `${service.url}${new URL(url).pathname}${query}`;
 
 /** Subscribes a receiver to the events that payments make. */
-export async function subscribeToPayments(receiver: EventReceiver, service: TestService): Promise<void> {
-  for (const event of ['conversation.qualified', 'payment.paid']) await receiver.subscribe(service, event);
+export async function subscribeToPayments(
+  receiver: EventReceiver,
+  service: TestService,
+): Promise<void> {
+  for (const event of ['conversation.qualified', 'payment.paid'])
+    await receiver.subscribe(service, event);
 }
 
-/** Waits until every delivery that is owed has been made: an event that has not arrived by then was not emitted. */
+/**
+ * Waits until every delivery that is owed has been made: an event that has not arrived by then was
+ * not emitted.
+ */
 export async function allDelivered(service: Pick<TestService, 'api'>): Promise<void> {
   await waitFor('all deliveries', async () => {
-    const { data: hooks } = (await service.api.get('/api/hooks')).body as { data: { id: string }[] };
+    const { data: hooks } = (await service.api.get('/api/hooks')).body as {
+      data: { id: string }[];
+    };
     for (const { id } of hooks) {
-      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body as { data: { status: string }[] };
+      const { data } = (await service.api.get(`/api/hooks/${id}/deliveries?limit=200`)).body as {
+        data: { status: string }[];
+      };
       if (data.some(({ status }) => status === 'pending')) return false;
     }
     return true;

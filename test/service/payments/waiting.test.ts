@@ -1,12 +1,17 @@
 // Requests that wait for a payment's page: one reader for all, and so many of a workspace.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Payment } from '../../../service/src/domain/payment.ts';
-import { MAX_WAITING_PAYMENTS, followPayments, type FollowPayment } from '../../../service/src/http/paymentFeed.ts';
+import {
+  MAX_WAITING_PAYMENTS,
+  followPayments,
+  type FollowPayment,
+} from '../../../service/src/http/paymentFeed.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const LONG_MS = 600_000;
 
-const payment = (workspaceId: string, status: Payment['status']) => ({ id: `pay_${workspaceId}`, workspaceId, status, createdAt: '' }) as Payment;
+const payment = (workspaceId: string, status: Payment['status']) =>
+  ({ id: `pay_${workspaceId}`, workspaceId, status, createdAt: '' }) as Payment;
 
 describe('requests that wait for payment pages', () => {
   const stopping = new AbortController();
@@ -15,7 +20,8 @@ describe('requests that wait for payment pages', () => {
   let reached: string[] = [];
   let follow: FollowPayment;
   const put = (each: Payment) => fresh.store.transaction((tx) => tx.payments.put(each));
-  const wait = (workspaceId: string, timeoutMs = LONG_MS) => follow({ id: workspaceId }, `pay_${workspaceId}`, timeoutMs);
+  const wait = (workspaceId: string, timeoutMs = LONG_MS) =>
+    follow({ id: workspaceId }, `pay_${workspaceId}`, timeoutMs);
 
   beforeEach(async () => {
     fresh = await openFreshStore();
@@ -27,7 +33,11 @@ describe('requests that wait for payment pages', () => {
         return typeof value === 'function' ? value.bind(store) : value;
       },
     });
-    follow = followPayments(counted, { store: fresh.store, bounds: { reached: (bound) => void reached.push(bound) } }, stopping.signal);
+    follow = followPayments(
+      counted,
+      { store: fresh.store, bounds: { reached: (bound) => void reached.push(bound) } },
+      stopping.signal,
+    );
     for (const workspaceId of ['mine', 'theirs']) await put(payment(workspaceId, 'creating'));
   });
   afterEach(async () => {
@@ -38,7 +48,9 @@ describe('requests that wait for payment pages', () => {
   it('are 256 of a workspace, read the changes together, and none is refused: a further one is answered at once', async () => {
     const MORE = 10;
     const statuses: string[] = [];
-    const waiting = Array.from({ length: MAX_WAITING_PAYMENTS + MORE }, () => wait('mine').then(({ status }) => statuses.push(status)));
+    const waiting = Array.from({ length: MAX_WAITING_PAYMENTS + MORE }, () =>
+      wait('mine').then(({ status }) => statuses.push(status)),
+    );
     await Promise.all(waiting.slice(MAX_WAITING_PAYMENTS));
     expect(statuses).toEqual(Array.from({ length: MORE }, () => 'creating'));
     expect(reached).toEqual(statuses.map(() => 'workspace_waiting_payments'));

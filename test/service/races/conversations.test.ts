@@ -2,14 +2,26 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient, chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { connectNumber, deliver, metaBody, metaValue, newWamid, type ConnectedNumber } from '../../helpers/meta.ts';
+import {
+  connectNumber,
+  deliver,
+  metaBody,
+  metaValue,
+  newWamid,
+  type ConnectedNumber,
+} from '../../helpers/meta.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { atOnce, rounds, sides } from './sides.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-const EVENTS = ['conversation.opened', 'conversation.handed_over', 'conversation.closed', 'conversation.qualified'];
+const EVENTS = [
+  'conversation.opened',
+  'conversation.handed_over',
+  'conversation.closed',
+  'conversation.qualified',
+];
 
 describe('a conversation that several change at once', () => {
   let receiver: EventReceiver;
@@ -28,20 +40,31 @@ describe('a conversation that several change at once', () => {
   /** A customer of the chat, who reaches each of the services. */
   const customer = async () => {
     const { token, contactId } = await chatCustomer(service.url);
-    const write = (text: string, id = text) => apiClient(service.url, token).post('/api/chat/messages', { text, client_message_id: id });
+    const write = (text: string, id = text) =>
+      apiClient(service.url, token).post('/api/chat/messages', { text, client_message_id: id });
     return { write, contactId };
   };
-  const read = async (id: string): Promise<Json> => (await service.api.get(`/api/conversations/${id}?messages=200`)).body;
+  const read = async (id: string): Promise<Json> =>
+    (await service.api.get(`/api/conversations/${id}?messages=200`)).body;
   /** How often each event was emitted about a conversation, once all that is owed has been sent. */
   const emitted = async (id: string) => {
     await waitFor('all deliveries', async () => {
       for (const { id: hook } of (await service.api.get('/api/hooks')).body.data) {
-        if ((await service.api.get(`/api/hooks/${hook}/deliveries?status=pending`)).body.data.length > 0) return false;
+        if (
+          (await service.api.get(`/api/hooks/${hook}/deliveries?status=pending`)).body.data.length >
+          0
+        )
+          return false;
       }
       return true;
     });
     const events = receiver.payloads().filter(({ conversation }) => conversation.id === id);
-    return Object.fromEntries(EVENTS.map((event) => [event, new Set(events.filter((each) => each.event === event).map((each) => each.id)).size]));
+    return Object.fromEntries(
+      EVENTS.map((event) => [
+        event,
+        new Set(events.filter((each) => each.event === event).map((each) => each.id)).size,
+      ]),
+    );
   };
   const holdsTogether = ({ messages, message_count: count }: Json, texts: readonly string[]) => {
     expect(count).toBe(texts.length);
@@ -54,7 +77,10 @@ describe('a conversation that several change at once', () => {
       const answers = await atOnce(5, (n) => write(`first ${n}`));
       const ids = new Set(answers.map(({ body }) => body.conversation_id));
       expect(ids.size).toBe(1);
-      holdsTogether(await read([...ids][0]!), rounds(5).map((n) => `first ${n}`));
+      holdsTogether(
+        await read([...ids][0]!),
+        rounds(5).map((n) => `first ${n}`),
+      );
     }
   });
 
@@ -70,11 +96,33 @@ describe('a conversation that several change at once', () => {
   it('is one contact and one conversation for the first messages of a WhatsApp customer', async () => {
     for (const round of rounds(10)) {
       const phone = String(5491160000000 + round);
-      const send = (n: number) => deliver(service.url, number, metaBody(metaValue({ messages: [{ from: phone, id: newWamid(), timestamp: '1739321024', type: 'text', text: { body: `first ${n}` } }] })));
+      const send = (n: number) =>
+        deliver(
+          service.url,
+          number,
+          metaBody(
+            metaValue({
+              messages: [
+                {
+                  from: phone,
+                  id: newWamid(),
+                  timestamp: '1739321024',
+                  type: 'text',
+                  text: { body: `first ${n}` },
+                },
+              ],
+            }),
+          ),
+        );
       expect((await atOnce(4, send)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-      const { status, body } = await service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
+      const { status, body } = await service.api.post('/api/contacts/lookup', {
+        phone: `+${phone}`,
+      });
       expect(status).toBe(200);
-      holdsTogether(await read(body.id), rounds(4).map((n) => `first ${n}`));
+      holdsTogether(
+        await read(body.id),
+        rounds(4).map((n) => `first ${n}`),
+      );
     }
   });
 
@@ -85,9 +133,15 @@ describe('a conversation that several change at once', () => {
       const texts = rounds(6);
       await Promise.all([
         ...texts.map((n) => write(`in ${n}`)),
-        ...texts.map((n) => service.api.post(`/api/conversations/${id}/messages`, { text: `out ${n}` })),
+        ...texts.map((n) =>
+          service.api.post(`/api/conversations/${id}/messages`, { text: `out ${n}` }),
+        ),
       ]);
-      holdsTogether(await read(id), ['hello', ...texts.map((n) => `in ${n}`), ...texts.map((n) => `out ${n}`)]);
+      holdsTogether(await read(id), [
+        'hello',
+        ...texts.map((n) => `in ${n}`),
+        ...texts.map((n) => `out ${n}`),
+      ]);
     }
   });
 
@@ -95,14 +149,30 @@ describe('a conversation that several change at once', () => {
     for (const _ of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
-      const act = (path: string, body: Json = {}) => service.api.post(`/api/conversations/${id}/${path}`, body);
-      expect(new Set((await atOnce(4, () => act('takeover'))).map(({ status }) => status))).toEqual(new Set([200]));
-      const moved = await atOnce(3, (n) => service.api.patch(`/api/conversations/${id}`, { funnel_stage: n === 0 ? 'qualified' : 'customer' }));
+      const act = (path: string, body: Json = {}) =>
+        service.api.post(`/api/conversations/${id}/${path}`, body);
+      expect(new Set((await atOnce(4, () => act('takeover'))).map(({ status }) => status))).toEqual(
+        new Set([200]),
+      );
+      const moved = await atOnce(3, (n) =>
+        service.api.patch(`/api/conversations/${id}`, {
+          funnel_stage: n === 0 ? 'qualified' : 'customer',
+        }),
+      );
       expect(moved.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const closed = await atOnce(4, (n) => act('close', { summary: `by ${n}`, verdict: 'unknown' }));
+      const closed = await atOnce(4, (n) =>
+        act('close', { summary: `by ${n}`, verdict: 'unknown' }),
+      );
       expect(closed.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-      expect((await read(id)).outcome.summary).toBe(closed.find(({ status }) => status === 200)!.body.outcome.summary);
-      expect(await emitted(id)).toEqual({ 'conversation.opened': 1, 'conversation.handed_over': 1, 'conversation.closed': 1, 'conversation.qualified': 1 });
+      expect((await read(id)).outcome.summary).toBe(
+        closed.find(({ status }) => status === 200)!.body.outcome.summary,
+      );
+      expect(await emitted(id)).toEqual({
+        'conversation.opened': 1,
+        'conversation.handed_over': 1,
+        'conversation.closed': 1,
+        'conversation.qualified': 1,
+      });
     }
   });
 
@@ -119,7 +189,9 @@ describe('a conversation that several change at once', () => {
       expect(ids.size).toBeLessThanOrEqual(2);
       const old = await read(id);
       const next = [...ids].find((each) => each !== id);
-      expect(old.message_count).toBe(1 + written.filter(({ body }) => body.conversation_id === id).length);
+      expect(old.message_count).toBe(
+        1 + written.filter(({ body }) => body.conversation_id === id).length,
+      );
       if (next === undefined) continue;
       const opened = await read(next);
       expect([opened.previous_conversation_id, opened.status]).toEqual([id, 'ai_active']);
@@ -131,8 +203,16 @@ describe('a conversation that several change at once', () => {
     for (const round of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;
-      const answers = await atOnce(5, () => service.api.post(`/api/conversations/${id}/messages`, { text: 'once' }, { 'idempotency-key': `race-${round}` }));
-      expect(new Set(answers.map(({ status, body }) => `${status} ${body.message.id}`)).size).toBe(1);
+      const answers = await atOnce(5, () =>
+        service.api.post(
+          `/api/conversations/${id}/messages`,
+          { text: 'once' },
+          { 'idempotency-key': `race-${round}` },
+        ),
+      );
+      expect(new Set(answers.map(({ status, body }) => `${status} ${body.message.id}`)).size).toBe(
+        1,
+      );
       holdsTogether(await read(id), ['hello', 'once']);
     }
   });

@@ -1,10 +1,30 @@
 // What is decided once: approvals, payments, invitations, the first set-up.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { apiClient } from '../../helpers/apiClient.ts';
-import { browserless, MEMBER, MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import {
+  browserless,
+  MEMBER,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../helpers/browserless.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
-import { ask, callIn, makeLive, startToolEndpoint, TOOL_TEST_ENV, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
-import { allDelivered, makeLink, newConversation, setUpManual, stageOf } from '../payments/support.ts';
+import {
+  ask,
+  callIn,
+  makeLive,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
+import {
+  allDelivered,
+  makeLink,
+  newConversation,
+  setUpManual,
+  stageOf,
+} from '../payments/support.ts';
 import { atOnce, rounds, sides } from './sides.ts';
 
 describe('a tool call that waits for a decision', () => {
@@ -15,7 +35,11 @@ describe('a tool call that waits for a decision', () => {
   });
   const service = sides({ ca: () => endpoint.ca, env: () => TOOL_TEST_ENV });
   beforeAll(async () => {
-    tool = await endpoint.define(service.api, { name: 'find_order', ask_before_running: true }, '/find_order');
+    tool = await endpoint.define(
+      service.api,
+      { name: 'find_order', ask_before_running: true },
+      '/find_order',
+    );
     await makeLive(service.api, tool);
     endpoint.forget();
   });
@@ -23,10 +47,19 @@ describe('a tool call that waits for a decision', () => {
 
   const parked = async () => {
     const { conversationId } = await ask(service.url, tool);
-    const { tool_call_id: id } = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
-    return { id: id as string, conversationId, decide: (verb: 'approve' | 'reject') => service.api.post(`/api/tool-calls/${id}/${verb}`, {}) };
+    const { tool_call_id: id } = await callIn(
+      service.api,
+      `conversation_id=${conversationId}`,
+      'pending_approval',
+    );
+    return {
+      id: id as string,
+      conversationId,
+      decide: (verb: 'approve' | 'reject') => service.api.post(`/api/tool-calls/${id}/${verb}`, {}),
+    };
   };
-  const pendingIn = async (conversationId: string) => (await service.api.get(`/api/conversations/${conversationId}`)).body.pending_approvals;
+  const pendingIn = async (conversationId: string) =>
+    (await service.api.get(`/api/conversations/${conversationId}`)).body.pending_approvals;
 
   it('is decided by the first of several people', async () => {
     for (const _ of rounds(8)) {
@@ -35,8 +68,14 @@ describe('a tool call that waits for a decision', () => {
       const answers = await atOnce(verbs.length, (n) => decide(verbs[n]!));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
       const isApproved = verbs[answers.findIndex(({ status }) => status === 200)] === 'approve';
-      await callIn(service.api, `conversation_id=${conversationId}`, isApproved ? 'succeeded' : 'rejected');
-      expect(endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id)).toHaveLength(isApproved ? 1 : 0);
+      await callIn(
+        service.api,
+        `conversation_id=${conversationId}`,
+        isApproved ? 'succeeded' : 'rejected',
+      );
+      expect(
+        endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id),
+      ).toHaveLength(isApproved ? 1 : 0);
       expect(await pendingIn(conversationId)).toBe(0);
     }
   });
@@ -44,11 +83,20 @@ describe('a tool call that waits for a decision', () => {
   it('either runs or is cancelled when it is approved at the moment of a take-over', async () => {
     for (const _ of rounds(8)) {
       const { id, conversationId, decide } = await parked();
-      const [approved, taken] = await Promise.all([decide('approve'), service.api.post(`/api/conversations/${conversationId}/takeover`, {})]);
+      const [approved, taken] = await Promise.all([
+        decide('approve'),
+        service.api.post(`/api/conversations/${conversationId}/takeover`, {}),
+      ]);
       expect(taken.status).toBe(200);
       expect([200, 409]).toContain(approved.status);
-      await callIn(service.api, `conversation_id=${conversationId}`, approved.status === 200 ? 'succeeded' : 'cancelled');
-      expect(endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id)).toHaveLength(approved.status === 200 ? 1 : 0);
+      await callIn(
+        service.api,
+        `conversation_id=${conversationId}`,
+        approved.status === 200 ? 'succeeded' : 'cancelled',
+      );
+      expect(
+        endpoint.envelopes(tool.path).filter((envelope) => envelope.tool_call_id === id),
+      ).toHaveLength(approved.status === 200 ? 1 : 0);
       expect(await pendingIn(conversationId)).toBe(0);
     }
   });
@@ -62,7 +110,8 @@ describe('a payment link', () => {
   const service = sides({ ca: () => receiver.ca });
   beforeAll(async () => {
     await setUpManual(service);
-    for (const event of ['conversation.qualified', 'payment.paid']) await receiver.subscribe(service, event);
+    for (const event of ['conversation.qualified', 'payment.paid'])
+      await receiver.subscribe(service, event);
   });
   afterAll(() => receiver?.close());
 
@@ -71,14 +120,26 @@ describe('a payment link', () => {
       const conversationId = await newConversation(service);
       const { id } = await makeLink(service, conversationId);
       const paid = () => service.api.post(`/api/payment-links/${id}/mark-paid`, {});
-      const answers = await Promise.all([paid(), service.api.post(`/api/payment-links/${id}/cancel`, {}), paid(), paid()]);
+      const answers = await Promise.all([
+        paid(),
+        service.api.post(`/api/payment-links/${id}/cancel`, {}),
+        paid(),
+        paid(),
+      ]);
       const { status } = (await service.api.get(`/api/payment-links/${id}`)).body;
       const expected = status === 'paid' ? [200, 409, 200, 200] : [409, 200, 409, 409];
       expect(answers.map((answer) => answer.status)).toEqual(expected);
       await allDelivered(service);
-      const ids = new Set(receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id).map((payload) => payload.id));
+      const ids = new Set(
+        receiver
+          .payloads('payment.paid')
+          .filter(({ payment }) => payment.id === id)
+          .map((payload) => payload.id),
+      );
       expect(ids.size).toBe(status === 'paid' ? 1 : 0);
-      expect(await stageOf(service, conversationId)).toBe(status === 'paid' ? 'customer' : 'payment_pending');
+      expect(await stageOf(service, conversationId)).toBe(
+        status === 'paid' ? 'customer' : 'payment_pending',
+      );
     }
   });
 });
@@ -89,7 +150,11 @@ describe('the team', () => {
   beforeAll(async () => {
     ana = await signedInBrowser(service.url);
   });
-  const person = (name: string) => ({ name, email: `${name}@example.com`, password: 'another long password' });
+  const person = (name: string) => ({
+    name,
+    email: `${name}@example.com`,
+    password: 'another long password',
+  });
 
   it('is one workspace with one key, also when several processes start at once', async () => {
     const { text } = await ana.get('/team');
@@ -102,7 +167,9 @@ describe('the team', () => {
       await ana.get('/team');
       const { html } = await ana.post('/team/invites', { note: 'Somebody' });
       const token = /join\?token=([\w-]+)/.exec(html)![1]!;
-      const answers = await atOnce(4, (n) => browserless(service.url).post('/join', { token, ...person(`guest-${round}-${n}`) }));
+      const answers = await atOnce(4, (n) =>
+        browserless(service.url).post('/join', { token, ...person(`guest-${round}-${n}`) }),
+      );
       expect(answers.filter(({ path }) => path === '/conversations')).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 404)).toHaveLength(3);
     }
@@ -117,12 +184,26 @@ describe('the set-up link', () => {
     expect(new Set(links).size).toBe(links.length);
     const tokens = links.map((link) => new URL(link).searchParams.get('token')!);
     const post = (token: string, n: number) =>
-      fetch(`${service.url}/setup`, { method: 'POST', body: new URLSearchParams({ token, workspace: 'Acme', name: `Ana ${n}`, email: `ana${n}@example.com`, password: 'correct horse battery' }) });
-    for (const token of tokens) for (const _ of rounds(2)) expect((await fetch(`${service.url}/setup?token=${token}`)).status).toBe(200);
+      fetch(`${service.url}/setup`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          token,
+          workspace: 'Acme',
+          name: `Ana ${n}`,
+          email: `ana${n}@example.com`,
+          password: 'correct horse battery',
+        }),
+      });
+    for (const token of tokens)
+      for (const _ of rounds(2))
+        expect((await fetch(`${service.url}/setup?token=${token}`)).status).toBe(200);
     const answers = await atOnce(4, (n) => post(tokens[n % tokens.length]!, n));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404, 404]);
-    const key = /cs_live_[0-9A-Za-z]{32}/.exec(await answers.find(({ status }) => status === 201)!.text())![0];
+    const key = /cs_live_[0-9A-Za-z]{32}/.exec(
+      await answers.find(({ status }) => status === 201)!.text(),
+    )![0];
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
-    for (const token of tokens) expect((await fetch(`${service.url}/setup?token=${token}`)).status).toBe(404);
+    for (const token of tokens)
+      expect((await fetch(`${service.url}/setup?token=${token}`)).status).toBe(404);
   });
 });

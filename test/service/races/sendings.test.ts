@@ -1,6 +1,12 @@
-// Texts to WhatsApp that are written while the one before ends: none is left without its job, each comes once.
+// Texts to WhatsApp that are written while the one before ends: none is left without its job, each
+// comes once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { accept, startGraphServer, type GraphServer, type TakenMessage } from '../../helpers/graphServer.ts';
+import {
+  accept,
+  startGraphServer,
+  type GraphServer,
+  type TakenMessage,
+} from '../../helpers/graphServer.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { connectWhatsApp, type Customer, type WhatsAppAccount } from '../channels/whatsappTalk.ts';
 import { rounds, sides } from './sides.ts';
@@ -22,7 +28,8 @@ describe('texts to WhatsApp customers', () => {
 
   it('are all sent, each once and in order, also those that are written at the moment when the one before ends', async () => {
     const customers = new Map<string, Customer>();
-    for (const n of rounds(6)) customers.set(`1415555300${n}`, await account.customer(`1415555300${n}`));
+    for (const n of rounds(6))
+      customers.set(`1415555300${n}`, await account.customer(`1415555300${n}`));
     const written = new Map<string, number>();
     const writeNext = async (phone: string) => {
       const n = (written.get(phone) ?? 0) + 1;
@@ -39,10 +46,15 @@ describe('texts to WhatsApp customers', () => {
       setTimeout(() => void writeNext(phone), written.get(phone)! % 4);
     });
     await Promise.all([...customers.keys()].map(writeNext));
-    const textsTo = (phone: string) => graph.requests.filter(({ body }) => body.to === phone).map(({ body }) => body.text.body);
+    const textsTo = (phone: string) =>
+      graph.requests.filter(({ body }) => body.to === phone).map(({ body }) => body.text.body);
     for (const phone of customers.keys()) {
-      await waitFor(`all texts to ${phone}`, () => textsTo(phone).length >= TEXTS, { timeoutMs: 30_000 });
-      await waitFor('their end', async () => (await customers.get(phone)!.deliveries()).every(({ state }) => state !== 'pending'));
+      await waitFor(`all texts to ${phone}`, () => textsTo(phone).length >= TEXTS, {
+        timeoutMs: 30_000,
+      });
+      await waitFor('their end', async () =>
+        (await customers.get(phone)!.deliveries()).every(({ state }) => state !== 'pending'),
+      );
       expect(textsTo(phone)).toEqual(rounds(TEXTS).map((n) => `text ${n + 1}`));
     }
     expect(graph.faults).toEqual([]);

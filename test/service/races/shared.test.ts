@@ -1,16 +1,44 @@
-// What conversations share is only read: somebody who holds all of it locked holds no conversation up.
+// What conversations share is only read: somebody who holds all of it locked holds no conversation
+// up.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
-import { agentSays, ask, makeLive, startToolEndpoint, TOOL_TEST_ENV, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  makeLive,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { sides } from './sides.ts';
 
-const SHARED = ['workspaces', 'members', 'sessions', 'api_keys', 'channels', 'tools', 'agent_settings', 'payment_accounts', 'events', 'settings', 'subscriptions', 'retired_subscriptions'];
-const EVENTS = ['conversation.opened', 'message.received', 'message.sent', 'conversation.handed_over', 'conversation.closed'];
+const SHARED = [
+  'workspaces',
+  'members',
+  'sessions',
+  'api_keys',
+  'channels',
+  'tools',
+  'agent_settings',
+  'payment_accounts',
+  'events',
+  'settings',
+  'subscriptions',
+  'retired_subscriptions',
+];
+const EVENTS = [
+  'conversation.opened',
+  'message.received',
+  'message.sent',
+  'conversation.handed_over',
+  'conversation.closed',
+];
 
 const onPostgres = testDatabaseUrl() === null ? describe.skip : describe;
 
@@ -18,7 +46,9 @@ onPostgres('while somebody holds everything locked that conversations share', ()
   let receiver: EventReceiver;
   let endpoint: ToolEndpoint;
   let tool: DefinedTool;
-  /** What the receiver has not answered yet: what an answer comes to is written to its subscription. */
+  /**
+   * What the receiver has not answered yet: what an answer comes to is written to its subscription.
+   */
   const held: ServerResponse[] = [];
   beforeAll(async () => {
     receiver = await startEventReceiver((_request, response) => void held.push(response));
@@ -40,7 +70,8 @@ onPostgres('while somebody holds everything locked that conversations share', ()
     const holder = new pg.Client({ connectionString: testDatabaseUrl()! });
     await holder.connect();
     await holder.query('BEGIN');
-    for (const table of SHARED) await holder.query(`SELECT id FROM "${service.schema!}"."${table}" FOR UPDATE`);
+    for (const table of SHARED)
+      await holder.query(`SELECT id FROM "${service.schema!}"."${table}" FOR UPDATE`);
     return holder;
   };
 
@@ -49,14 +80,19 @@ onPostgres('while somebody holds everything locked that conversations share', ()
     try {
       const { customer, conversationId } = await ask(service.url, tool);
       expect(await agentSays(customer)).toBe('Done.');
-      const act = (path: string, body: Record<string, unknown> = {}) => service.api.post(`/api/conversations/${conversationId}/${path}`, body);
+      const act = (path: string, body: Record<string, unknown> = {}) =>
+        service.api.post(`/api/conversations/${conversationId}/${path}`, body);
       expect((await act('messages', { text: 'A person now' })).status).toBe(201);
       expect((await act('handback')).status).toBe(200);
       expect((await act('takeover')).status).toBe(200);
       expect((await act('close', { summary: 's', verdict: 'goal_reached' })).status).toBe(200);
       const other = await (await chatCustomer(service.url)).write('Somebody else');
       expect(other.conversation_id).not.toBe(conversationId);
-      await waitFor('the events', () => EVENTS.every((event) => receiver.payloads(event).some(({ conversation }) => conversation.id === conversationId)));
+      await waitFor('the events', () =>
+        EVENTS.every((event) =>
+          receiver.payloads(event).some(({ conversation }) => conversation.id === conversationId),
+        ),
+      );
     } finally {
       await holder.end();
       for (const response of held) response.end();

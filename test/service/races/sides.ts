@@ -1,5 +1,5 @@
-// A service that is asked from several sides at once: on PostgreSQL two services that share a schema, as two
-// processes do; on the embedded store one, asked twice.
+// A service that is asked from several sides at once: on PostgreSQL two services that share a
+// schema, as two processes do; on the embedded store one, asked twice.
 import { afterAll, beforeAll } from '@jest/globals';
 import { readConfig } from '../../../service/src/config.ts';
 import { startService, type Service, type StartOptions } from '../../../service/src/service.ts';
@@ -18,7 +18,10 @@ export interface Sides {
 }
 
 /** Beside what every test's service is started with. */
-export type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & { readonly ca?: () => string; readonly env?: () => Record<string, string> };
+export type SidesOptions = Pick<StartOptions, 'housekeepingEveryMs' | 'retention'> & {
+  readonly ca?: () => string;
+  readonly env?: () => Record<string, string>;
+};
 
 /** Started before the tests of a `describe` and stopped after them. */
 export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
@@ -30,7 +33,9 @@ export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
     const config = readConfig({ ...testSettings(storage), ...env?.() });
     const start = () => startService(config, { ...options, ...(ca && { ca: ca() }) });
     // At once: of two that start on an empty store, one makes the workspace.
-    services.push(...(await Promise.all(testDatabaseUrl() === null ? [start()] : [start(), start()])));
+    services.push(
+      ...(await Promise.all(testDatabaseUrl() === null ? [start()] : [start(), start()])),
+    );
   });
   afterAll(async () => {
     await Promise.all(services.map((service) => service.stop()));
@@ -54,6 +59,8 @@ export function sides({ ca, env, ...options }: SidesOptions = {}): Sides {
 }
 
 /** Does `what` so many times at once. */
-export const atOnce = <T>(times: number, what: (n: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: times }, (_, n) => what(n)));
+export const atOnce = <T>(times: number, what: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: times }, (_, n) => what(n)));
 
-export const rounds = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+export const rounds = (count: number): readonly number[] =>
+  Array.from({ length: count }, (_, n) => n);

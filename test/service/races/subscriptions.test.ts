@@ -15,19 +15,23 @@ describe('subscriptions that are made and removed at the same time', () => {
   const service = sides({ ca: () => receiver.ca });
   afterAll(() => receiver?.close());
 
-  const subscribe = (event: string, path: string) => service.api.post('/api/hooks', { event, target_url: `${receiver.url}${path}`, source: 'race' });
-  const all = async (): Promise<{ id: string }[]> => (await service.api.get('/api/hooks?limit=200')).body.data;
+  const subscribe = (event: string, path: string) =>
+    service.api.post('/api/hooks', { event, target_url: `${receiver.url}${path}`, source: 'race' });
+  const all = async (): Promise<{ id: string }[]> =>
+    (await service.api.get('/api/hooks?limit=200')).body.data;
   const removeAll = async () => {
     for (const { id } of await all()) await service.api.delete(`/api/hooks/${id}?pending=cancel`);
   };
 
   it('are never more than 25, and exactly 25 when more are asked for', async () => {
-    for (const n of rounds(LIMIT - 2)) expect((await subscribe('message.sent', `/kept/${n}`)).status).toBe(201);
+    for (const n of rounds(LIMIT - 2))
+      expect((await subscribe('message.sent', `/kept/${n}`)).status).toBe(201);
     for (const round of rounds(20)) {
       const answers = await atOnce(6, (n) => subscribe('message.sent', `/${round}/${n}`));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409]);
       expect(await all()).toHaveLength(LIMIT);
-      for (const { body } of answers.filter(({ status }) => status === 201)) await service.api.delete(`/api/hooks/${body.id}?pending=cancel`);
+      for (const { body } of answers.filter(({ status }) => status === 201))
+        await service.api.delete(`/api/hooks/${body.id}?pending=cancel`);
     }
     await removeAll();
   });
@@ -37,7 +41,12 @@ describe('subscriptions that are made and removed at the same time', () => {
       const answers = await atOnce(4, () => subscribe('message.sent', `/same/${round}`));
       const [made, ...refused] = answers.sort((a, b) => a.status - b.status);
       expect(made!.status).toBe(201);
-      for (const { status, body } of refused) expect([status, body.error.code, body.error.existing_id]).toEqual([409, 'subscription_exists', made!.body.id]);
+      for (const { status, body } of refused)
+        expect([status, body.error.code, body.error.existing_id]).toEqual([
+          409,
+          'subscription_exists',
+          made!.body.id,
+        ]);
     }
     await removeAll();
   });
@@ -66,15 +75,26 @@ describe('subscriptions that are made and removed at the same time', () => {
       return moves;
     })();
     const customers = await atOnce(8, () => chatCustomer(service.url));
-    const ids = (await Promise.all(customers.map(async (customer, c) => {
-      const written = [];
-      for (const n of rounds(25)) written.push((await customer.write(`${c} ${n}`)).message_id);
-      return written;
-    }))).flat();
+    const ids = (
+      await Promise.all(
+        customers.map(async (customer, c) => {
+          const written = [];
+          for (const n of rounds(25)) written.push((await customer.write(`${c} ${n}`)).message_id);
+          return written;
+        }),
+      )
+    ).flat();
     isOver = true;
     expect(await moving).toBeGreaterThan(5);
-    const list = async (query: string) => (await service.api.get(`/api/hooks/${id}/deliveries?limit=200${query}`)).body.data;
-    await waitFor('every delivery to be made', async () => (await list('&status=pending')).length === 0 && (await list('&status=delivered')).length === ids.length, { timeoutMs: 30_000 });
+    const list = async (query: string) =>
+      (await service.api.get(`/api/hooks/${id}/deliveries?limit=200${query}`)).body.data;
+    await waitFor(
+      'every delivery to be made',
+      async () =>
+        (await list('&status=pending')).length === 0 &&
+        (await list('&status=delivered')).length === ids.length,
+      { timeoutMs: 30_000 },
+    );
     expect(await list('&status=failed')).toEqual([]);
     expect(await list('&status=cancelled')).toEqual([]);
     const got = receiver.payloads(event).map(({ message }) => message.id as string);

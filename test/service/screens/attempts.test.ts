@@ -52,11 +52,15 @@ describe('tries to sign in', () => {
     expect(await signIn('192.0.2.1', MEMBER.email, MEMBER.password)).toBe(303);
   });
 
-  it('from 105 addresses slow a member down, and do not lock them out', async () => {
-    const tries = await inTurns(105, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
-    expect(countBy(tries)).toEqual({ 401: 105 });
-    expect(await signIn('198.51.100.1', MEMBER.email, MEMBER.password)).toBe(303);
-  }, SLOW_MS);
+  it(
+    'from 105 addresses slow a member down, and do not lock them out',
+    async () => {
+      const tries = await inTurns(105, (n) => signIn(`192.0.2.${n}`, MEMBER.email));
+      expect(countBy(tries)).toEqual({ 401: 105 });
+      expect(await signIn('198.51.100.1', MEMBER.email, MEMBER.password)).toBe(303);
+    },
+    SLOW_MS,
+  );
 
   it('say when to come again, and end the connection', async () => {
     const ana = { ...MEMBER, password: 'wrong' };
@@ -78,10 +82,14 @@ describe('tries to sign in', () => {
     expect(await use('/join', '192.0.2.2')).toBe(404);
   });
 
-  it('that were right do not count: an office signs in behind one address', async () => {
-    const ana = () => signIn('192.0.2.1', MEMBER.email, MEMBER.password);
-    for (let n = 0; n < 105; n++) expect(await ana()).toBe(303);
-  }, SLOW_MS);
+  it(
+    'that were right do not count: an office signs in behind one address',
+    async () => {
+      const ana = () => signIn('192.0.2.1', MEMBER.email, MEMBER.password);
+      for (let n = 0; n < 105; n++) expect(await ana()).toBe(303);
+    },
+    SLOW_MS,
+  );
 });
 
 describe('what is held back', () => {

@@ -1,13 +1,36 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { MEMBER_ENV, browserless, signedInBrowser, type Browserless, type Page } from '../../helpers/browserless.ts';
-import { accept, graphError, startGraphServer, TEST_NUMBER, type GraphServer, type WhatsAppStatus } from '../../helpers/graphServer.ts';
-import { connectNumber, deliver, metaText, type ConnectedNumber, type FromCustomer } from '../../helpers/meta.ts';
+import {
+  MEMBER_ENV,
+  browserless,
+  signedInBrowser,
+  type Browserless,
+  type Page,
+} from '../../helpers/browserless.ts';
+import {
+  accept,
+  graphError,
+  startGraphServer,
+  TEST_NUMBER,
+  type GraphServer,
+  type WhatsAppStatus,
+} from '../../helpers/graphServer.ts';
+import {
+  connectNumber,
+  deliver,
+  metaText,
+  type ConnectedNumber,
+  type FromCustomer,
+} from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { whyUnreachable } from '../../../service/src/screens/channels/reachability.ts';
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`;
-const OTHER_NUMBER = { ...TEST_NUMBER, id: '106540352242999', display_phone_number: '+1 555-078-3999' };
+const OTHER_NUMBER = {
+  ...TEST_NUMBER,
+  id: '106540352242999',
+  display_phone_number: '+1 555-078-3999',
+};
 
 let service: TestService;
 let graph: GraphServer;
@@ -15,7 +38,9 @@ let browser: Browserless;
 
 beforeAll(async () => {
   graph = await startGraphServer({ numbers: [TEST_NUMBER, OTHER_NUMBER] });
-  service = await startTestService({ env: { ...MEMBER_ENV, GRAPH_API_URL: graph.url, CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' } });
+  service = await startTestService({
+    env: { ...MEMBER_ENV, GRAPH_API_URL: graph.url, CHANNEL_RETRY_DELAYS_MS: '50,50,50,50' },
+  });
   browser = await signedInBrowser(service.url);
 });
 afterEach(async () => {
@@ -41,12 +66,16 @@ const form = (more: Record<string, string> = {}): Record<string, string> => ({
 const connect = (more: Record<string, string> = {}) => browser.post('/channels', form(more));
 const connected = async (more: Record<string, string> = {}) => {
   const page = await connect(more);
-  expect([page.status, page.path]).toEqual([200, expect.stringMatching(/^\/channels\/chan_\w+\?notice=channel-connected$/)]);
+  expect([page.status, page.path]).toEqual([
+    200,
+    expect.stringMatching(/^\/channels\/chan_\w+\?notice=channel-connected$/),
+  ]);
   const path = page.path.split('?')[0]!;
   return { page, path, id: path.split('/').at(-1)! };
 };
 const expectNoSecrets = (page: Page) => {
-  for (const secret of [graph.accessToken, 'app-secret-0f3a9b7c']) expect(page.html).not.toContain(secret);
+  for (const secret of [graph.accessToken, 'app-secret-0f3a9b7c'])
+    expect(page.html).not.toContain(secret);
 };
 
 describe('the channels', () => {
@@ -61,7 +90,8 @@ describe('the channels', () => {
 
   it('are for members alone', async () => {
     const stranger = browserless(service.url);
-    for (const path of ['/channels', '/channels/new?type=whatsapp_cloud', '/channels/fragment']) expect((await stranger.get(path)).path).toMatch(/^\/sign-in/);
+    for (const path of ['/channels', '/channels/new?type=whatsapp_cloud', '/channels/fragment'])
+      expect((await stranger.get(path)).path).toMatch(/^\/sign-in/);
     expect((await stranger.post('/channels', form(), { csrf: null })).path).toMatch(/^\/sign-in/);
     expect(await channels()).toEqual([]);
   });
@@ -74,7 +104,9 @@ describe('the channels', () => {
   it('show each account with its state in words, here and as the part that loads again', async () => {
     const { path } = await connected({ name: HOSTILE });
     const list = await browser.get('/channels');
-    expect(list.text).toContain(`WhatsApp, ${TEST_NUMBER.id} Nothing has come from WhatsApp yet. never tested`);
+    expect(list.text).toContain(
+      `WhatsApp, ${TEST_NUMBER.id} Nothing has come from WhatsApp yet. never tested`,
+    );
     expect(list.html).not.toContain('<script>alert');
     expect(list.html).not.toContain('<img');
     await browser.post(`${path}/test`);
@@ -82,15 +114,22 @@ describe('the channels', () => {
   });
 
   it('warn while nobody outside can reach this service, and no longer once they can', async () => {
-    expect((await browser.get('/channels')).text).toContain('cannot deliver to this service: http://localhost');
+    expect((await browser.get('/channels')).text).toContain(
+      'cannot deliver to this service: http://localhost',
+    );
     await service.restart({ PUBLIC_URL: 'http://chat.example.com' });
     const plain = await signedInBrowser(service.url);
-    expect((await plain.get('/channels')).text).toContain('http://chat.example.com is no https:// address.');
+    expect((await plain.get('/channels')).text).toContain(
+      'http://chat.example.com is no https:// address.',
+    );
     await service.restart({ PUBLIC_URL: 'https://chat.example.com' });
     browser = await signedInBrowser(service.url);
-    for (const path of ['/channels', '/channels/new?type=whatsapp_cloud']) expect((await browser.get(path)).text).not.toContain('cannot deliver');
+    for (const path of ['/channels', '/channels/new?type=whatsapp_cloud'])
+      expect((await browser.get(path)).text).not.toContain('cannot deliver');
     const { page } = await connected();
-    expect(page.text).toContain('https://chat.example.com/api/channels/whatsapp_cloud/webhook/chan_');
+    expect(page.text).toContain(
+      'https://chat.example.com/api/channels/whatsapp_cloud/webhook/chan_',
+    );
   });
 
   it.each([
@@ -112,10 +151,14 @@ describe('the channels', () => {
 describe('an account', () => {
   it('has a form made from the fields of its channel', async () => {
     const { text, html } = await browser.get('/channels/new?type=whatsapp_cloud');
-    expect(text).toMatch(/Connect WhatsApp .*Name .*Phone number ID .*Access token .*App secret .*Verify token \(optional\)/);
+    expect(text).toMatch(
+      /Connect WhatsApp .*Name .*Phone number ID .*Access token .*App secret .*Verify token \(optional\)/,
+    );
     expect(html).toMatch(/<label for="f-s_access_token">/);
     expect(html).toMatch(/<input id="f-s_access_token"[^>]*type="password"/);
-    expect(html).toMatch(/<input id="f-s_phone_number_id"[^>]*aria-describedby="h-s_phone_number_id"/);
+    expect(html).toMatch(
+      /<input id="f-s_phone_number_id"[^>]*aria-describedby="h-s_phone_number_id"/,
+    );
     expect((await browser.get('/channels/new?type=web_chat')).status).toBe(404);
     expect((await browser.get('/channels/new')).status).toBe(404);
   });
@@ -134,8 +177,15 @@ describe('an account', () => {
 
   it('is not connected while something is wrong: said beside the field, secrets not sent back', async () => {
     const page = await connect({ s_phone_number_id: '+1 555', name: 'Harbour' });
-    expect([page.status, page.problem('s_phone_number_id')]).toEqual([400, 'Must be the digits of the phone number ID, such as 106540352242922.']);
-    expect([page.value('name'), page.value('s_phone_number_id'), page.value('s_access_token')]).toEqual(['Harbour', '+1 555', null]);
+    expect([page.status, page.problem('s_phone_number_id')]).toEqual([
+      400,
+      'Must be the digits of the phone number ID, such as 106540352242922.',
+    ]);
+    expect([
+      page.value('name'),
+      page.value('s_phone_number_id'),
+      page.value('s_access_token'),
+    ]).toEqual(['Harbour', '+1 555', null]);
     expectNoSecrets(page);
     expect((await connect({ s_app_secret: ' ' })).problem('s_app_secret')).toBe('Is missing.');
     expect((await connect({ name: '' })).problem('name')).toBe('Must not be empty.');
@@ -146,7 +196,10 @@ describe('an account', () => {
   it('is connected once; a second time leads to the first', async () => {
     const { path } = await connected();
     const page = await connect({ name: 'Again' });
-    expect([page.status, page.text]).toEqual([409, expect.stringContaining('This account is connected already: open it')]);
+    expect([page.status, page.text]).toEqual([
+      409,
+      expect.stringContaining('This account is connected already: open it'),
+    ]);
     expect(page.html).toContain(`href="${path}"`);
     expectNoSecrets(page);
   });
@@ -155,9 +208,18 @@ describe('an account', () => {
     const { path, page } = await connected();
     const verifyToken = page.value('s_verify_token')!;
     expect(verifyToken).toMatch(/^[\w-]{32}$/);
-    const kept = { name: 'Renamed', s_phone_number_id: TEST_NUMBER.id, s_access_token: '', s_app_secret: '', s_verify_token: verifyToken };
+    const kept = {
+      name: 'Renamed',
+      s_phone_number_id: TEST_NUMBER.id,
+      s_access_token: '',
+      s_app_secret: '',
+      s_verify_token: verifyToken,
+    };
     const saved = await browser.post(path, kept);
-    expect([saved.path, saved.text]).toEqual([`${path}?notice=saved`, expect.stringContaining('Renamed')]);
+    expect([saved.path, saved.text]).toEqual([
+      `${path}?notice=saved`,
+      expect.stringContaining('Renamed'),
+    ]);
     expect((await browser.post(`${path}/test`)).text).toContain('connection OK');
     await browser.post(path, { ...kept, s_access_token: 'another-token' });
     expect((await browser.get(path)).text).toContain('Connection never tested');
@@ -167,11 +229,30 @@ describe('an account', () => {
 
   it('is left as it is when a change is wrong, which shows what was typed', async () => {
     const { path } = await connected();
-    const page = await browser.post(path, { name: 'X', s_phone_number_id: 'abc', s_access_token: '', s_app_secret: '', s_verify_token: 'v' });
-    expect([page.status, page.problem('s_phone_number_id'), page.value('s_phone_number_id')]).toEqual([400, expect.stringContaining('Must be the digits'), 'abc']);
-    expect((await channels())[0]).toMatchObject({ name: 'Shop', settings: { phone_number_id: TEST_NUMBER.id } });
+    const page = await browser.post(path, {
+      name: 'X',
+      s_phone_number_id: 'abc',
+      s_access_token: '',
+      s_app_secret: '',
+      s_verify_token: 'v',
+    });
+    expect([
+      page.status,
+      page.problem('s_phone_number_id'),
+      page.value('s_phone_number_id'),
+    ]).toEqual([400, expect.stringContaining('Must be the digits'), 'abc']);
+    expect((await channels())[0]).toMatchObject({
+      name: 'Shop',
+      settings: { phone_number_id: TEST_NUMBER.id },
+    });
     await connected({ s_phone_number_id: OTHER_NUMBER.id });
-    const taken = await browser.post(path, { name: 'X', s_phone_number_id: OTHER_NUMBER.id, s_access_token: '', s_app_secret: '', s_verify_token: 'v' });
+    const taken = await browser.post(path, {
+      name: 'X',
+      s_phone_number_id: OTHER_NUMBER.id,
+      s_access_token: '',
+      s_app_secret: '',
+      s_verify_token: 'v',
+    });
     expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('connected already')]);
   });
 
@@ -180,8 +261,12 @@ describe('an account', () => {
     expect(page.text).toContain('The connection was not tested yet');
     const ok = await browser.post(`${path}/test`);
     expect(ok.path).toBe(`${path}?notice=channel-tested`);
-    expect(ok.text).toContain(`Connection connection OK Tested now : WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`);
-    graph.answerNumberWith(graphError(401, { code: 190, message: 'Error validating access token: Session has expired' }));
+    expect(ok.text).toContain(
+      `Connection connection OK Tested now : WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`,
+    );
+    graph.answerNumberWith(
+      graphError(401, { code: 190, message: 'Error validating access token: Session has expired' }),
+    );
     const failed = await browser.post(`${path}/test`);
     expect(failed.path).toBe(`${path}?notice=channel-test-failed`);
     expect(failed.text).toMatch(/Connection connection failed Tested now : .*access token/);
@@ -193,26 +278,42 @@ describe('an account', () => {
     expect((await browser.get(path)).text).toContain('Nothing has come from WhatsApp yet.');
     await receive(await numberOf(id), 'Hello');
     expect((await browser.get(path)).text).toContain('WhatsApp last delivered something now .');
-    expect((await browser.get(`${path}/fragment`)).text).toContain('WhatsApp last delivered something');
+    expect((await browser.get(`${path}/fragment`)).text).toContain(
+      'WhatsApp last delivered something',
+    );
   });
 
   it('is disconnected by a form that asks first, without scripts too', async () => {
     const { path, page } = await connected();
     expect(page.html).toMatch(/<details id="disconnect"><summary[^>]*>Disconnect…<\/summary><form/);
     const list = await browser.post(`${path}/disconnect`);
-    expect([list.path, list.text]).toEqual(['/channels?notice=channel-disconnected', expect.stringContaining('The account is disconnected.')]);
+    expect([list.path, list.text]).toEqual([
+      '/channels?notice=channel-disconnected',
+      expect.stringContaining('The account is disconnected.'),
+    ]);
     expect(await channels()).toEqual([]);
     expect((await browser.get(path)).status).toBe(404);
     const fragment = await browser.get(`${path}/fragment`);
-    expect([fragment.status, fragment.headers.get('hx-redirect')]).toEqual([404, '/channels?notice=channel-disconnected']);
+    expect([fragment.status, fragment.headers.get('hx-redirect')]).toEqual([
+      404,
+      '/channels?notice=channel-disconnected',
+    ]);
   });
 
   it('of another workspace is not there', async () => {
     const other = await service.addWorkspace('Other');
     browser = await signedInBrowser(service.url);
-    const { id } = (await other.post('/api/channels', { type: 'whatsapp_cloud', name: 'Theirs', settings: { phone_number_id: '12345', access_token: 'a', app_secret: 'b' } })).body;
-    for (const path of [`/channels/${id}`, `/channels/${id}/fragment`]) expect((await browser.get(path)).status).toBe(404);
-    for (const action of ['', '/test', '/disconnect']) expect((await browser.post(`/channels/${id}${action}`, { name: 'Mine' })).status).toBe(404);
+    const { id } = (
+      await other.post('/api/channels', {
+        type: 'whatsapp_cloud',
+        name: 'Theirs',
+        settings: { phone_number_id: '12345', access_token: 'a', app_secret: 'b' },
+      })
+    ).body;
+    for (const path of [`/channels/${id}`, `/channels/${id}/fragment`])
+      expect((await browser.get(path)).status).toBe(404);
+    for (const action of ['', '/test', '/disconnect'])
+      expect((await browser.post(`/channels/${id}${action}`, { name: 'Mine' })).status).toBe(404);
     expect((await browser.get('/channels')).text).not.toContain('Theirs');
     expect((await other.get(`/api/channels/${id}`)).body.name).toBe('Theirs');
   });
@@ -222,7 +323,13 @@ const APP_SECRET = 'app-secret-0f3a9b7c';
 
 const numberOf = async (id: string): Promise<ConnectedNumber> => {
   const { body } = await service.api.get(`/api/channels/${id}`);
-  return { id, account: body.settings.phone_number_id, appSecret: APP_SECRET, verifyToken: body.settings.verify_token, path: new URL(body.webhook_url).pathname };
+  return {
+    id,
+    account: body.settings.phone_number_id,
+    appSecret: APP_SECRET,
+    verifyToken: body.settings.verify_token,
+    path: new URL(body.webhook_url).pathname,
+  };
 };
 
 let customers = 0;
@@ -230,7 +337,11 @@ let customers = 0;
 async function receive(number: ConnectedNumber, text: string, from: FromCustomer = {}) {
   customers += 1;
   const phone = `1650555${1000 + customers}`;
-  const { status } = await deliver(service.url, number, metaText(text, { account: number.account, phone, name: `Customer ${customers}`, ...from }));
+  const { status } = await deliver(
+    service.url,
+    number,
+    metaText(text, { account: number.account, phone, name: `Customer ${customers}`, ...from }),
+  );
   expect(status).toBe(200);
   const { body } = await service.api.post('/api/contacts/lookup', { phone: `+${phone}` });
   return { id: body.id as string, path: `/conversations/${body.id}` };
@@ -239,25 +350,45 @@ async function receive(number: ConnectedNumber, text: string, from: FromCustomer
 const hoursAgo = (hours: number) => String(Math.floor(Date.now() / 1000 - hours * 3600));
 
 describe('a conversation on WhatsApp', () => {
-  const connectIt = (account = TEST_NUMBER.id) => connectNumber(service.api, { account, appSecret: APP_SECRET, accessToken: graph.accessToken });
-  const report = async (number: ConnectedNumber, status: WhatsAppStatus, text: string, errors: Parameters<GraphServer['statusWebhook']>[2] = []) => {
+  const connectIt = (account = TEST_NUMBER.id) =>
+    connectNumber(service.api, { account, appSecret: APP_SECRET, accessToken: graph.accessToken });
+  const report = async (
+    number: ConnectedNumber,
+    status: WhatsAppStatus,
+    text: string,
+    errors: Parameters<GraphServer['statusWebhook']>[2] = [],
+  ) => {
     const message = graph.taken.find(({ body }) => body.text.body === text)!;
     await deliver(service.url, number, graph.statusWebhook(message, status, errors));
   };
   const reply = (path: string, text: string) => browser.post(`${path}/reply`, { text });
-  const shows = (path: string, words: string | RegExp) => waitFor(`“${words}” at ${path}`, async () => (await browser.get(`${path}/items`)).text.search(words) >= 0);
+  const shows = (path: string, words: string | RegExp) =>
+    waitFor(
+      `“${words}” at ${path}`,
+      async () => (await browser.get(`${path}/items`)).text.search(words) >= 0,
+    );
 
   it('says of each message how far it has come', async () => {
     const number = await connectIt();
     const { path } = await receive(number, 'Is it open?');
-    const isAsked = new Promise<() => void>((resolve) => graph.answerWith((response, take, request) => resolve(() => accept(response, take, request))));
+    const isAsked = new Promise<() => void>((resolve) =>
+      graph.answerWith((response, take, request) => resolve(() => accept(response, take, request))),
+    );
     await browser.get(path);
-    expect((await reply(path, 'Yes, until six')).text).toContain('Yes, until six now Waiting to be sent');
+    expect((await reply(path, 'Yes, until six')).text).toContain(
+      'Yes, until six now Waiting to be sent',
+    );
     const takeIt = await isAsked;
-    expect((await browser.get(`${path}/items`)).text).toContain('Yes, until six now Waiting to be sent');
+    expect((await browser.get(`${path}/items`)).text).toContain(
+      'Yes, until six now Waiting to be sent',
+    );
     takeIt();
     await shows(path, 'Yes, until six now Sent to WhatsApp');
-    for (const [status, words] of [['delivered', 'Delivered'], ['read', 'Read'], ['delivered', 'Read']] as const) {
+    for (const [status, words] of [
+      ['delivered', 'Delivered'],
+      ['read', 'Read'],
+      ['delivered', 'Read'],
+    ] as const) {
       await report(number, status, 'Yes, until six');
       await shows(path, `Yes, until six now ${words}`);
     }
@@ -272,10 +403,14 @@ describe('a conversation on WhatsApp', () => {
     graph.answerWith(graphError(400, { code: 131026, message: '(#131026) Message undeliverable' }));
     await reply(path, 'Cannot arrive');
     await shows(path, /Cannot arrive now Not delivered\. \S+/);
-    expect((await browser.get(path)).html).toMatch(/<span class="delivery problem" role="note"><b>Not delivered\.<\/b> <bdi>[^<]+<\/bdi>/);
+    expect((await browser.get(path)).html).toMatch(
+      /<span class="delivery problem" role="note"><b>Not delivered\.<\/b> <bdi>[^<]+<\/bdi>/,
+    );
     await reply(path, 'Failed later');
     await shows(path, 'Failed later now Sent to WhatsApp');
-    await report(number, 'failed', 'Failed later', [{ code: 131047, title: 'Re-engagement message' }]);
+    await report(number, 'failed', 'Failed later', [
+      { code: 131047, title: 'Re-engagement message' },
+    ]);
     await shows(path, /Failed later now Not delivered\. \S+/);
   });
 
@@ -283,11 +418,20 @@ describe('a conversation on WhatsApp', () => {
     const number = await connectIt();
     const { id, path } = await receive(number, 'Long ago', { timestamp: hoursAgo(25) });
     const page = await browser.get(path);
-    expect(page.text).toMatch(/WhatsApp takes no messages until the customer writes again\. The window closed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\./);
+    expect(page.text).toMatch(
+      /WhatsApp takes no messages until the customer writes again\. The window closed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\./,
+    );
     expect(page.html).toContain('data-closed');
     const refused = await reply(path, 'Are you still there?');
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('The channel takes no messages to this customer until they write again. Your reply was not sent.')]);
-    expect(refused.html).toMatch(/<textarea[^>]*name="text"[^>]*>Are you still there\?<\/textarea>/);
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringContaining(
+        'The channel takes no messages to this customer until they write again. Your reply was not sent.',
+      ),
+    ]);
+    expect(refused.html).toMatch(
+      /<textarea[^>]*name="text"[^>]*>Are you still there\?<\/textarea>/,
+    );
     const { body } = await service.api.get(`/api/conversations/${id}`);
     expect([body.status, body.messages.length]).toEqual(['ai_active', 1]);
     expect(graph.texts()).not.toContain('Are you still there?');
@@ -296,18 +440,29 @@ describe('a conversation on WhatsApp', () => {
   it('whose window closes soon says until when; one that has long to go says nothing', async () => {
     const number = await connectIt();
     const soon = await receive(number, 'Yesterday', { timestamp: hoursAgo(22.5) });
-    expect((await browser.get(`${soon.path}/composer-note`)).text).toMatch(/WhatsApp takes messages to this customer until \d{4}-\S+ \S+ UTC \( in 1 hour \), unless they write again\./);
+    expect((await browser.get(`${soon.path}/composer-note`)).text).toMatch(
+      /WhatsApp takes messages to this customer until \d{4}-\S+ \S+ UTC \( in 1 hour \), unless they write again\./,
+    );
     const fresh = await receive(number, 'Just now');
-    expect((await browser.get(fresh.path)).text).not.toContain('takes messages to this customer until');
+    expect((await browser.get(fresh.path)).text).not.toContain(
+      'takes messages to this customer until',
+    );
   });
 
   it('whose account was disconnected says so, takes no reply, and goes on once it is connected again', async () => {
     const number = await connectIt();
     const { path } = await receive(number, 'Hello');
     await service.api.delete(`/api/channels/${number.id}`);
-    expect((await browser.get(path)).text).toContain('Nothing can be sent: the WhatsApp account that this customer wrote to is not connected any more.');
+    expect((await browser.get(path)).text).toContain(
+      'Nothing can be sent: the WhatsApp account that this customer wrote to is not connected any more.',
+    );
     const refused = await reply(path, 'Do you hear me?');
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('The account that this customer wrote to is not connected any more. Your reply was not sent.')]);
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringContaining(
+        'The account that this customer wrote to is not connected any more. Your reply was not sent.',
+      ),
+    ]);
     expect(refused.html).toContain('>Do you hear me?</textarea>');
     await connectIt();
     expect((await browser.get(path)).text).not.toContain('Nothing can be sent');
@@ -320,6 +475,8 @@ describe('a conversation on WhatsApp', () => {
     const { path } = await receive(number, 'Hello');
     expect((await browser.get(`${path}/head`)).text).not.toContain(`Number ${TEST_NUMBER.id}`);
     await connectIt(OTHER_NUMBER.id);
-    expect((await browser.get(`${path}/head`)).text).toContain(`WhatsApp, Number ${TEST_NUMBER.id}`);
+    expect((await browser.get(`${path}/head`)).text).toContain(
+      `WhatsApp, Number ${TEST_NUMBER.id}`,
+    );
   });
 });

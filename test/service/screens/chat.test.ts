@@ -37,20 +37,26 @@ describe('the chat page', () => {
     const page = await (await get('/chat?workspace=acme')).text();
     expect(page).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/);
     expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=/);
-    const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address!);
+    const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+      ([, address]) => address!,
+    );
     expect(assets.length).toBeGreaterThan(1);
     const imported = new Set(assets);
     for (const address of imported) {
       const asset = await get(address);
       expect({ address, status: asset.status }).toEqual({ address, status: 200 });
-      for (const [, more] of (await asset.text()).matchAll(/^import .* from '(.+)';$/gm)) imported.add(more!);
+      for (const [, more] of (await asset.text()).matchAll(/^import .* from '(.+)';$/gm))
+        imported.add(more!);
     }
     expect(imported.size).toBeGreaterThan(assets.length);
-    for (const address of imported) expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css)\?v=[0-9a-f]{12}$/);
+    for (const address of imported)
+      expect(address).toMatch(/^\/assets\/[a-z-]+\.(js|css)\?v=[0-9a-f]{12}$/);
   });
 
   it('says what is needed where scripts are off', async () => {
-    expect(await (await get('/chat')).text()).toMatch(/<noscript>.*needs JavaScript.*<\/noscript>/s);
+    expect(await (await get('/chat')).text()).toMatch(
+      /<noscript>.*needs JavaScript.*<\/noscript>/s,
+    );
   });
 
   it('shows the name of a workspace as text, whatever it is', async () => {
@@ -61,7 +67,9 @@ describe('the chat page', () => {
   });
 
   it('is the first workspace’s, or the one that is asked for', async () => {
-    expect(await (await get('/chat?workspace=acme')).text()).toContain('<h1 dir="auto" tabindex="-1">Acme</h1>');
+    expect(await (await get('/chat?workspace=acme')).text()).toContain(
+      '<h1 dir="auto" tabindex="-1">Acme</h1>',
+    );
     expect(await (await get('/chat')).text()).not.toContain('Acme');
   });
 
@@ -81,7 +89,9 @@ describe('the chat page', () => {
   });
 
   it('says so before the service is set up', async () => {
-    const fresh = await startTestService({ env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined } });
+    const fresh = await startTestService({
+      env: { BOOTSTRAP_API_KEY: undefined, BOOTSTRAP_WORKSPACE: undefined },
+    });
     try {
       expect((await fetch(`${fresh.url}/chat`)).status).toBe(404);
     } finally {
@@ -90,18 +100,33 @@ describe('the chat page', () => {
   });
 
   describe('with CHAT_FRAME_ORIGINS', () => {
-    beforeAll(() => service.restart({ CHAT_FRAME_ORIGINS: 'https://shop.example.com, http://localhost:8080' }));
+    beforeAll(() =>
+      service.restart({ CHAT_FRAME_ORIGINS: 'https://shop.example.com, http://localhost:8080' }),
+    );
     afterAll(() => service.restart());
 
     it('may be framed by these origins and itself', async () => {
       for (const path of ['/chat', '/chat?workspace=nobody']) {
         const { headers } = await get(path);
-        expect(directive(headers, 'frame-ancestors')).toBe("'self' https://shop.example.com http://localhost:8080");
+        expect(directive(headers, 'frame-ancestors')).toBe(
+          "'self' https://shop.example.com http://localhost:8080",
+        );
         expect(headers.get('x-frame-options')).toBeNull();
       }
     });
 
-    it.each(['/sign-in', '/conversations', '/team', '/account', '/setup', '/join', '/keys', '/api/docs', '/nothing', '/chat/more'])('leaves %s framed by nobody else', async (path) => {
+    it.each([
+      '/sign-in',
+      '/conversations',
+      '/team',
+      '/account',
+      '/setup',
+      '/join',
+      '/keys',
+      '/api/docs',
+      '/nothing',
+      '/chat/more',
+    ])('leaves %s framed by nobody else', async (path) => {
       const { headers } = await get(path);
       expect(["'none'", "'self'"]).toContain(directive(headers, 'frame-ancestors'));
       expect(['DENY', 'SAMEORIGIN']).toContain(headers.get('x-frame-options'));

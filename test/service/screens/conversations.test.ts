@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCustomer } from '../../helpers/apiClient.ts';
-import { MEMBER_ENV, browserless, signedInBrowser, type Browserless, type Page } from '../../helpers/browserless.ts';
+import {
+  MEMBER_ENV,
+  browserless,
+  signedInBrowser,
+  type Browserless,
+  type Page,
+} from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)> & \u202egnp.exe';
@@ -47,7 +53,9 @@ describe('the conversations screen', () => {
     expect(status).toBe(200);
     expect(text).toContain('No conversations yet. Customers write at /chat');
     expect(html).toContain('href="/chat"');
-    expect((await ana.get('/conversations?tab=waiting')).text).toContain('Nobody waits for a person.');
+    expect((await ana.get('/conversations?tab=waiting')).text).toContain(
+      'Nobody waits for a person.',
+    );
   });
 
   it('is for members alone', async () => {
@@ -61,12 +69,17 @@ describe('the conversations screen', () => {
       await customer({ name: 'Yan Second' }, 'I came second');
       await first.chat.write('and wrote again');
       const { text, html } = await ana.get('/conversations');
-      expect(text).toMatch(/Zoe First now and wrote again 2 unread With the agent Engaged · Web chat .*Yan Second now I came second 1 unread With the agent New · Web chat/);
+      expect(text).toMatch(
+        /Zoe First now and wrote again 2 unread With the agent Engaged · Web chat .*Yan Second now I came second 1 unread With the agent New · Web chat/,
+      );
       expect(html).toContain(`href="${first.path}"`);
     });
 
     it('holds each conversation in its tabs', async () => {
-      const names = async (tab: string) => [...(await ana.get(`/conversations?tab=${tab}`)).html.matchAll(/class="who">(Tab \w+)</g)].map(([, name]) => name).sort();
+      const names = async (tab: string) =>
+        [...(await ana.get(`/conversations?tab=${tab}`)).html.matchAll(/class="who">(Tab \w+)</g)]
+          .map(([, name]) => name)
+          .sort();
       const mine = await customer({ name: 'Tab mine' });
       const hers = await customer({ name: 'Tab hers' });
       const ended = await customer({ name: 'Tab ended' });
@@ -74,7 +87,10 @@ describe('the conversations screen', () => {
       await ana.get(mine.path);
       await ana.post(`${mine.path}/take-over`);
       await bea.post(`${hers.path}/take-over`);
-      await service.api.post(`/api/conversations/${ended.id}/close`, { verdict: 'unknown', summary: 'x' });
+      await service.api.post(`/api/conversations/${ended.id}/close`, {
+        verdict: 'unknown',
+        summary: 'x',
+      });
       expect(await names('mine')).toEqual(['Tab mine']);
       expect(await names('closed')).toEqual(['Tab ended']);
       expect(await names('agent')).toEqual(['Tab agent']);
@@ -82,10 +98,27 @@ describe('the conversations screen', () => {
     });
 
     it('finds people by name, number, e-mail and masked label, and says what was not found', async () => {
-      const { id } = await customer({ name: 'José Müller', phone: '+54 9 11 5555 0177', email: 'Jose@Example.com' });
+      const { id } = await customer({
+        name: 'José Müller',
+        phone: '+54 9 11 5555 0177',
+        email: 'Jose@Example.com',
+      });
       const masked = (await record(id)).contact.phone_masked as string;
-      for (const search of ['jose mul', 'MÜLLER', '5555 0177', '+54 9 11 5555-0177', '0054911555501', 'jose@exam', masked]) {
-        expect({ search, found: (await ana.get(`/conversations?q=${encodeURIComponent(search)}`)).html.includes(id) }).toEqual({ search, found: true });
+      for (const search of [
+        'jose mul',
+        'MÜLLER',
+        '5555 0177',
+        '+54 9 11 5555-0177',
+        '0054911555501',
+        'jose@exam',
+        masked,
+      ]) {
+        expect({
+          search,
+          found: (await ana.get(`/conversations?q=${encodeURIComponent(search)}`)).html.includes(
+            id,
+          ),
+        }).toEqual({ search, found: true });
       }
       const none = await ana.get(`/conversations?tab=mine&q=${encodeURIComponent(HOSTILE)}`);
       expect(none.text).toContain('in “Mine”. Search in all of them');
@@ -105,7 +138,13 @@ describe('the conversations screen', () => {
     });
 
     it('reads an address that nobody gave out as the beginning', async () => {
-      for (const query of ['tab=nonsense', 'older=x', 'tab[]=all&q[]=a', 'older=999999999999999_conv_00000000000000000000000000']) expect((await ana.get(`/conversations?${query}`)).status).toBe(200);
+      for (const query of [
+        'tab=nonsense',
+        'older=x',
+        'tab[]=all&q[]=a',
+        'older=999999999999999_conv_00000000000000000000000000',
+      ])
+        expect((await ana.get(`/conversations?${query}`)).status).toBe(200);
     });
 
     it('loads again as a part, the same as on the page', async () => {
@@ -118,7 +157,10 @@ describe('the conversations screen', () => {
   describe('unread marks', () => {
     const markIn = async (browser: Browserless, id: string) => {
       const { html } = await browser.get('/conversations');
-      return /<b class="count">(\d+) unread/.exec(html.slice(html.indexOf(id)).split('</a>')[0]!)?.[1] ?? null;
+      return (
+        /<b class="count">(\d+) unread/.exec(html.slice(html.indexOf(id)).split('</a>')[0]!)?.[1] ??
+        null
+      );
     };
 
     it('are each member’s own, and go when the thread is read', async () => {
@@ -144,29 +186,42 @@ describe('the conversations screen', () => {
 
     it('do not stand at what was closed', async () => {
       const { id } = await customer({ name: 'Closed unread' });
-      await service.api.post(`/api/conversations/${id}/close`, { verdict: 'unknown', summary: 'x' });
+      await service.api.post(`/api/conversations/${id}/close`, {
+        verdict: 'unknown',
+        summary: 'x',
+      });
       expect(await markIn(ana, id)).toBeNull();
     });
   });
 
   describe('the thread', () => {
     it('says who wrote what, with the contact in the clear', async () => {
-      const { id, path } = await customer({ name: 'Clara', phone: '+54 9 11 5555 0188', email: 'clara@example.com' }, 'My number is +54 9 11 5555 0188');
+      const { id, path } = await customer(
+        { name: 'Clara', phone: '+54 9 11 5555 0188', email: 'clara@example.com' },
+        'My number is +54 9 11 5555 0188',
+      );
       await service.api.post(`/api/conversations/${id}/messages`, { text: 'From a workflow' });
       await ana.get(path);
       await ana.post(`${path}/reply`, { text: 'From me' });
       const { text } = await ana.get(path);
       expect(text).toContain('+5491155550188 clara@example.com Web chat');
-      expect(text).toMatch(/Clara customer My number is \+54 9 11 5555 0188 now .*Bootstrap key \(API\) wrote, and so took over.*Bootstrap key API From a workflow now In the chat.*ana took over.*ana team From me now In the chat/);
+      expect(text).toMatch(
+        /Clara customer My number is \+54 9 11 5555 0188 now .*Bootstrap key \(API\) wrote, and so took over.*Bootstrap key API From a workflow now In the chat.*ana took over.*ana team From me now In the chat/,
+      );
     });
 
     it('shows older messages on pages of their own, with what happened there', async () => {
       const { id, path, chat } = await customer({ name: 'Many' }, 'Message 1.');
       await service.api.post(`/api/conversations/${id}/takeover`);
       for (let i = 2; i <= 120; i += 1) await chat.write(`Message ${i}.`);
-      const numbers = ({ text }: Page) => [...text.matchAll(/Message (\d+)\./g)].map(([, number]) => Number(number));
-      const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-      const threadOf = (page: Page) => ({ ...page, text: page.text.slice(page.text.indexOf('← All conversations')) });
+      const numbers = ({ text }: Page) =>
+        [...text.matchAll(/Message (\d+)\./g)].map(([, number]) => Number(number));
+      const range = (from: number, to: number) =>
+        Array.from({ length: to - from + 1 }, (_, i) => from + i);
+      const threadOf = (page: Page) => ({
+        ...page,
+        text: page.text.slice(page.text.indexOf('← All conversations')),
+      });
       const newest = threadOf(await ana.get(path));
       expect(numbers(newest)).toEqual(range(71, 120));
       expect(newest.html).toContain(`href="${path}?before=71">Earlier messages`);
@@ -181,10 +236,17 @@ describe('the conversations screen', () => {
 
     it('leads from a closed conversation to the one that followed, and back', async () => {
       const { id, path, chat } = await customer({ name: 'Again' });
-      await service.api.post(`/api/conversations/${id}/close`, { verdict: 'goal_reached', summary: 'x' });
+      await service.api.post(`/api/conversations/${id}/close`, {
+        verdict: 'goal_reached',
+        summary: 'x',
+      });
       const { conversation_id: next } = await chat.write('I am back');
-      expect((await ana.get(path)).html).toContain(`href="/conversations/${next}">Newer conversation`);
-      expect((await ana.get(`/conversations/${next}`)).html).toContain(`href="${path}">Earlier conversation`);
+      expect((await ana.get(path)).html).toContain(
+        `href="/conversations/${next}">Newer conversation`,
+      );
+      expect((await ana.get(`/conversations/${next}`)).html).toContain(
+        `href="${path}">Earlier conversation`,
+      );
     });
 
     it('keeps the place in the list', async () => {
@@ -195,19 +257,36 @@ describe('the conversations screen', () => {
       expect(after).toBe(`${path}?tab=agent&q=placed`);
     });
 
-    it.each(['', '/head', '/items', '/composer-note', '/close'])('of another workspace is not there: %s', async (part) => {
-      const stranger = await chatCustomer(service.url, { workspace: 'other' });
-      const { conversation_id: id } = await stranger.write('secret of another');
-      const { status, text } = await ana.get(`/conversations/${id}${part}`);
-      expect(status).toBe(404);
-      expect(text).not.toContain('secret of another');
-      expect((await ana.get(`/conversations/conv_00000000000000000000000000${part}`)).status).toBe(404);
-    });
+    it.each(['', '/head', '/items', '/composer-note', '/close'])(
+      'of another workspace is not there: %s',
+      async (part) => {
+        const stranger = await chatCustomer(service.url, { workspace: 'other' });
+        const { conversation_id: id } = await stranger.write('secret of another');
+        const { status, text } = await ana.get(`/conversations/${id}${part}`);
+        expect(status).toBe(404);
+        expect(text).not.toContain('secret of another');
+        expect(
+          (await ana.get(`/conversations/conv_00000000000000000000000000${part}`)).status,
+        ).toBe(404);
+      },
+    );
 
-    it.each(['take-over', 'hand-back', 'reply', 'stage', 'close', 'tool-calls/call_00000000000000000000000000/approve'])('of another workspace cannot be changed: %s', async (action) => {
+    it.each([
+      'take-over',
+      'hand-back',
+      'reply',
+      'stage',
+      'close',
+      'tool-calls/call_00000000000000000000000000/approve',
+    ])('of another workspace cannot be changed: %s', async (action) => {
       const stranger = await chatCustomer(service.url, { workspace: 'other' });
       const { conversation_id: id } = await stranger.write('hello');
-      const { status } = await ana.post(`/conversations/${id}/${action}`, { text: 'x', stage: 'lost', verdict: 'unknown', summary: 'x' });
+      const { status } = await ana.post(`/conversations/${id}/${action}`, {
+        text: 'x',
+        stage: 'lost',
+        verdict: 'unknown',
+        summary: 'x',
+      });
       expect(status).toBe(404);
       expect(await stranger.read()).toHaveLength(1);
     });
@@ -217,13 +296,18 @@ describe('the conversations screen', () => {
     it('take over and hand back, with the name of who did it', async () => {
       const { id, path } = await customer({ name: 'Handed' });
       const before = await ana.get(path);
-      expect(before.text).toContain('The agent is switched off: nobody answers here until one of you does. Your reply takes the conversation over.');
+      expect(before.text).toContain(
+        'The agent is switched off: nobody answers here until one of you does. Your reply takes the conversation over.',
+      );
       expect(before.text).not.toContain('Hand back');
       const taken = await ana.post(`${path}/take-over`);
       expect(taken.text).toContain('ana took over');
       expect(taken.text).toContain('With ana');
       expect(taken.html).not.toMatch(/>Take over/);
-      expect(await record(id)).toMatchObject({ status: 'human_active', handover: { reason: 'team_takeover', triggered_by: { type: 'team_member', name: 'ana' } } });
+      expect(await record(id)).toMatchObject({
+        status: 'human_active',
+        handover: { reason: 'team_takeover', triggered_by: { type: 'team_member', name: 'ana' } },
+      });
       const back = await ana.post(`${path}/hand-back`);
       expect(back.text).toContain('ana handed back to the agent');
       expect(await record(id)).toMatchObject({ status: 'ai_active' });
@@ -250,7 +334,10 @@ describe('the conversations screen', () => {
       expect((await chat.read()).at(-1)).toMatchObject({ text: 'One\ntwo' });
     });
 
-    it.each([['nothing', '  ', 'Must not be empty.'], ['too much', 'x'.repeat(16_385), 'Must have at most 16384 characters.']])('a reply of %s is refused beside the field and kept', async (_, text, problem) => {
+    it.each([
+      ['nothing', '  ', 'Must not be empty.'],
+      ['too much', 'x'.repeat(16_385), 'Must have at most 16384 characters.'],
+    ])('a reply of %s is refused beside the field and kept', async (_, text, problem) => {
       const { path, chat } = await customer({ name: 'Refused' });
       await ana.get(path);
       const page = await ana.post(`${path}/reply`, { text });
@@ -279,25 +366,46 @@ describe('the conversations screen', () => {
       expect(empty.status).toBe(400);
       expect(empty.text).toContain('Must be chosen.');
       expect(empty.html).toContain('>Kept</textarea>');
-      const closed = await ana.post(`${path}/close`, { verdict: 'goal_reached', summary: 'Booked\r\nfor Tuesday' });
+      const closed = await ana.post(`${path}/close`, {
+        verdict: 'goal_reached',
+        summary: 'Booked\r\nfor Tuesday',
+      });
       expect(closed.text).toContain('The conversation is closed.');
       expect(closed.text).toContain('ana closed the conversation');
       expect(closed.text).toContain('Goal reached. Booked for Tuesday');
-      expect(await record(id)).toMatchObject({ status: 'closed', outcome: { verdict: 'goal_reached', summary: 'Booked\nfor Tuesday', closed_by: { type: 'team_member', name: 'ana' } } });
+      expect(await record(id)).toMatchObject({
+        status: 'closed',
+        outcome: {
+          verdict: 'goal_reached',
+          summary: 'Booked\nfor Tuesday',
+          closed_by: { type: 'team_member', name: 'ana' },
+        },
+      });
     });
 
     it('on what was closed meanwhile are refused in words, and no text is lost', async () => {
       const { id, path } = await customer({ name: 'Too late' });
       await ana.get(path);
-      await service.api.post(`/api/conversations/${id}/close`, { verdict: 'unknown', summary: 'first' });
+      await service.api.post(`/api/conversations/${id}/close`, {
+        verdict: 'unknown',
+        summary: 'first',
+      });
       const reply = await ana.post(`${path}/reply`, { text: 'A long answer' });
       expect(reply.status).toBe(409);
-      expect(reply.text).toContain('The conversation was closed meanwhile. Your reply was not sent.');
+      expect(reply.text).toContain(
+        'The conversation was closed meanwhile. Your reply was not sent.',
+      );
       expect(reply.text).toContain('What you wrote: A long answer');
-      for (const [action, values] of [['take-over', {}], ['hand-back', {}], ['close', { verdict: 'unknown', summary: 'second' }]] as const) {
+      for (const [action, values] of [
+        ['take-over', {}],
+        ['hand-back', {}],
+        ['close', { verdict: 'unknown', summary: 'second' }],
+      ] as const) {
         const page = await ana.post(`${path}/${action}`, values);
         expect(page.path).toBe(`${path}?notice=closed-meanwhile`);
-        expect(page.text).toContain('The conversation was closed meanwhile, so nothing was changed.');
+        expect(page.text).toContain(
+          'The conversation was closed meanwhile, so nothing was changed.',
+        );
       }
       const closed = await ana.get(path);
       expect(closed.text).toContain('nothing can be sent here');
@@ -305,14 +413,25 @@ describe('the conversations screen', () => {
       expect(await record(id)).toMatchObject({ outcome: { summary: 'first' } });
     });
 
-    it.each(['take-over', 'hand-back', 'reply', 'stage', 'close'])('need the token of the session: %s', async (action) => {
-      const { id, path } = await customer({ name: 'Forged' });
-      for (const csrf of [null, 'x'.repeat(43)]) {
-        const { status } = await ana.post(`${path}/${action}`, { text: 'x', stage: 'lost', verdict: 'unknown', summary: 'x' }, { csrf });
-        expect(status).toBe(403);
-      }
-      expect(await record(id)).toMatchObject({ status: 'ai_active', funnel_stage: 'new', messages: [{}] });
-    });
+    it.each(['take-over', 'hand-back', 'reply', 'stage', 'close'])(
+      'need the token of the session: %s',
+      async (action) => {
+        const { id, path } = await customer({ name: 'Forged' });
+        for (const csrf of [null, 'x'.repeat(43)]) {
+          const { status } = await ana.post(
+            `${path}/${action}`,
+            { text: 'x', stage: 'lost', verdict: 'unknown', summary: 'x' },
+            { csrf },
+          );
+          expect(status).toBe(403);
+        }
+        expect(await record(id)).toMatchObject({
+          status: 'ai_active',
+          funnel_stage: 'new',
+          messages: [{}],
+        });
+      },
+    );
   });
 
   describe('hostile texts', () => {

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { apiClient, type ApiClient } from '../../helpers/apiClient.ts';
-import { browserless, signedInBrowser, MEMBER_ENV, type Browserless, type Page } from '../../helpers/browserless.ts';
+import {
+  browserless,
+  signedInBrowser,
+  MEMBER_ENV,
+  type Browserless,
+  type Page,
+} from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -17,7 +23,10 @@ describe('the API keys screen: keys', () => {
   let logged = '';
 
   beforeAll(async () => {
-    service = await startTestService({ env: MEMBER_ENV, log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }) });
+    service = await startTestService({
+      env: MEMBER_ENV,
+      log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }),
+    });
     stranger = await service.addWorkspace('Another');
     browser = await signedInBrowser(service.url);
     const ours = (await browser.get('/keys')).html;
@@ -35,12 +44,16 @@ describe('the API keys screen: keys', () => {
   };
 
   /** Every id of a kind that is stored, whosever it is. */
-  const storedIds = async (prefix: string) => [...new Set((await service.stored()).match(new RegExp(`${prefix}_[0-9A-Z]{26}`, 'g')))];
+  const storedIds = async (prefix: string) => [
+    ...new Set((await service.stored()).match(new RegExp(`${prefix}_[0-9A-Z]{26}`, 'g'))),
+  ];
 
   it('lists name, prefix and last four, who made it and when it was last used', async () => {
     const page = await browser.get('/keys');
     expect(page.status).toBe(200);
-    expect(page.text).toMatch(/Bootstrap key cs_live_…TTTT Created now by environment , (never used|last used now)/);
+    expect(page.text).toMatch(
+      /Bootstrap key cs_live_…TTTT Created now by environment , (never used|last used now)/,
+    );
     expect(page.html).not.toContain(service.apiKey);
   });
 
@@ -52,7 +65,10 @@ describe('the API keys screen: keys', () => {
       const make = () => member.post('/keys', { name: 'one more' });
       for (let count = 1; count < 100; count++) expect((await make()).status).toBe(201);
       const refused = await make();
-      expect([refused.status, refused.problem('name')]).toEqual([400, 'A workspace has at most 100 API keys. Revoke one that is no longer used.']);
+      expect([refused.status, refused.problem('name')]).toEqual([
+        400,
+        'A workspace has at most 100 API keys. Revoke one that is no longer used.',
+      ]);
       const id = /\/keys\/(key_[0-9A-Z]{26})\/revoke/.exec(refused.html)![1]!;
       await member.post(`/keys/${id}/revoke`);
       expect((await make()).status).toBe(201);
@@ -66,15 +82,27 @@ describe('the API keys screen: keys', () => {
     const { page, key } = await create('n8n production');
     expect(page).toMatchObject({ status: 201, path: '/keys' });
     expect(page.headers.get('cache-control')).toBe('no-store');
-    expect(page.html).toMatch(new RegExp(`<code id="once">${key}</code>\\s*<button[^>]* data-copy="#once"`));
-    expect(page.text).toContain('Open Credentials , create one, and choose Conversation Service API');
+    expect(page.html).toMatch(
+      new RegExp(`<code id="once">${key}</code>\\s*<button[^>]* data-copy="#once"`),
+    );
+    expect(page.text).toContain(
+      'Open Credentials , create one, and choose Conversation Service API',
+    );
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
-    for (const path of ['/keys', '/keys/live/api-keys', '/keys?notice=revoked', '/account', '/team']) {
+    for (const path of [
+      '/keys',
+      '/keys/live/api-keys',
+      '/keys?notice=revoked',
+      '/account',
+      '/team',
+    ]) {
       expect((await browser.get(path)).html).not.toContain(key);
     }
     expect(logged).toContain('"/keys"');
     expect(logged).not.toContain(key);
-    const used = new RegExp(`n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`);
+    const used = new RegExp(
+      `n8n production cs_live_…${key.slice(-4)} Created now by ana , last used now`,
+    );
     await waitFor('its use to be noted', async () => used.test((await browser.get('/keys')).text));
   });
 
@@ -82,7 +110,9 @@ describe('the API keys screen: keys', () => {
     const { key } = await create('to be revoked');
     const page = await browser.get('/keys');
     const id = idOf(page, key.slice(-4));
-    expect(page.html).toMatch(new RegExp(`action="/keys/${id}/revoke" data-confirm="Revoke the key “to be revoked”`));
+    expect(page.html).toMatch(
+      new RegExp(`action="/keys/${id}/revoke" data-confirm="Revoke the key “to be revoked”`),
+    );
     const after = await browser.post(`/keys/${id}/revoke`);
     expect(after).toMatchObject({ status: 200, path: '/keys?notice=revoked' });
     expect(after.text).toContain('The key is revoked');
@@ -116,25 +146,54 @@ describe('the API keys screen: keys', () => {
 
   it("answers 404 for what is another workspace's or nobody's", async () => {
     expect(theirKeys).toHaveLength(1);
-    for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense']) expect((await browser.post(`/keys/${id}/revoke`)).status).toBe(404);
-    const { body } = await stranger.post('/api/hooks', { event: 'message.sent', target_url: 'https://127.0.0.1:9/theirs', source: 'theirs' });
+    for (const id of [...theirKeys, 'key_00000000000000000000000000', 'nonsense'])
+      expect((await browser.post(`/keys/${id}/revoke`)).status).toBe(404);
+    const { body } = await stranger.post('/api/hooks', {
+      event: 'message.sent',
+      target_url: 'https://127.0.0.1:9/theirs',
+      source: 'theirs',
+    });
     expect((await browser.get('/keys')).html).not.toContain('theirs');
     const path = `/keys/subscriptions/${body.id}`;
     expect((await browser.get(path)).status).toBe(404);
-    for (const action of ['test', 'recover', 'rotate-secret', 'remove', 'deliveries/dlv_00000000000000000000000000/redeliver']) {
+    for (const action of [
+      'test',
+      'recover',
+      'rotate-secret',
+      'remove',
+      'deliveries/dlv_00000000000000000000000000/redeliver',
+    ]) {
       const page = await browser.post(`${path}/${action}`, { since: '2026-01-01T00:00' });
       expect([action, page.status]).toEqual([action, 404]);
       expect(page.html).not.toMatch(/theirs|whsec_/);
     }
-    for (const part of ['state', 'deliveries']) expect((await browser.get(`${path}/live/${part}`)).text).toBe('This subscription was removed. Back to API keys and subscriptions');
+    for (const part of ['state', 'deliveries'])
+      expect((await browser.get(`${path}/live/${part}`)).text).toBe(
+        'This subscription was removed. Back to API keys and subscriptions',
+      );
     expect((await stranger.get('/api/hooks')).body.data).toHaveLength(1);
   });
 
   it('refuses a change without the token of its session, or from another site', async () => {
-    for (const path of ['/keys', '/keys/key_00000000000000000000000000/revoke', '/keys/subscriptions', '/keys/subscriptions/sub_00000000000000000000000000/rotate-secret']) {
+    for (const path of [
+      '/keys',
+      '/keys/key_00000000000000000000000000/revoke',
+      '/keys/subscriptions',
+      '/keys/subscriptions/sub_00000000000000000000000000/rotate-secret',
+    ]) {
       expect((await browser.post(path, { name: 'forged' }, { csrf: null })).status).toBe(403);
-      expect((await browser.post(path, { name: 'forged' }, { csrf: 'x'.repeat(43) })).status).toBe(403);
-      expect((await browser.post(path, { name: 'forged' }, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(403);
+      expect((await browser.post(path, { name: 'forged' }, { csrf: 'x'.repeat(43) })).status).toBe(
+        403,
+      );
+      expect(
+        (
+          await browser.post(
+            path,
+            { name: 'forged' },
+            { headers: { 'sec-fetch-site': 'cross-site' } },
+          )
+        ).status,
+      ).toBe(403);
     }
     expect((await browser.get('/keys')).html).not.toContain('forged');
   });
@@ -147,6 +206,7 @@ describe('the API keys screen: keys', () => {
   });
 
   it('leads back to the screen from the address of a POST that is loaded again', async () => {
-    for (const path of ['/keys/subscriptions', '/keys/key_00000000000000000000000000/revoke']) expect((await browser.get(path)).path).toBe('/keys');
+    for (const path of ['/keys/subscriptions', '/keys/key_00000000000000000000000000/revoke'])
+      expect((await browser.get(path)).path).toBe('/keys');
   });
 });

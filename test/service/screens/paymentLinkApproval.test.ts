@@ -19,15 +19,27 @@ describe('a payment link that the agent wants to make, on the conversations scre
   const waiting = async (words = 'I want to pay 49 dollars for <b>the demo</b>') => {
     const customer = await chatCustomer(service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write(words);
-    const { tool_call_id: callId } = await callIn(service.api, `conversation_id=${id}`, 'pending_approval');
+    const { tool_call_id: callId } = await callIn(
+      service.api,
+      `conversation_id=${id}`,
+      'pending_approval',
+    );
     await agentSays(customer);
-    return { customer, id, callId, path: `/conversations/${id}`, decide: (verb: string) => `/conversations/${id}/tool-calls/${callId}/${verb}` };
+    return {
+      customer,
+      id,
+      callId,
+      path: `/conversations/${id}`,
+      decide: (verb: string) => `/conversations/${id}/tool-calls/${callId}/${verb}`,
+    };
   };
 
   it('shows the amount as the customer will read it, what for, and through whom; no host, no tool', async () => {
     const { path } = await waiting();
     const { text, html } = await ana.get(path);
-    expect(text).toContain('May the agent make a payment link ? waits for approval Amount US$49.00 (USD) For <b>the demo</b> Paid through Manual Asked now , expires in 23 hours . Approve Reject…');
+    expect(text).toContain(
+      'May the agent make a payment link ? waits for approval Amount US$49.00 (USD) For <b>the demo</b> Paid through Manual Asked now , expires in 23 hours . Approve Reject…',
+    );
     expect(html).toContain('aria-label="Approve Payment link"');
     expect(text).not.toContain('Calls ');
   });
@@ -48,14 +60,18 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const { path, decide } = await waiting();
     await ana.get(path);
     const { text } = await ana.post(decide('reject'), { note: 'Wrong price.' });
-    expect(text).toMatch(/Payment link rejected Amount .* Rejected by ana , now \. Reason: Wrong price\./);
+    expect(text).toMatch(
+      /Payment link rejected Amount .* Rejected by ana , now \. Reason: Wrong price\./,
+    );
   });
 
   it('says why, when links were switched off meanwhile', async () => {
     const { path, id } = await waiting();
     await service.api.patch('/api/agent', { payment_links: 'off' });
     await callIn(service.api, `conversation_id=${id}`, 'cancelled');
-    expect((await ana.get(path)).text).toContain('because payment links were switched off for the agent.');
+    expect((await ana.get(path)).text).toContain(
+      'because payment links were switched off for the agent.',
+    );
     await service.api.patch('/api/agent', { payment_links: 'ask' });
   });
 
@@ -65,7 +81,9 @@ describe('a payment link that the agent wants to make, on the conversations scre
     await ana.get(path);
     await ana.post(decide('approve'));
     await callIn(service.api, `conversation_id=${id}`, 'failed');
-    expect((await ana.get(path)).text).toMatch(/Payment link failed .* Approved by ana .* The payment provider manual is not set up in this workspace\./);
+    expect((await ana.get(path)).text).toMatch(
+      /Payment link failed .* Approved by ana .* The payment provider manual is not set up in this workspace\./,
+    );
     await setUpManual(service);
   });
 });

@@ -3,7 +3,11 @@ import { pino } from 'pino';
 import { SUBSCRIPTION_LIMIT } from '../../../service/src/domain/subscription.ts';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
-import { signatureFault, startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import {
+  signatureFault,
+  startEventReceiver,
+  type EventReceiver,
+} from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
@@ -19,7 +23,8 @@ describe('the API keys screen: subscribing by hand', () => {
   });
   afterAll(() => service?.stop());
 
-  const subscribe = (values: Record<string, string>) => browser.post('/keys/subscriptions', { event: 'message.received', ...values });
+  const subscribe = (values: Record<string, string>) =>
+    browser.post('/keys/subscriptions', { event: 'message.received', ...values });
 
   it('subscribes, shows the secret once, and never again on any page', async () => {
     const page = await subscribe({ target_url: ' https://127.0.0.1:9/a ', source: HOSTILE });
@@ -27,8 +32,18 @@ describe('the API keys screen: subscribing by hand', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
     const [secret] = SECRET.exec(page.html)!;
     const [made] = (await service.api.get('/api/hooks')).body.data;
-    expect(made).toMatchObject({ event: 'message.received', target_url: 'https://127.0.0.1:9/a', source: HOSTILE });
-    for (const path of ['/keys', `/keys/subscriptions/${made.id}`, `/keys/subscriptions/${made.id}/live/state`, '/keys/live/subscriptions', '/keys/subscriptions']) {
+    expect(made).toMatchObject({
+      event: 'message.received',
+      target_url: 'https://127.0.0.1:9/a',
+      source: HOSTILE,
+    });
+    for (const path of [
+      '/keys',
+      `/keys/subscriptions/${made.id}`,
+      `/keys/subscriptions/${made.id}/live/state`,
+      '/keys/live/subscriptions',
+      '/keys/subscriptions',
+    ]) {
       const { html, text } = await browser.get(path);
       expect(html).not.toContain(secret);
       expect(html).not.toContain('<script>alert');
@@ -41,7 +56,11 @@ describe('the API keys screen: subscribing by hand', () => {
       ['', 400, /^Must not be empty\.$/],
       ['nonsense', 422, /^This address cannot be used: .*absolute https:\/\/ address/],
       ['http://example.com/x', 422, /^This address cannot be used: .*must begin with https/],
-      ['https://10.0.0.1/x', 422, /^This address cannot be used: .*private address.*ALLOWED_NETWORKS/],
+      [
+        'https://10.0.0.1/x',
+        422,
+        /^This address cannot be used: .*private address.*ALLOWED_NETWORKS/,
+      ],
       ['https://name.invalid/x', 422, /^This address cannot be used: .*Check the host name/],
       [`https://127.0.0.1/${'x'.repeat(10_000)}`, 400, /^Must have at most 2048 characters\.$/],
       [`https://127.0.0.1/${HOSTILE}#x`, 422, /^This address cannot be used/],
@@ -57,26 +76,48 @@ describe('the API keys screen: subscribing by hand', () => {
   });
 
   it('says what is wrong with an event or a source', async () => {
-    expect((await subscribe({ event: 'no.such', target_url: 'https://127.0.0.1:9/b' })).problem('event')).toBe('Must be one of the list.');
-    expect((await subscribe({ target_url: 'https://127.0.0.1:9/b', source: 'x'.repeat(65) })).problem('source')).toBe('Must have at most 64 characters.');
+    expect(
+      (await subscribe({ event: 'no.such', target_url: 'https://127.0.0.1:9/b' })).problem('event'),
+    ).toBe('Must be one of the list.');
+    expect(
+      (await subscribe({ target_url: 'https://127.0.0.1:9/b', source: 'x'.repeat(65) })).problem(
+        'source',
+      ),
+    ).toBe('Must have at most 64 characters.');
   });
 
   it('leads to the subscription that is there already', async () => {
     await subscribe({ event: 'payment.paid', target_url: 'https://127.0.0.1:9/twin' });
     const page = await subscribe({ event: 'payment.paid', target_url: 'https://127.0.0.1:9/twin' });
     expect(page.status).toBe(409);
-    expect(page.problem('target_url')).toBe('A subscription sends payment.paid to this address already.');
-    const [, address] = /href="(\/keys\/subscriptions\/sub_[0-9A-Z]{26})">Open the subscription that is there/.exec(page.html)!;
+    expect(page.problem('target_url')).toBe(
+      'A subscription sends payment.paid to this address already.',
+    );
+    const [, address] =
+      /href="(\/keys\/subscriptions\/sub_[0-9A-Z]{26})">Open the subscription that is there/.exec(
+        page.html,
+      )!;
     expect((await browser.get(address!)).text).toContain('https://127.0.0.1:9/twin');
   });
 
   it('counts of 25, by source, and says when there is no room', async () => {
     const there = (await service.api.get('/api/hooks')).body.data.length;
-    for (let n = there; n < SUBSCRIPTION_LIMIT; n += 1) await service.api.post('/api/hooks', { event: 'message.sent', target_url: `https://127.0.0.1:9/${n}`, source: 'n8n' });
+    for (let n = there; n < SUBSCRIPTION_LIMIT; n += 1)
+      await service.api.post('/api/hooks', {
+        event: 'message.sent',
+        target_url: `https://127.0.0.1:9/${n}`,
+        source: 'n8n',
+      });
     const page = await subscribe({ target_url: 'https://127.0.0.1:9/more' });
     expect(page.status).toBe(409);
-    expect(page.text).toContain('There are 25 subscriptions, which is the most. Remove one that is no longer used.');
-    expect(page.text).toMatch(new RegExp(`25 of 25 : ${SUBSCRIPTION_LIMIT - there} from n8n , 1 without a source, 1 from <script>`));
+    expect(page.text).toContain(
+      'There are 25 subscriptions, which is the most. Remove one that is no longer used.',
+    );
+    expect(page.text).toMatch(
+      new RegExp(
+        `25 of 25 : ${SUBSCRIPTION_LIMIT - there} from n8n , 1 without a source, 1 from <script>`,
+      ),
+    );
   });
 });
 
@@ -92,9 +133,15 @@ describe('the API keys screen: one subscription', () => {
 
   beforeEach(async () => {
     answer = { status: 200, body: 'ok' };
-    receiver = await startEventReceiver((_request, response) => void response.writeHead(answer.status).end(answer.body));
+    receiver = await startEventReceiver(
+      (_request, response) => void response.writeHead(answer.status).end(answer.body),
+    );
     logged = '';
-    service = await startTestService({ ca: receiver.ca, env: MEMBER_ENV, log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }) });
+    service = await startTestService({
+      ca: receiver.ca,
+      env: MEMBER_ENV,
+      log: pino({ level: 'trace' }, { write: (line) => void (logged += line) }),
+    });
     customer = await chatCustomer(service.url);
     browser = await signedInBrowser(service.url);
     hook = await receiver.subscribe(service, 'message.received');
@@ -105,7 +152,11 @@ describe('the API keys screen: one subscription', () => {
     await receiver?.close();
   });
 
-  const deliveries = async () => (await service.api.get(`/api/hooks/${hook.id}/deliveries?limit=200`)).body.data as { id: string; status: string }[];
+  const deliveries = async () =>
+    (await service.api.get(`/api/hooks/${hook.id}/deliveries?limit=200`)).body.data as {
+      id: string;
+      status: string;
+    }[];
   const settled = () =>
     waitFor('all deliveries to finish', async () => {
       const all = await deliveries();
@@ -124,10 +175,17 @@ describe('the API keys screen: one subscription', () => {
     await fail(4);
     expect((await browser.get('/keys')).text).toContain('Active');
     await fail(1);
-    for (const page of [await browser.get('/keys'), await browser.get(path), await browser.get('/keys/live/subscriptions'), await browser.get(`${path}/live/state`)]) {
+    for (const page of [
+      await browser.get('/keys'),
+      await browser.get(path),
+      await browser.get('/keys/live/subscriptions'),
+      await browser.get(`${path}/live/state`),
+    ]) {
       expect(page.text).toContain('Failing');
       expect(page.text).toContain('The last five deliveries failed; deliveries continue.');
-      expect(page.text).toContain('The receiver answered 404; a 4xx is not retried. The address is not known there. If it is a workflow of n8n, publish it again.');
+      expect(page.text).toContain(
+        'The receiver answered 404; a 4xx is not retried. The address is not known there. If it is a workflow of n8n, publish it again.',
+      );
     }
     answer = { status: 200, body: 'ok' };
     await customer.write('well again');
@@ -142,7 +200,9 @@ describe('the API keys screen: one subscription', () => {
     const { html, text } = await browser.get(`${path}?open=${delivery!.id}`);
     expect(html).toMatch(new RegExp(`<details id="${delivery!.id}" open`));
     expect(text).toMatch(/Failed now 4 attempts: The receiver answered 500\./);
-    expect(text).toMatch(/Status 500 attempt 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, took \d+ ms, automatic/);
+    expect(text).toMatch(
+      /Status 500 attempt 1, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, took \d+ ms, automatic/,
+    );
     expect(text).toContain(`${HOSTILE}xxx`);
     expect(html).not.toContain('<script>alert');
     expect(html.match(/<pre/g)).toHaveLength(4);
@@ -152,8 +212,13 @@ describe('the API keys screen: one subscription', () => {
     await fail(1);
     const [delivery] = await deliveries();
     answer = { status: 200, body: 'thanks' };
-    const page = await browser.post(`${path}/deliveries/${delivery!.id}/redeliver`, { status: 'failed' });
-    expect(page).toMatchObject({ status: 200, path: `${path}?status=failed&open=${delivery!.id}&notice=sent-again` });
+    const page = await browser.post(`${path}/deliveries/${delivery!.id}/redeliver`, {
+      status: 'failed',
+    });
+    expect(page).toMatchObject({
+      status: 200,
+      path: `${path}?status=failed&open=${delivery!.id}&notice=sent-again`,
+    });
     expect(page.text).toContain('The delivery is on its way again');
     await settled();
     const { text } = await browser.get(path);
@@ -166,7 +231,11 @@ describe('the API keys screen: one subscription', () => {
     browser = await signedInBrowser(service.url);
     answer = { status: 500, body: '' };
     await (await chatCustomer(service.url)).write('hello');
-    const { id } = await waitFor('its first attempt', async () => ((await browser.get(path)).text.includes('one attempt, next in') ? (await deliveries())[0] : null));
+    const { id } = await waitFor('its first attempt', async () =>
+      (await browser.get(path)).text.includes('one attempt, next in')
+        ? (await deliveries())[0]
+        : null,
+    );
     expect((await browser.get(path)).html).not.toContain(`/deliveries/${id}/redeliver`);
     const page = await browser.post(`${path}/deliveries/${id}/redeliver`);
     expect(page.status).toBe(409);
@@ -176,19 +245,30 @@ describe('the API keys screen: one subscription', () => {
   it('sends again all that failed since a time of the reader, and counts it', async () => {
     await fail(2);
     answer = { status: 200, body: 'ok' };
-    const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 16);
+    const inMinutes = (minutes: number) =>
+      new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 16);
     // Buenos Aires, three hours west: ten minutes from now on its clock is still to come.
     const later = await browser.post(`${path}/recover`, { since: inMinutes(-170), offset: '180' });
-    expect(later.text).toContain('Nothing to send again: no delivery since then has failed for good.');
+    expect(later.text).toContain(
+      'Nothing to send again: no delivery since then has failed for good.',
+    );
     const now = await browser.post(`${path}/recover`, { since: inMinutes(-190), offset: '180' });
     expect(now.path).toBe(`${path}?recovered=2`);
     expect(now.text).toContain('2 deliveries are on the way again.');
     expect((await settled()).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
-    expect((await browser.post(`${path}/recover`, { since: inMinutes(-10) })).text).toContain('Nothing to send again');
+    expect((await browser.post(`${path}/recover`, { since: inMinutes(-10) })).text).toContain(
+      'Nothing to send again',
+    );
   });
 
   it('says beside the field that a time is none, and keeps it', async () => {
-    const refused: Record<string, string>[] = [{ since: '' }, { since: 'yesterday' }, { since: '2026-13-40T99:00' }, { since: HOSTILE }, { since: '2026-01-01T00:00', offset: '1e9' }];
+    const refused: Record<string, string>[] = [
+      { since: '' },
+      { since: 'yesterday' },
+      { since: '2026-13-40T99:00' },
+      { since: HOSTILE },
+      { since: '2026-01-01T00:00', offset: '1e9' },
+    ];
     for (const values of refused) {
       const page = await browser.post(`${path}/recover`, values);
       expect(page.status).toBe(400);
@@ -215,12 +295,16 @@ describe('the API keys screen: one subscription', () => {
     expect(secret).not.toBe(hook.secret);
     expect(logged).toContain('/rotate-secret');
     expect(logged).not.toContain('whsec_');
-    expect(page.text).toMatch(/What to do within 24 hours: the replaced secret signs too until \d{4}-\d\d-\d\d .* UTC .*publish it again/);
-    for (const each of [path, '/keys', `${path}/rotate-secret`, `${path}/live/state`]) expect((await browser.get(each)).html).not.toMatch(SECRET);
+    expect(page.text).toMatch(
+      /What to do within 24 hours: the replaced secret signs too until \d{4}-\d\d-\d\d .* UTC .*publish it again/,
+    );
+    for (const each of [path, '/keys', `${path}/rotate-secret`, `${path}/live/state`])
+      expect((await browser.get(each)).html).not.toMatch(SECRET);
     expect((await browser.get(path)).text).toMatch(/Replaced secret signs too until/);
     await browser.post(`${path}/test`);
     await settled();
-    for (const each of [secret, hook.secret]) expect(signatureFault(receiver.requests[0]!, each)).toBeNull();
+    for (const each of [secret, hook.secret])
+      expect(signatureFault(receiver.requests[0]!, each)).toBeNull();
   });
 
   it('revokes replaced secrets when there are any, and says what to do when too many sign', async () => {
@@ -228,7 +312,9 @@ describe('the API keys screen: one subscription', () => {
     for (let n = 0; n < 4; n += 1) await browser.post(`${path}/rotate-secret`);
     const page = await browser.get(path);
     expect(page.text).toMatch(/Replaced secrets 4 sign too, the last until/);
-    expect(page.html).toMatch(/action="[^"]*\/revoke-previous-secrets" data-confirm="Have only the newest secret sign/);
+    expect(page.html).toMatch(
+      /action="[^"]*\/revoke-previous-secrets" data-confirm="Have only the newest secret sign/,
+    );
     const refused = await browser.post(`${path}/rotate-secret`);
     expect(refused.status).toBe(409);
     expect(refused.text).toContain('Five secrets sign already. Revoke the replaced ones first');
@@ -260,7 +346,9 @@ describe('the API keys screen: one subscription', () => {
   });
 
   it('removes it after asking', async () => {
-    expect((await browser.get(path)).html).toMatch(/action="[^"]*\/remove" data-confirm="Remove the subscription of message\.received/);
+    expect((await browser.get(path)).html).toMatch(
+      /action="[^"]*\/remove" data-confirm="Remove the subscription of message\.received/,
+    );
     const page = await browser.post(`${path}/remove`);
     expect(page.path).toBe('/keys?notice=unsubscribed');
     expect(page.text).toMatch(/The subscription is removed.*0 of 25/);
@@ -273,7 +361,8 @@ describe('the API keys screen: one subscription', () => {
     for (let n = 0; n < 30; n += 1) await customer.write(`message ${n}`);
     await settled();
     await fail(1);
-    const ids = (html: string) => [...html.matchAll(/<details id="(dlv_[0-9A-Z]{26})"/g)].map(([, id]) => id);
+    const ids = (html: string) =>
+      [...html.matchAll(/<details id="(dlv_[0-9A-Z]{26})"/g)].map(([, id]) => id);
     const first = await browser.get(path);
     expect(ids(first.html)).toHaveLength(25);
     const [, older] = /href="([^"]*cursor=[^"]*)">Older/.exec(first.html)!;
@@ -284,13 +373,22 @@ describe('the API keys screen: one subscription', () => {
     const failed = await browser.get(`${path}?status=failed`);
     expect(ids(failed.html)).toEqual([ids(first.html)[0]]);
     expect(failed.html).toContain(`hx-get="${path}/live/deliveries?status=failed"`);
-    expect(ids((await browser.get(`${path}/live/deliveries?status=delivered`)).html)).toHaveLength(25);
+    expect(ids((await browser.get(`${path}/live/deliveries?status=delivered`)).html)).toHaveLength(
+      25,
+    );
     expect((await browser.get(`${path}?status=pending`)).text).toContain('No delivery is waiting.');
     expect((await browser.get(`${path}?status=nonsense&cursor=dlv_zzz`)).status).toBe(400);
   });
 
   it('leads back to the subscription from the address of a POST that is loaded again', async () => {
-    for (const action of ['test', 'recover', 'rotate-secret', 'revoke-previous-secrets', 'remove', 'deliveries/dlv_00000000000000000000000000/redeliver']) {
+    for (const action of [
+      'test',
+      'recover',
+      'rotate-secret',
+      'revoke-previous-secrets',
+      'remove',
+      'deliveries/dlv_00000000000000000000000000/redeliver',
+    ]) {
       expect((await browser.get(`${path}/${action}`)).path).toBe(path);
     }
   });
@@ -300,7 +398,10 @@ describe('the API keys screen: one subscription', () => {
     ['a subscription was removed', () => service.api.delete(`/api/hooks/${hook.id}`)],
   ])('tells open pages that %s, and no more', async (_what, act) => {
     const stop = new AbortController();
-    const stream = await fetch(`${service.url}/live`, { headers: { cookie: browser.cookie }, signal: stop.signal });
+    const stream = await fetch(`${service.url}/live`, {
+      headers: { cookie: browser.cookie },
+      signal: stop.signal,
+    });
     await act();
     let told = '';
     for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {

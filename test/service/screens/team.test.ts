@@ -1,6 +1,12 @@
 // Who may come in, and who may not any more.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { browserless, MEMBER, MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
+import {
+  browserless,
+  MEMBER,
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+} from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 
 describe('the team', () => {
@@ -19,14 +25,29 @@ describe('the team', () => {
     return /join\?token=([\w-]+)/.exec(html)![1]!;
   };
   const join = async (token: string) => {
-    const fields = { token, name: `Bob ${++members}`, email: `bob${members}@example.com`, password: 'another long password' };
+    const fields = {
+      token,
+      name: `Bob ${++members}`,
+      email: `bob${members}@example.com`,
+      password: 'another long password',
+    };
     const browser = browserless(service.url);
     return { browser, fields, page: await browser.post('/join', fields) };
   };
-  const idOf = async (name: string) => new RegExp(`/team/members/(mbr_\\w+)/remove"[^>]*>(?:(?!</form>).)*Remove ${name}`, 's').exec((await ana.get('/team')).html)![1]!;
+  const idOf = async (name: string) =>
+    new RegExp(`/team/members/(mbr_\\w+)/remove"[^>]*>(?:(?!</form>).)*Remove ${name}`, 's').exec(
+      (await ana.get('/team')).html,
+    )![1]!;
 
   it('locks out after ten wrong passwords, also when all come at once', async () => {
-    const tries = await Promise.all(Array.from({ length: 40 }, (_, n) => browserless(service.url).post('/sign-in', { email: 'somebody@example.com', password: `wrong ${n}` })));
+    const tries = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        browserless(service.url).post('/sign-in', {
+          email: 'somebody@example.com',
+          password: `wrong ${n}`,
+        }),
+      ),
+    );
     expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
   });
@@ -36,7 +57,15 @@ describe('the team', () => {
     const other = await startTestService({ env: MEMBER_ENV });
     try {
       for (let round = 0; round < 3; round++) {
-        for (let n = 0; n < 3; n++) expect((await browserless(other.url).post('/sign-in', { email: MEMBER.email, password: 'wrong' })).status).toBe(401);
+        for (let n = 0; n < 3; n++)
+          expect(
+            (
+              await browserless(other.url).post('/sign-in', {
+                email: MEMBER.email,
+                password: 'wrong',
+              })
+            ).status,
+          ).toBe(401);
         expect((await browserless(other.url).post('/sign-in', MEMBER)).path).toBe('/conversations');
       }
     } finally {
@@ -76,10 +105,30 @@ describe('the team', () => {
     const { browser, fields } = await join(await invite(ana));
     const elsewhere = browserless(service.url);
     await browser.get('/account');
-    for (let n = 0; n < 4; n++) expect((await browser.post('/account/password', { current: 'wrong', next: 'a new long password' })).problem('current')).toBe('The present password is wrong.');
-    expect((await browser.post('/account/password', { current: fields.password, next: 'a new long password' })).path).toBe('/account?notice=password');
-    for (let n = 0; n < 5; n++) await browser.post('/account/password', { current: 'wrong', next: 'a new long password' });
-    expect((await browser.post('/account/password', { current: 'a new long password', next: 'yet another one' })).problem('current')).toContain('Too many');
+    for (let n = 0; n < 4; n++)
+      expect(
+        (
+          await browser.post('/account/password', { current: 'wrong', next: 'a new long password' })
+        ).problem('current'),
+      ).toBe('The present password is wrong.');
+    expect(
+      (
+        await browser.post('/account/password', {
+          current: fields.password,
+          next: 'a new long password',
+        })
+      ).path,
+    ).toBe('/account?notice=password');
+    for (let n = 0; n < 5; n++)
+      await browser.post('/account/password', { current: 'wrong', next: 'a new long password' });
+    expect(
+      (
+        await browser.post('/account/password', {
+          current: 'a new long password',
+          next: 'yet another one',
+        })
+      ).problem('current'),
+    ).toContain('Too many');
     expect((await elsewhere.get('/team')).path).toMatch(/^\/sign-in/);
   });
 });

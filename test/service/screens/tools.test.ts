@@ -1,7 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { MEMBER_ENV, signedInBrowser, type Browserless, type Page } from '../../helpers/browserless.ts';
+import {
+  MEMBER_ENV,
+  signedInBrowser,
+  type Browserless,
+  type Page,
+} from '../../helpers/browserless.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { ask, body, callIn, startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  ask,
+  body,
+  callIn,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)> \u202egnirts\u202c {{args.x}}`;
@@ -40,7 +52,11 @@ const webhookForm = (more: Record<string, string> = {}): Record<string, string> 
 });
 
 const row = (number: number, { type = 'text', ...fields }: Record<string, string>) =>
-  Object.fromEntries(Object.entries({ name: '', description: '', options: '', ...fields, type }).map(([part, value]) => [`p${number}_${part}`, value]));
+  Object.fromEntries(
+    Object.entries({ name: '', description: '', options: '', ...fields, type }).map(
+      ([part, value]) => [`p${number}_${part}`, value],
+    ),
+  );
 
 const httpForm = (more: Record<string, string> = {}): Record<string, string> => {
   const { endpoint: _, ...form } = webhookForm();
@@ -70,13 +86,26 @@ async function create(form: Record<string, string>) {
 
 describe('making a tool', () => {
   it('makes a Webhook tool from fields and shows its signing secret once, with how to verify', async () => {
-    const page = await browser.post('/tools', webhookForm({ ...row(1, { name: 'carrier', options: 'dhl, ups' }), ...row(2, { name: 'parts', type: 'integer' }), ask: 'on' }));
+    const page = await browser.post(
+      '/tools',
+      webhookForm({
+        ...row(1, { name: 'carrier', options: 'dhl, ups' }),
+        ...row(2, { name: 'parts', type: 'integer' }),
+        ask: 'on',
+      }),
+    );
     expect(page.status).toBe(201);
     const [secret] = /whsec_[\w+/=]+/.exec(page.html)!;
     expect(page.html).toContain('data-copy="#secret"');
     expect(page.text).toContain('X-Service-Signature');
     const tool = await newestTool();
-    expect(tool).toMatchObject({ kind: 'Webhook', status: 'draft', timeout: 1, ask_before_running: true, endpoint: `${endpoint.url}/orders` });
+    expect(tool).toMatchObject({
+      kind: 'Webhook',
+      status: 'draft',
+      timeout: 1,
+      ask_before_running: true,
+      endpoint: `${endpoint.url}/orders`,
+    });
     expect(tool.parameters).toEqual({
       type: 'object',
       properties: {
@@ -86,7 +115,8 @@ describe('making a tool', () => {
       },
       required: ['order_number'],
     });
-    for (const path of [`/tools/${tool.id}`, `/tools/${tool.id}/edit`, '/tools']) expect((await browser.get(path)).html).not.toContain(secret);
+    for (const path of [`/tools/${tool.id}`, `/tools/${tool.id}/edit`, '/tools'])
+      expect((await browser.get(path)).html).not.toContain(secret);
   });
 
   it('makes an HTTP tool from its request template; the secret is on no page', async () => {
@@ -109,18 +139,53 @@ describe('making a tool', () => {
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
-    ['a name that is none', { name: 'Find Order' }, 'name', /^The name must begin with a lower-case letter/],
+    [
+      'a name that is none',
+      { name: 'Find Order' },
+      'name',
+      /^The name must begin with a lower-case letter/,
+    ],
     ['no description', { description: ' ' }, 'description', /^The description must not be empty/],
     ['no endpoint', { endpoint: '' }, 'endpoint', /^The endpoint is missing/],
-    ['an address that is not https', { endpoint: 'http://example.com/x' }, 'endpoint', /must begin with https/],
-    ['an address that is not public', { endpoint: 'https://10.0.0.1/x' }, 'endpoint', /^The endpoint cannot be used/],
+    [
+      'an address that is not https',
+      { endpoint: 'http://example.com/x' },
+      'endpoint',
+      /must begin with https/,
+    ],
+    [
+      'an address that is not public',
+      { endpoint: 'https://10.0.0.1/x' },
+      'endpoint',
+      /^The endpoint cannot be used/,
+    ],
     ['a time-out that is none', { timeout: '0' }, 'timeout', /^The time-out must be from 1 to 120/],
     ['a parameter without a name', { p0_name: '' }, 'p0_name', /^Give the parameter a name/],
     ['a parameter twice', row(1, { name: 'order_number' }), 'p1_name', /already/],
-    ['options of a date', row(1, { name: 'day', type: 'date', options: 'a' }), 'p1_options', /^Only texts and numbers/],
-    ['options of a number that are none', row(1, { name: 'size', type: 'number', options: '1, big' }), 'p1_options', /numbers/],
-    ['a schema that is no JSON', { parameters_as: 'json', parameters: '{' }, 'parameters', /not valid JSON/],
-    ['a schema with a wrong type', { parameters_as: 'json', parameters: '{"type":"object","properties":{"x":{"type":"text"}}}' }, 'parameters', /^“properties.x.type” must/],
+    [
+      'options of a date',
+      row(1, { name: 'day', type: 'date', options: 'a' }),
+      'p1_options',
+      /^Only texts and numbers/,
+    ],
+    [
+      'options of a number that are none',
+      row(1, { name: 'size', type: 'number', options: '1, big' }),
+      'p1_options',
+      /numbers/,
+    ],
+    [
+      'a schema that is no JSON',
+      { parameters_as: 'json', parameters: '{' },
+      'parameters',
+      /not valid JSON/,
+    ],
+    [
+      'a schema with a wrong type',
+      { parameters_as: 'json', parameters: '{"type":"object","properties":{"x":{"type":"text"}}}' },
+      'parameters',
+      /^“properties.x.type” must/,
+    ],
   ])('says beside the field what is wrong: %s', async (_what, wrong, field, words) => {
     const form = webhookForm(wrong);
     const page = await browser.post('/tools', form);
@@ -131,16 +196,41 @@ describe('making a tool', () => {
   });
 
   it.each<[string, Record<string, string>, string, RegExp]>([
-    ['an address that is none', { url: 'nonsense' }, 'url', /^The address must be an absolute address/],
-    ['an unknown placeholder in the address', { url: 'https://api.example.com/{{args.y}}' }, 'url', /^The address holds {{args.y}}/],
+    [
+      'an address that is none',
+      { url: 'nonsense' },
+      'url',
+      /^The address must be an absolute address/,
+    ],
+    [
+      'an unknown placeholder in the address',
+      { url: 'https://api.example.com/{{args.y}}' },
+      'url',
+      /^The address holds {{args.y}}/,
+    ],
     ['a header without a colon', { headers: 'Authorization' }, 'headers', /has no : after a name/],
-    ['a secret that is not there', { headers: 'Authorization: {{secrets.OTHER}}' }, 'headers', /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/],
-    ['a secret in the query', { query: 'key={{secrets.API_TOKEN}}' }, 'query', /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/],
+    [
+      'a secret that is not there',
+      { headers: 'Authorization: {{secrets.OTHER}}' },
+      'headers',
+      /^“Authorization” holds {{secrets.OTHER}}, but there is no secret/,
+    ],
+    [
+      'a secret in the query',
+      { query: 'key={{secrets.API_TOKEN}}' },
+      'query',
+      /^“key” holds {{secrets.API_TOKEN}}; secrets may stand in headers only/,
+    ],
     ['a body that is no JSON', { body: '{"a": {{args.order_number}}}' }, 'body', /not valid JSON/],
     ['a body with GET', { method: 'GET' }, 'body', /^The body cannot be sent with GET/],
     ['a path that is none', { response_fields: 'a..b' }, 'response_fields', /must be a path/],
     ['a secret without a name', { s0_name: '' }, 's0_name', /^Give the secret a name/],
-    ['a name of a secret that is none', { s0_name: 'a-b' }, 's0_name', /^A name begins with a letter/],
+    [
+      'a name of a secret that is none',
+      { s0_name: 'a-b' },
+      's0_name',
+      /^A name begins with a letter/,
+    ],
     ['a secret without a value', { s0_value: '' }, 's0_value', /^Enter its value/],
   ])('of a request template too: %s', async (_what, wrong, field, words) => {
     const page = await browser.post('/tools', httpForm(wrong));
@@ -161,16 +251,31 @@ describe('making a tool', () => {
     expect(added.status).toBe(200);
     expect(added.value('p0_name')).toBe('order_number');
     expect(added.html).toContain('name="p1_name"');
-    const removed = await browser.post('/tools', { ...webhookForm(), ...row(1, { name: 'carrier' }), do: 'remove-parameter:0' });
+    const removed = await browser.post('/tools', {
+      ...webhookForm(),
+      ...row(1, { name: 'carrier' }),
+      do: 'remove-parameter:0',
+    });
     expect(removed.value('p0_name')).toBe('carrier');
     expect(removed.html).not.toContain('name="p1_name"');
     const json = await browser.post('/tools', { ...webhookForm(), closed: 'on', do: 'to-json' });
     expect(json.text).toContain('"additionalProperties": false');
-    const schema = '{"type":"object","properties":{"day":{"type":"string","format":"date"}},"additionalProperties":false}';
-    const fields = await browser.post('/tools', { ...webhookForm(), parameters_as: 'json', parameters: schema, do: 'to-fields' });
+    const schema =
+      '{"type":"object","properties":{"day":{"type":"string","format":"date"}},"additionalProperties":false}';
+    const fields = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: schema,
+      do: 'to-fields',
+    });
     expect(fields.value('p0_name')).toBe('day');
     expect(fields.html).toMatch(/name="closed" checked/);
-    const kept = await browser.post('/tools', { ...webhookForm(), parameters_as: 'json', parameters: '{"type":"object","properties":{"a":{"type":"object"}}}', do: 'to-fields' });
+    const kept = await browser.post('/tools', {
+      ...webhookForm(),
+      parameters_as: 'json',
+      parameters: '{"type":"object","properties":{"a":{"type":"object"}}}',
+      do: 'to-fields',
+    });
     expect(kept.problem('parameters')).toContain('says more than fields can');
     const secret = await browser.post('/tools', { ...httpForm(), do: 'add-secret' });
     expect(secret.html).toContain('name="s1_name"');
@@ -185,57 +290,137 @@ describe('changing a tool', () => {
     const tool = await create(httpForm());
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
     await browser.post(`/tools/${tool.id}/go-live`);
-    const page = await browser.post(`/tools/${tool.id}`, { ...httpForm(), name: tool.name, s0_stored: 'on', s0_value: '', description: 'Another.', timeout: '3' });
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...httpForm(),
+      name: tool.name,
+      s0_stored: 'on',
+      s0_value: '',
+      description: 'Another.',
+      timeout: '3',
+    });
     expect(page.text).toContain('Saved.');
-    expect(await newestTool()).toMatchObject({ status: 'live', description: 'Another.', timeout: 3, secret_names: ['API_TOKEN'] });
+    expect(await newestTool()).toMatchObject({
+      status: 'live',
+      description: 'Another.',
+      timeout: 3,
+      secret_names: ['API_TOKEN'],
+    });
   });
 
   it('asks for stored secrets again when the request goes to another place, and sends none there before', async () => {
     const tool = await create(httpForm());
-    const moved = { ...httpForm(), name: tool.name, url: endpoint.url.replace('localhost', '127.0.0.1') + '/orders', s0_stored: 'on', s0_value: '' };
-    expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain('if it moves to another scheme, host or port, enter those that the request uses again');
+    const moved = {
+      ...httpForm(),
+      name: tool.name,
+      url: endpoint.url.replace('localhost', '127.0.0.1') + '/orders',
+      s0_stored: 'on',
+      s0_value: '',
+    };
+    expect((await browser.get(`/tools/${tool.id}/edit`)).text).toContain(
+      'if it moves to another scheme, host or port, enter those that the request uses again',
+    );
     const refused = await browser.post(`/tools/${tool.id}`, moved);
     expect(refused.status).toBe(400);
-    expect(refused.text).toMatch(/The secrets API_TOKEN must be given again: the request goes to https:\/\/127\.0\.0\.1:\d+ now/);
+    expect(refused.text).toMatch(
+      /The secrets API_TOKEN must be given again: the request goes to https:\/\/127\.0\.0\.1:\d+ now/,
+    );
     expect(refused.value('s0_stored')).toBe('on');
     expect((await newestTool()).request_template.url).toBe(tool.request_template.url);
-    expect((await browser.post(`/tools/${tool.id}`, { ...moved, s0_value: 'given-once-more' })).status).toBe(200);
+    expect(
+      (await browser.post(`/tools/${tool.id}`, { ...moved, s0_value: 'given-once-more' })).status,
+    ).toBe(200);
     expect(await newestTool()).toMatchObject({ status: 'draft', secret_names: ['API_TOKEN'] });
   });
 
   it('makes a draft of it, in words, when it is called differently', async () => {
     const tool = await create(webhookForm());
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '7' });
-    const page = await browser.post(`/tools/${tool.id}`, { ...webhookForm(), name: tool.name, endpoint: `${endpoint.url}/other` });
+    const page = await browser.post(`/tools/${tool.id}`, {
+      ...webhookForm(),
+      name: tool.name,
+      endpoint: `${endpoint.url}/other`,
+    });
     expect(page.text).toContain('It is called differently now, so it is a draft');
-    expect(await newestTool()).toMatchObject({ status: 'draft', tested_at: null, endpoint: `${endpoint.url}/other` });
+    expect(await newestTool()).toMatchObject({
+      status: 'draft',
+      tested_at: null,
+      endpoint: `${endpoint.url}/other`,
+    });
   });
 
   it('shows a schema that fields cannot say as JSON, and an unchanged save changes nothing', async () => {
-    const parameters = { type: 'object', properties: { address: { type: 'object', properties: { city: { type: 'string' } } } } };
-    const { body: made } = await service.api.post('/api/tools', { name: named(), description: 'Ships.', kind: 'Webhook', endpoint: `${endpoint.url}/x`, parameters });
+    const parameters = {
+      type: 'object',
+      properties: { address: { type: 'object', properties: { city: { type: 'string' } } } },
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
     const edit = await browser.get(`/tools/${made.id}/edit`);
     expect(edit.value('parameters_as')).toBe('json');
-    const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s.exec(edit.html)![1]!.replaceAll('&quot;', '"');
-    await browser.post(`/tools/${made.id}`, { name: made.name, description: 'Ships.', timeout: '10', endpoint: `${endpoint.url}/x`, parameters_as: 'json', parameters: written });
+    const written = /<textarea[^>]*name="parameters"[^>]*>(.*?)<\/textarea>/s
+      .exec(edit.html)![1]!
+      .replaceAll('&quot;', '"');
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Ships.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'json',
+      parameters: written,
+    });
     expect((await newestTool()).parameters).toEqual(parameters);
   });
 
   it('keeps it tested when its parameters come back in another order', async () => {
-    const parameters = { required: ['b', 'a'], additionalProperties: false, properties: { a: { type: 'string' }, b: { description: 'B', type: 'number' } }, type: 'object' };
-    const { body: made } = await service.api.post('/api/tools', { name: named(), description: 'Ships.', kind: 'Webhook', endpoint: `${endpoint.url}/x`, parameters });
+    const parameters = {
+      required: ['b', 'a'],
+      additionalProperties: false,
+      properties: { a: { type: 'string' }, b: { description: 'B', type: 'number' } },
+      type: 'object',
+    };
+    const { body: made } = await service.api.post('/api/tools', {
+      name: named(),
+      description: 'Ships.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/x`,
+      parameters,
+    });
     await service.api.post(`/api/tools/${made.id}/test`, { arguments: { a: '1', b: 2 } });
-    const rows = { ...row(0, { name: 'a', required: 'on' }), ...row(1, { name: 'b', type: 'number', description: 'B', required: 'on' }) };
-    await browser.post(`/tools/${made.id}`, { name: made.name, description: 'Sends.', timeout: '10', endpoint: `${endpoint.url}/x`, parameters_as: 'fields', closed: 'on', ...rows });
-    expect(await newestTool()).toMatchObject({ description: 'Sends.', tested_at: expect.any(String), parameters });
+    const rows = {
+      ...row(0, { name: 'a', required: 'on' }),
+      ...row(1, { name: 'b', type: 'number', description: 'B', required: 'on' }),
+    };
+    await browser.post(`/tools/${made.id}`, {
+      name: made.name,
+      description: 'Sends.',
+      timeout: '10',
+      endpoint: `${endpoint.url}/x`,
+      parameters_as: 'fields',
+      closed: 'on',
+      ...rows,
+    });
+    expect(await newestTool()).toMatchObject({
+      description: 'Sends.',
+      tested_at: expect.any(String),
+      parameters,
+    });
   });
 
   it('leads back to the tool when the address of a form is loaded again', async () => {
     const tool = await create(webhookForm());
-    for (const action of ['test', 'rotate-secret', 'go-live']) expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);
+    for (const action of ['test', 'rotate-secret', 'go-live'])
+      expect((await browser.get(`/tools/${tool.id}/${action}`)).path).toBe(`/tools/${tool.id}`);
     await service.api.delete(`/api/tools/${tool.id}`);
     const gone = await browser.get(`/tools/${tool.id}/fragment`);
-    expect([gone.status, gone.headers.get('hx-redirect')]).toEqual([404, '/tools?notice=tool-removed']);
+    expect([gone.status, gone.headers.get('hx-redirect')]).toEqual([
+      404,
+      '/tools?notice=tool-removed',
+    ]);
   });
 
   it('rotates the signing secret, which is shown once, and removes the tool', async () => {
@@ -260,12 +445,17 @@ describe('a test call', () => {
     const tool = await create(httpForm());
     const before = await browser.get(`/tools/${tool.id}`);
     expect(before.html).toMatch(/<button id="go-live" disabled/);
-    expect(before.text).toContain('Go live is off until a test call of this definition has succeeded');
+    expect(before.text).toContain(
+      'Go live is off until a test call of this definition has succeeded',
+    );
     const refused = await browser.post(`/tools/${tool.id}/go-live`);
     expect(refused.status).toBe(409);
     expect(refused.text).toContain('no call of this definition has succeeded yet');
 
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: 'A-1' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: 'A-1',
+    });
     expect(page.text).toContain(`POST ${endpoint.url}/orders/A-1?limit=10`);
     expect(page.text).toContain('authorization: Bearer [secret]');
     expect(page.text).toContain('{"order":"A-1"}');
@@ -275,7 +465,9 @@ describe('a test call', () => {
     expect(page.text).not.toContain('"other"');
     expect(page.html).not.toContain('super-secret-value-1');
     expect(page.value('a_order_number')).toBe('A-1');
-    expect(endpoint.at('/orders/A-1').at(-1)!.headers.authorization).toBe('Bearer super-secret-value-1');
+    expect(endpoint.at('/orders/A-1').at(-1)!.headers.authorization).toBe(
+      'Bearer super-secret-value-1',
+    );
 
     const live = await browser.post(`/tools/${tool.id}/go-live`);
     expect(live.text).toContain('The tool is live');
@@ -286,19 +478,34 @@ describe('a test call', () => {
 
   it('shows that a Webhook call was signed, not with what', async () => {
     const tool = await create(webhookForm());
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: 'A-1' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: 'A-1',
+    });
     expect(page.text).toMatch(/x-service-signature: t=\d+,v1=… /);
     expect(page.text).toMatch(/webhook-signature: v1,… /);
     expect(page.html).not.toMatch(/[0-9a-f]{64}/);
     expect(page.text).toContain('"conversation_id":"conv_test"');
-    await browser.post(`/tools/${tool.id}`, { ...webhookForm(), name: tool.name, endpoint: `${endpoint.url}/other` });
-    expect((await browser.get(page.path)).text).toContain('what was sent then cannot be shown any more');
+    await browser.post(`/tools/${tool.id}`, {
+      ...webhookForm(),
+      name: tool.name,
+      endpoint: `${endpoint.url}/other`,
+    });
+    expect((await browser.get(page.path)).text).toContain(
+      'what was sent then cannot be shown any more',
+    );
   });
 
   it('says why it failed, and that going live is off for that', async () => {
-    endpoint.answerAlways('/orders/404', body(`not found ${HOSTILE}`, { 'content-type': 'text/plain' }, 404));
+    endpoint.answerAlways(
+      '/orders/404',
+      body(`not found ${HOSTILE}`, { 'content-type': 'text/plain' }, 404),
+    );
     const tool = await create(httpForm());
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '404' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: '404',
+    });
     expect(page.text).toContain('HTTP 404, 1 attempt');
     expect(page.text).toContain('The endpoint answered 404: not found <script>alert(1)</script>');
     expect(page.text).toContain('Go live is off: the last test call failed');
@@ -314,15 +521,33 @@ describe('a test call', () => {
       { name: 'day', type: 'date' },
       { name: 'size', type: 'number', options: '1, 2.5' },
     ];
-    const tool = await create(webhookForm(Object.assign({}, ...rows.map((each, number) => row(number, each)))));
+    const tool = await create(
+      webhookForm(Object.assign({}, ...rows.map((each, number) => row(number, each)))),
+    );
     endpoint.forget();
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_count: '3', a_express: 'false', a_tags: 'a\r\nb', a_day: '', a_size: '2.5' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_count: '3',
+      a_express: 'false',
+      a_tags: 'a\r\nb',
+      a_day: '',
+      a_size: '2.5',
+    });
     expect(page.status).toBe(200);
-    expect(endpoint.envelopes('/orders').at(-1).arguments).toEqual({ count: 3, express: false, tags: ['a', 'b'], size: 2.5 });
+    expect(endpoint.envelopes('/orders').at(-1).arguments).toEqual({
+      count: 3,
+      express: false,
+      tags: ['a', 'b'],
+      size: 2.5,
+    });
     const missing = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields' });
     expect(missing.status).toBe(400);
     expect(missing.problem('a_count')).toBe('“count” is missing.');
-    const wrong = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_count: '3', a_day: 'soon' });
+    const wrong = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_count: '3',
+      a_day: 'soon',
+    });
     expect(wrong.problem('a_day')).toMatch(/^“day” must have the format date/);
     expect(wrong.value('a_day')).toBe('soon');
   });
@@ -330,10 +555,21 @@ describe('a test call', () => {
   it('takes JSON too', async () => {
     const tool = await create(webhookForm());
     expect((await browser.get(`/tools/${tool.id}?as=json`)).html).toContain('name="arguments"');
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'json', arguments: '{"order_number":"A-9"}' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'json',
+      arguments: '{"order_number":"A-9"}',
+    });
     expect(page.text).toContain('succeeded');
-    for (const [wrong, words] of [['{', /not valid JSON/], ['[]', /Write an object/], ['{"order_number":1}', /must be a string/]] as const) {
-      expect((await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'json', arguments: wrong })).problem('arguments')).toMatch(words);
+    for (const [wrong, words] of [
+      ['{', /not valid JSON/],
+      ['[]', /Write an object/],
+      ['{"order_number":1}', /must be a string/],
+    ] as const) {
+      expect(
+        (
+          await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'json', arguments: wrong })
+        ).problem('arguments'),
+      ).toMatch(words);
     }
   });
 });
@@ -373,22 +609,35 @@ describe('the pages of tools', () => {
 
   it('show hostile and long texts as text', async () => {
     const long = 'x'.repeat(900);
-    const tool = await create(webhookForm({ description: `${HOSTILE} ${long}`, ...row(1, { name: 'b', description: HOSTILE, options: HOSTILE }) }));
+    const tool = await create(
+      webhookForm({
+        description: `${HOSTILE} ${long}`,
+        ...row(1, { name: 'b', description: HOSTILE, options: HOSTILE }),
+      }),
+    );
     for (const path of ['/tools', `/tools/${tool.id}`, `/tools/${tool.id}/edit`]) {
       const page = await browser.get(path);
       expect(page.html).not.toMatch(/<script>|<img/);
       expect(page.text).toContain('<script>alert(1)</script>');
     }
-    const refused = await browser.post('/tools', webhookForm({ name: HOSTILE, description: 'x'.repeat(10_000), endpoint: HOSTILE }));
+    const refused = await browser.post(
+      '/tools',
+      webhookForm({ name: HOSTILE, description: 'x'.repeat(10_000), endpoint: HOSTILE }),
+    );
     expect(refused.status).toBe(400);
     expect(refused.html).not.toMatch(/<script>|<img/);
     expect(refused.value('name')).toBe(HOSTILE);
   });
 
   it('cut a large result, and stay quick', async () => {
-    endpoint.answerAlways('/orders', { json: { items: Array.from({ length: 20_000 }, (_, number) => ({ number, text: 'lamp' })) } });
+    endpoint.answerAlways('/orders', {
+      json: { items: Array.from({ length: 20_000 }, (_, number) => ({ number, text: 'lamp' })) },
+    });
     const tool = await create(webhookForm({ timeout: '5' }));
-    const page = await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
+    const page = await browser.post(`/tools/${tool.id}/test`, {
+      arguments_as: 'fields',
+      a_order_number: '1',
+    });
     expect(page.text).toContain('succeeded');
     expect(page.html.length).toBeLessThan(100_000);
     endpoint.answerAlways('/orders', { json: { ok: true } });
@@ -396,8 +645,14 @@ describe('the pages of tools', () => {
 
   it('refuse forms without the session’s token', async () => {
     const tool = await create(webhookForm());
-    const posts: [string, Record<string, string>][] = [['/tools', webhookForm()], ...['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'].map((path): [string, Record<string, string>] => [`/tools/${tool.id}${path}`, {}])];
-    for (const [path, form] of posts) expect((await browser.post(path, form, { csrf: null })).status).toBe(403);
+    const posts: [string, Record<string, string>][] = [
+      ['/tools', webhookForm()],
+      ...['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'].map(
+        (path): [string, Record<string, string>] => [`/tools/${tool.id}${path}`, {}],
+      ),
+    ];
+    for (const [path, form] of posts)
+      expect((await browser.post(path, form, { csrf: null })).status).toBe(403);
     expect((await browser.get(`/tools/${tool.id}`)).status).toBe(200);
   });
 });
@@ -406,16 +661,26 @@ describe('another workspace', () => {
   it('has tools and calls that are not found here', async () => {
     const others = await service.addWorkspace('Other');
     const mine = await signedInBrowser(service.url);
-    const { body: tool } = await others.post('/api/tools', { name: 'theirs', description: 'x', kind: 'Webhook', endpoint: `${endpoint.url}/orders` });
+    const { body: tool } = await others.post('/api/tools', {
+      name: 'theirs',
+      description: 'x',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/orders`,
+    });
     const { body: call } = await others.post(`/api/tools/${tool.id}/test`, { arguments: {} });
     browser = mine;
     const own = await create(webhookForm());
     const answers: Page[] = [];
-    for (const path of ['', '/edit', '/fragment']) answers.push(await mine.get(`/tools/${tool.id}${path}`));
-    for (const path of ['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove']) answers.push(await mine.post(`/tools/${tool.id}${path}`, webhookForm()));
+    for (const path of ['', '/edit', '/fragment'])
+      answers.push(await mine.get(`/tools/${tool.id}${path}`));
+    for (const path of ['', '/test', '/go-live', '/pause', '/rotate-secret', '/remove'])
+      answers.push(await mine.post(`/tools/${tool.id}${path}`, webhookForm()));
     answers.push(await mine.get(`/tools/${own.id}?call=${call.tool_call_id}`));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
     expect((await mine.get('/tools')).text).not.toContain('theirs');
-    await waitFor('their tool', async () => (await others.get(`/api/tools/${tool.id}`)).status === 200);
+    await waitFor(
+      'their tool',
+      async () => (await others.get(`/api/tools/${tool.id}`)).status === 200,
+    );
   });
 });

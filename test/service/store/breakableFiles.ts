@@ -3,7 +3,8 @@ import { nodeFiles } from '../../../service/src/store/lowdb/index.ts';
 
 type Operation = 'open' | 'write' | 'sync' | 'truncate' | 'rename';
 
-export const diskError = (code: string) => Object.assign(new Error(`${code}: from the test`), { code });
+export const diskError = (code: string) =>
+  Object.assign(new Error(`${code}: from the test`), { code });
 
 /** Real files whose operations fail or wait when a test says so. */
 export class BreakableFiles implements Files {

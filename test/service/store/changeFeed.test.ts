@@ -34,7 +34,8 @@ describe('change feed of limited length', () => {
   it('lets a reader that is just fast enough miss nothing', async () => {
     const reader = changes();
     await putMany(5);
-    for (let i = 0; i < 5; i += 1) expect((await reader.next()).value).toMatchObject({ id: `t${i}` });
+    for (let i = 0; i < 5; i += 1)
+      expect((await reader.next()).value).toMatchObject({ id: `t${i}` });
   });
 
   it('knows a position as long as all behind it are kept', async () => {

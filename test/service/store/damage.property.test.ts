@@ -11,12 +11,15 @@ import { waitFor } from '../../helpers/waitFor.ts';
 type Damage = (bytes: Buffer, at: number, length: number) => Buffer;
 const damages: Record<string, Damage> = {
   'one bit flipped': (bytes, at, length) => {
-    bytes[at]! ^= 1 << (length % 8);
+    bytes[at]! ^= 1 << length % 8;
     return bytes;
   },
-  'some bytes zeroed': (bytes, at, length) => bytes.fill(0, at, Math.min(bytes.length, at + length)),
-  'some bytes cut out': (bytes, at, length) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]),
-  'bytes put in': (bytes, at, length) => Buffer.concat([bytes.subarray(0, at), Buffer.alloc(length, 'y'), bytes.subarray(at)]),
+  'some bytes zeroed': (bytes, at, length) =>
+    bytes.fill(0, at, Math.min(bytes.length, at + length)),
+  'some bytes cut out': (bytes, at, length) =>
+    Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + length)]),
+  'bytes put in': (bytes, at, length) =>
+    Buffer.concat([bytes.subarray(0, at), Buffer.alloc(length, 'y'), bytes.subarray(at)]),
   'cut off': (bytes, at) => bytes.subarray(0, at),
 };
 
@@ -32,9 +35,17 @@ describe('whatever happens to one file of a closed data folder', () => {
     const names = () => readdir(opened.folder);
     for (let n = 0; ; n += 1) {
       await put(opened.store, thing(`thing-${n % 23}`, { number: n, note: 'ä'.repeat(n % 60) }));
-      if ((await names()).filter((name) => name.startsWith('snapshot-') && name.endsWith('.ndjson')).length === 2 && n > 60) break;
+      if (
+        (await names()).filter((name) => name.startsWith('snapshot-') && name.endsWith('.ndjson'))
+          .length === 2 &&
+        n > 60
+      )
+        break;
     }
-    await waitFor('the snapshot', async () => !(await names()).some((name) => name.endsWith('.tmp')));
+    await waitFor(
+      'the snapshot',
+      async () => !(await names()).some((name) => name.endsWith('.tmp')),
+    );
     for (let n = 0; n < 3; n += 1) await put(opened.store, thing(`late-${n}`));
     written = await all(opened.store);
     await opened.store.close();
@@ -47,7 +58,12 @@ describe('whatever happens to one file of a closed data folder', () => {
   afterAll(() => rm(pristine, { recursive: true, force: true }));
 
   it('the start loses nothing, or refuses with file and position and changes nothing', async () => {
-    const some = fc.record({ file: fc.nat(), at: fc.nat(), length: fc.integer({ min: 1, max: 64 }), kind: fc.constantFrom(...Object.keys(damages)) });
+    const some = fc.record({
+      file: fc.nat(),
+      at: fc.nat(),
+      length: fc.integer({ min: 1, max: 64 }),
+      kind: fc.constantFrom(...Object.keys(damages)),
+    });
     const folder = await mkdtemp(join(tmpdir(), 'conversation-damage-'));
     let refused = 0;
     await fc.assert(
@@ -60,7 +76,9 @@ describe('whatever happens to one file of a closed data folder', () => {
         await rm(folder, { recursive: true });
         await cp(pristine, folder, { recursive: true });
         await writeFile(join(folder, name), damaged);
-        const outcome = await openLowdbStore(contractSchema, { folder }).catch((error: unknown) => error);
+        const outcome = await openLowdbStore(contractSchema, { folder }).catch(
+          (error: unknown) => error,
+        );
         if (outcome instanceof StoreDamaged) {
           refused += 1;
           expect(outcome.message).toContain(`${outcome.file}, byte ${outcome.position}`);

@@ -13,18 +13,25 @@ describe('folder lock', () => {
     const { folder, store, remove } = await openInTemporaryFolder();
     const refused = openLowdbStore(contractSchema, { folder });
     await expect(refused).rejects.toThrow(FolderInUse);
-    await expect(refused).rejects.toThrow(`The data folder ${folder} is in use by process ${process.pid}`);
+    await expect(refused).rejects.toThrow(
+      `The data folder ${folder} is in use by process ${process.pid}`,
+    );
     await store.close();
     await (await openLowdbStore(contractSchema, { folder })).close();
     await remove();
   });
 
-  it('refuses a second process with the first one\'s pid, and lets it in right after kill -9', async () => {
+  it("refuses a second process with the first one's pid, and lets it in right after kill -9", async () => {
     const { folder, store, remove } = await openInTemporaryFolder();
     await store.close();
-    const holder = spawn(process.execPath, [child, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const holder = spawn(process.execPath, [child, folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await once(holder.stdout, 'data');
-    await expect(openLowdbStore(contractSchema, { folder })).rejects.toMatchObject({ name: 'FolderInUse', pid: holder.pid });
+    await expect(openLowdbStore(contractSchema, { folder })).rejects.toMatchObject({
+      name: 'FolderInUse',
+      pid: holder.pid,
+    });
     holder.kill('SIGKILL');
     await once(holder, 'exit');
     await (await openLowdbStore(contractSchema, { folder })).close();

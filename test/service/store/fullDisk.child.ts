@@ -1,6 +1,7 @@
-// Writes into a store on a disk that becomes full, again and again, and checks that nothing acknowledged
-// is lost. Arguments: the folder, and optionally a file whose removal makes room again.
-// Without it the limit is one of file sizes (ulimit -f), which the next journal file is free of.
+// Writes into a store on a disk that becomes full, again and again, and checks that nothing
+// acknowledged is lost. Arguments: the folder, and optionally a file whose removal makes room
+// again. Without it the limit is one of file sizes (ulimit -f), which the next journal file is free
+// of.
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
@@ -48,6 +49,7 @@ process.stdout.write(JSON.stringify({ acknowledged: Math.min(...acknowledged.val
 async function check(when: string): Promise<void> {
   for (const [id, number] of acknowledged) {
     const kept = await store.transaction((tx) => tx.things.get(id));
-    if (kept?.number !== number) throw new Error(`${when}: ${id} should be ${number} and is ${kept?.number}`);
+    if (kept?.number !== number)
+      throw new Error(`${when}: ${id} should be ${number} and is ${kept?.number}`);
   }
 }

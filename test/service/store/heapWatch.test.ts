@@ -35,7 +35,11 @@ describe('the watch over the heap', () => {
   it('refuses new visitors from 65 % on and whatever adds from 70 % on, and says so once each', async () => {
     expect(watch.pressure.refuses).toBe('nothing');
     heap.collected(0.66);
-    expect(watch.pressure).toMatchObject({ refuses: 'visitors', liveBytes: 660 * MIB, limitBytes: 1000 * MIB });
+    expect(watch.pressure).toMatchObject({
+      refuses: 'visitors',
+      liveBytes: 660 * MIB,
+      limitBytes: 1000 * MIB,
+    });
     heap.collected(0.71);
     await waitFor('the second mark', () => log.lines.length === 2);
     expect(watch.pressure.refuses).toBe('additions');
@@ -81,7 +85,10 @@ describe('the watch over the heap', () => {
 
   it('refuses those who hold more than is free a tenth of the memory sooner, the others at the last mark only', async () => {
     shares = { large: 0.85, middle: 0.14, small: 0.01 };
-    const refused = () => [watch.pressure.refuses, ...Object.keys(shares).filter((holder) => watch.pressure.holdsTooMuch(holder))];
+    const refused = () => [
+      watch.pressure.refuses,
+      ...Object.keys(shares).filter((holder) => watch.pressure.holdsTooMuch(holder)),
+    ];
     heap.collected(0.54);
     expect(watch.pressure.refuses).toBe('nothing');
     heap.collected(0.56);
@@ -89,14 +96,17 @@ describe('the watch over the heap', () => {
     heap.collected(0.61);
     expect(refused()[1]).toBe('large');
     await waitFor('another measurement', () => watch.pressure.refuses === 'largest');
-    // Less is free, and the next one holds more than that; the smallest never, as long as anything is.
+    // Less is free, and the next one holds more than that; the smallest never, as long as anything
+    // is.
     heap.collected(0.65);
     expect(refused()).toEqual(['largest', 'large', 'middle']);
     heap.collected(0.69);
     expect(refused()).toEqual(['largest', 'large', 'middle']);
     heap.collected(0.71);
     expect(watch.pressure.refuses).toBe('additions');
-    expect(log.lines[0]).toBe('what is stored takes 560 of the 1000 MiB that the heap may hold: new visitors of those who hold more than is free are refused until there is room');
+    expect(log.lines[0]).toBe(
+      'what is stored takes 560 of the 1000 MiB that the heap may hold: new visitors of those who hold more than is free are refused until there is room',
+    );
   });
 
   it('refuses nobody sooner while all hold little', () => {
@@ -119,7 +129,12 @@ describe('the watch over the heap', () => {
 describe('what old objects may take', () => {
   it('is what --max-old-space-size says, the last one, else the limit without the young generation', () => {
     expect(oldSpaceBytes(['--max-old-space-size=600'], 792 * MIB)).toBe(600 * MIB);
-    expect(oldSpaceBytes(['--max-old-space-size=600', '--no-warnings', '--max_old_space_size=300'], 492 * MIB)).toBe(300 * MIB);
+    expect(
+      oldSpaceBytes(
+        ['--max-old-space-size=600', '--no-warnings', '--max_old_space_size=300'],
+        492 * MIB,
+      ),
+    ).toBe(300 * MIB);
     expect(oldSpaceBytes([], 4288 * MIB)).toBe(4096 * MIB);
     expect(oldSpaceBytes(['--max-old-space-size=9000'], 670 * MIB)).toBe(640 * MIB);
   });

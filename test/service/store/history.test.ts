@@ -10,7 +10,9 @@ afterEach(() => opened.remove());
 
 const contents = async () => {
   const names = await readdir(opened.folder);
-  return (await Promise.all(names.map((name) => readFile(join(opened.folder, name), 'latin1')))).join('\n');
+  return (
+    await Promise.all(names.map((name) => readFile(join(opened.folder, name), 'latin1')))
+  ).join('\n');
 };
 
 it('leaves nothing in any file of what documents were before, journals and older snapshots included', async () => {
@@ -33,7 +35,8 @@ it('says when the disk takes no snapshot, and works when it does again', async (
   opened = await openInTemporaryFolder({ files });
   await put(opened.store, thing('a', { note: 'former' }));
   await put(opened.store, thing('a', { note: 'present' }));
-  files.fail = (operation, path) => (operation === 'write' && path.includes('snapshot') ? diskError('ENOSPC') : null);
+  files.fail = (operation, path) =>
+    operation === 'write' && path.includes('snapshot') ? diskError('ENOSPC') : null;
   await expect(opened.store.forgetHistory()).rejects.toThrow('ENOSPC');
   files.fail = () => null;
   await put(opened.store, thing('b'));

@@ -27,14 +27,24 @@ afterEach(async () => {
   await store.close();
   await rm(folder, { recursive: true });
 });
-const put = (...notes: Note[]) => store.transaction(async (tx) => {
-  for (const note of notes) await tx.notes.put(note);
-});
-const shares = () => Object.fromEntries(store.pressure!.holders().map((holder) => [holder, Math.round(store.pressure!.shareOf(holder) * 100)]));
+const put = (...notes: Note[]) =>
+  store.transaction(async (tx) => {
+    for (const note of notes) await tx.notes.put(note);
+  });
+const shares = () =>
+  Object.fromEntries(
+    store
+      .pressure!.holders()
+      .map((holder) => [holder, Math.round(store.pressure!.shareOf(holder) * 100)]),
+  );
 
 it('follows what is added, replaced and removed, leaves out what was rolled back, and is counted anew at a start', async () => {
   expect([shares(), store.pressure!.largestShare]).toEqual([{}, 0]);
-  await put({ id: '1', owner: 'a', text: 'x'.repeat(30_000) }, { id: '2', owner: 'b', text: '', parts: [{ text: 'x'.repeat(10_000) }] }, { id: '3', text: 'x'.repeat(50_000) });
+  await put(
+    { id: '1', owner: 'a', text: 'x'.repeat(30_000) },
+    { id: '2', owner: 'b', text: '', parts: [{ text: 'x'.repeat(10_000) }] },
+    { id: '3', text: 'x'.repeat(50_000) },
+  );
   expect(shares()).toEqual({ a: 74, b: 26 });
   await put({ id: '2', owner: 'b', text: 'x'.repeat(90_000) });
   expect([Object.keys(shares()), shares()]).toEqual([['b', 'a'], { b: 75, a: 25 }]);
@@ -43,7 +53,10 @@ it('follows what is added, replaced and removed, leaves out what was rolled back
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
-  expect([shares(), Math.round(store.pressure!.largestShare * 100)]).toEqual([{ b: 75, a: 25 }, 75]);
+  expect([shares(), Math.round(store.pressure!.largestShare * 100)]).toEqual([
+    { b: 75, a: 25 },
+    75,
+  ]);
 
   await store.close();
   await open();

@@ -21,9 +21,15 @@ describe('journal', () => {
     await store.close();
     return things.map(({ id }) => id).join('');
   };
-  /** As a loss of power can leave it, or a process that died before its first frame: nothing says how far the journal goes. */
+  /**
+   * As a loss of power can leave it, or a process that died before its first frame: nothing says
+   * how far the journal goes.
+   */
   const withoutNote = () => rm(join(folder, 'acknowledged.json'), { force: true });
-  /** Three frames, `a`, `b` and `c`, with no note of them. @returns the journal and where each frame begins */
+  /**
+   * Three frames, `a`, `b` and `c`, with no note of them. @returns the journal and where each frame
+   * begins
+   */
   const writeThree = async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) await put(store, thing(id));
@@ -62,7 +68,10 @@ describe('journal', () => {
   it('cuts the last frame wherever NULs begin in it', async () => {
     const { bytes, starts } = await writeThree();
     for (let from = starts[2]; from < bytes.length; from += 1) {
-      await writeFile(journal(), Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from + 4096)]));
+      await writeFile(
+        journal(),
+        Buffer.concat([bytes.subarray(0, from), Buffer.alloc(bytes.length - from + 4096)]),
+      );
       expect(await ids()).toBe('ab');
       expect((await stat(journal())).size).toBe(starts[2]);
     }
@@ -73,7 +82,9 @@ describe('journal', () => {
     await writeFile(journal(), bytes.subarray(0, bytes.length - 1));
     const log = listeningLog();
     await (await open(log)).close();
-    expect(log.lines.join()).toContain(`journal-1.log ends in an unfinished frame at byte ${starts[2]}`);
+    expect(log.lines.join()).toContain(
+      `journal-1.log ends in an unfinished frame at byte ${starts[2]}`,
+    );
   });
 
   it('refuses to start for damage anywhere before the last frame, and changes nothing', async () => {
@@ -83,7 +94,10 @@ describe('journal', () => {
       damaged[at] = damaged[at]! ^ 0x01;
       await writeFile(journal(), damaged);
       const { file, position, message } = await refusal();
-      expect({ file, position }).toEqual({ file: 'journal-1.log', position: at < starts[1] ? 0 : starts[1] });
+      expect({ file, position }).toEqual({
+        file: 'journal-1.log',
+        position: at < starts[1] ? 0 : starts[1],
+      });
       expect(message).toMatch(/journal-1\.log, byte \d+.*backup.*truncate -s/);
       expect(await readFile(journal())).toEqual(damaged);
     }
@@ -101,7 +115,10 @@ describe('journal', () => {
 
   it('refuses to start when a frame is missing', async () => {
     const { bytes, starts } = await writeThree();
-    await writeFile(journal(), Buffer.concat([bytes.subarray(0, starts[1]), bytes.subarray(starts[2])]));
+    await writeFile(
+      journal(),
+      Buffer.concat([bytes.subarray(0, starts[1]), bytes.subarray(starts[2])]),
+    );
     expect(await refusal()).toMatchObject({ file: 'journal-1.log', position: starts[1] });
   });
 
@@ -155,19 +172,34 @@ describe('journal', () => {
       ['is cut off between two frames', (bytes: Buffer, at: number) => bytes.subarray(0, at)],
       ['is empty', () => Buffer.alloc(0)],
       ['is filled with NULs', (bytes: Buffer) => Buffer.alloc(bytes.length)],
-      ['has its last two frames damaged', (bytes: Buffer, at: number) => Buffer.from(bytes).fill('?', at + 2, at + 4).fill('?', bytes.length - 4, bytes.length - 2)],
-      ['has a wrong byte in its last frame', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, -3), Buffer.from('?'), bytes.subarray(-2)])],
-    ] as const)('stops the start when it %s, and nothing is changed; its advice helps', async (_what, damage) => {
-      const { bytes, starts } = await writeFour();
-      const damaged = damage(bytes, starts[2]);
-      await writeFile(journal(), damaged);
-      const { file, message } = await refusal();
-      expect(file).toBe('journal-1.log');
-      expect(message).toMatch(/everything up to frame 4 was acknowledged \(journal-1\.log, byte \d+\).*backup.*remove the file acknowledged\.json/);
-      expect(await readFile(journal())).toEqual(damaged);
-      await withoutNote();
-      expect('abcd').toContain(await ids());
-    });
+      [
+        'has its last two frames damaged',
+        (bytes: Buffer, at: number) =>
+          Buffer.from(bytes)
+            .fill('?', at + 2, at + 4)
+            .fill('?', bytes.length - 4, bytes.length - 2),
+      ],
+      [
+        'has a wrong byte in its last frame',
+        (bytes: Buffer) =>
+          Buffer.concat([bytes.subarray(0, -3), Buffer.from('?'), bytes.subarray(-2)]),
+      ],
+    ] as const)(
+      'stops the start when it %s, and nothing is changed; its advice helps',
+      async (_what, damage) => {
+        const { bytes, starts } = await writeFour();
+        const damaged = damage(bytes, starts[2]);
+        await writeFile(journal(), damaged);
+        const { file, message } = await refusal();
+        expect(file).toBe('journal-1.log');
+        expect(message).toMatch(
+          /everything up to frame 4 was acknowledged \(journal-1\.log, byte \d+\).*backup.*remove the file acknowledged\.json/,
+        );
+        expect(await readFile(journal())).toEqual(damaged);
+        await withoutNote();
+        expect('abcd').toContain(await ids());
+      },
+    );
 
     it('stops the start when it is gone', async () => {
       await writeFour();
@@ -198,7 +230,9 @@ describe('journal', () => {
       const store = await open();
       for (const [n, id] of ['a', 'b', 'c'].entries()) {
         await put(store, thing(id));
-        expect(JSON.parse(await readFile(join(folder, 'acknowledged.json'), 'utf8'))).toMatchObject({ nextSequence: n + 2 });
+        expect(JSON.parse(await readFile(join(folder, 'acknowledged.json'), 'utf8'))).toMatchObject(
+          { nextSequence: n + 2 },
+        );
       }
       await store.close();
     });
@@ -217,6 +251,7 @@ describe('journal', () => {
     await put(store, thing('a'));
     await store.close();
     expect((await stat(nested)).mode & 0o777).toBe(0o700);
-    for (const name of await readdir(nested)) expect([name, (await stat(join(nested, name))).mode & 0o777]).toEqual([name, 0o600]);
+    for (const name of await readdir(nested))
+      expect([name, (await stat(join(nested, name))).mode & 0o777]).toEqual([name, 0o600]);
   });
 });

@@ -14,12 +14,17 @@ import { waitFor } from '../../helpers/waitFor.ts';
 const child = fileURLToPath(new URL('./writeLoad.child.ts', import.meta.url));
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 6);
 
-/** Lets a process write for a moment after its first acknowledgement and kills it. @returns its last number by writer */
+/**
+ * Lets a process write for a moment after its first acknowledgement and kills it. @returns its last
+ * number by writer
+ */
 const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, number>> => {
   const ledgers = await mkdtemp(join(tmpdir(), 'conversation-service-ledger-'));
   const ledger = join(ledgers, 'ledger');
   const said = () => readFile(ledger, 'utf8').catch(() => '');
-  const writing = spawn(process.execPath, [child, folder, ledger], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const writing = spawn(process.execPath, [child, folder, ledger], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const ended = once(writing, 'close');
   await waitFor('the first acknowledgement', async () => (await said()).includes('\n'));
   await sleep(forMs);
@@ -28,29 +33,41 @@ const writeAndKill = async (folder: string, forMs: number): Promise<Map<string, 
   const text = await said();
   await rm(ledgers, { recursive: true });
   const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
-  return new Map(whole.map((line) => line.split(' ') as [string, string]).map(([writer, number]) => [writer, Number(number)]));
+  return new Map(
+    whole
+      .map((line) => line.split(' ') as [string, string])
+      .map(([writer, number]) => [writer, Number(number)]),
+  );
 };
 
 const jobsOf = async (store: ContractStore) =>
-  (await store.claim({ queue: 'q', limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(({ id }) => id);
+  (await store.claim({ queue: 'q', limit: 1_000, freeSlots: () => 1_000, leaseMs: 1 })).map(
+    ({ id }) => id,
+  );
 
-it(`loses nothing acknowledged and keeps nothing half in ${ROUNDS} rounds of kill -9 under load`, async () => {
-  const { folder, store, reopen, remove } = await openInTemporaryFolder();
-  await store.close();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const acknowledged = await writeAndKill(folder, (round * 37) % 200);
-    const again = await reopen();
-    const things = new Map((await all(again)).map(({ id, number }) => [id, number]));
-    const jobs = await jobsOf(again);
-    expect(acknowledged.size).toBeGreaterThan(0);
-    for (const [writer, number] of acknowledged) {
-      const kept = things.get(`left-${writer}`)!;
-      // The last transaction may have become durable without anybody hearing of it.
-      expect([number, number + 1]).toContain(kept);
-      expect(things.get(`right-${writer}`)).toBe(kept);
-      expect(jobs.filter((id) => id.startsWith(`job-${writer}-`))).toEqual([`job-${writer}-${kept}`]);
+it(
+  `loses nothing acknowledged and keeps nothing half in ${ROUNDS} rounds of kill -9 under load`,
+  async () => {
+    const { folder, store, reopen, remove } = await openInTemporaryFolder();
+    await store.close();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const acknowledged = await writeAndKill(folder, (round * 37) % 200);
+      const again = await reopen();
+      const things = new Map((await all(again)).map(({ id, number }) => [id, number]));
+      const jobs = await jobsOf(again);
+      expect(acknowledged.size).toBeGreaterThan(0);
+      for (const [writer, number] of acknowledged) {
+        const kept = things.get(`left-${writer}`)!;
+        // The last transaction may have become durable without anybody hearing of it.
+        expect([number, number + 1]).toContain(kept);
+        expect(things.get(`right-${writer}`)).toBe(kept);
+        expect(jobs.filter((id) => id.startsWith(`job-${writer}-`))).toEqual([
+          `job-${writer}-${kept}`,
+        ]);
+      }
+      await again.close();
     }
-    await again.close();
-  }
-  await remove();
-}, 30_000 + ROUNDS * 5_000);
+    await remove();
+  },
+  30_000 + ROUNDS * 5_000,
+);

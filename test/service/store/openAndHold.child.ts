@@ -1,4 +1,5 @@
-// Opens the store in the folder named by the first argument, says so, and holds it until it is killed.
+// Opens the store in the folder named by the first argument, says so, and holds it until it is
+// killed.
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { contractSchema } from '../../contract/schema.ts';
 

@@ -37,18 +37,21 @@ describe('when the disk fails', () => {
   it.each([
     ['a sync', 'sync', 'EIO', /input\/output error/],
     ['a write', 'write', 'ENOSPC', /no space is left/],
-  ] as const)('rejects everybody who waits for %s, keeps nothing of theirs, and works again', async (_what, operation, code, words) => {
-    failOnce(operation, code);
-    const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => put(store, thing(id))));
-    for (const outcome of outcomes) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
-      expect((outcome as PromiseRejectedResult).reason.message).toMatch(words);
-    }
-    await recovered();
-    expect(await ids()).toEqual(['kept']);
-    await put(store, thing('d'));
-    expect(await ids(await opened.reopen())).toEqual(['d', 'kept']);
-  });
+  ] as const)(
+    'rejects everybody who waits for %s, keeps nothing of theirs, and works again',
+    async (_what, operation, code, words) => {
+      failOnce(operation, code);
+      const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((id) => put(store, thing(id))));
+      for (const outcome of outcomes) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+        expect((outcome as PromiseRejectedResult).reason.message).toMatch(words);
+      }
+      await recovered();
+      expect(await ids()).toEqual(['kept']);
+      await put(store, thing('d'));
+      expect(await ids(await opened.reopen())).toEqual(['d', 'kept']);
+    },
+  );
 
   it('cuts off the part of a frame that was written', async () => {
     files.writtenBeforeFailing = 25;
@@ -70,7 +73,9 @@ describe('when the disk fails', () => {
     expect(store.fault).toMatch(/no space is left on the disk/);
     await waitFor('it has tried again and again', () => attempts > 4);
     await expect(put(store, thing('b'))).rejects.toThrow(/no space/);
-    await expect(store.transaction((tx) => tx.things.get('kept'))).rejects.toThrow(StoreUnavailable);
+    await expect(store.transaction((tx) => tx.things.get('kept'))).rejects.toThrow(
+      StoreUnavailable,
+    );
     await expect(store.claim(claiming)).rejects.toThrow(StoreUnavailable);
     let called = 0;
     store.onWork(() => (called += 1));
@@ -106,7 +111,9 @@ describe('when the disk fails', () => {
     await store.transaction((tx) => tx.jobs.enqueue(job('mine')));
     expect(await store.claim(claiming)).toHaveLength(1);
     failOnce('sync', 'EIO');
-    await expect(store.transaction((tx) => tx.jobs.complete('mine'))).rejects.toThrow(StoreUnavailable);
+    await expect(store.transaction((tx) => tx.jobs.complete('mine'))).rejects.toThrow(
+      StoreUnavailable,
+    );
     await recovered();
     expect(await store.claim(claiming)).toEqual([]);
     opened.clock.advance(1_000);
@@ -114,11 +121,17 @@ describe('when the disk fails', () => {
   });
 
   it('counts no wait anew that has begun, though the clock was set meanwhile', async () => {
-    const retry = (id: string) => ({ ...job(id), runAt: opened.clock.now().getTime() + 5_000, rank: 1 });
+    const retry = (id: string) => ({
+      ...job(id),
+      runAt: opened.clock.now().getTime() + 5_000,
+      rank: 1,
+    });
     await store.transaction((tx) => tx.jobs.enqueue(retry('a')));
     opened.clock.jump(24 * 3_600_000);
     failOnce('sync', 'EIO');
-    await expect(store.transaction((tx) => tx.jobs.release('a', { runAt: 0, rank: 0 }))).rejects.toThrow(StoreUnavailable);
+    await expect(
+      store.transaction((tx) => tx.jobs.release('a', { runAt: 0, rank: 0 })),
+    ).rejects.toThrow(StoreUnavailable);
     await recovered();
     expect(await store.claim(claiming)).toEqual([]);
     expect(await store.msUntilDue('q')).toBe(5_000);
@@ -167,7 +180,11 @@ describe('before a write is durable', () => {
     const failing = store.transaction(async (tx) => {
       if ((await tx.things.get('a')) !== null) throw new Error('a exists');
     });
-    expect(await Promise.all([writing, reading, failing].map(settles))).toEqual([false, false, false]);
+    expect(await Promise.all([writing, reading, failing].map(settles))).toEqual([
+      false,
+      false,
+      false,
+    ]);
     release();
     await writing;
     expect(await reading).toEqual(thing('a'));
@@ -179,10 +196,17 @@ describe('before a write is durable', () => {
     await put(store, thing('a', { code: 'x' }));
     release = files.holdSyncs();
     const removing = store.transaction((tx) => tx.things.delete('a'));
-    const searching = store.transaction((tx) => tx.things.find({ where: { group: 'g' }, limit: 1 }));
+    const searching = store.transaction((tx) =>
+      tx.things.find({ where: { group: 'g' }, limit: 1 }),
+    );
     const writing = put(store, thing('b', { group: 'h', code: 'x' }));
     const refused = put(store, thing('c', { code: 'x' }));
-    expect(await Promise.all([removing, searching, writing, refused].map(settles))).toEqual([false, false, false, false]);
+    expect(await Promise.all([removing, searching, writing, refused].map(settles))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
     release();
     expect(await searching).toEqual([]);
     await writing;
@@ -192,7 +216,10 @@ describe('before a write is durable', () => {
   it('a reader of other collections does not wait for it', async () => {
     const writing = put(store, thing('a'));
     expect(await settles(store.transaction((tx) => tx.others.get('a')))).toBe(true);
-    const both = store.transaction(async (tx) => [await tx.others.get('a'), await tx.things.get('a')]);
+    const both = store.transaction(async (tx) => [
+      await tx.others.get('a'),
+      await tx.things.get('a'),
+    ]);
     expect(await settles(both)).toBe(false);
     release();
     await Promise.all([writing, both]);
@@ -201,7 +228,10 @@ describe('before a write is durable', () => {
   it('its work is not handed out, and nobody hears of it', async () => {
     let called = 0;
     store.onWork(() => (called += 1));
-    const change = store.changes({ signal: new AbortController().signal })[Symbol.asyncIterator]().next();
+    const change = store
+      .changes({ signal: new AbortController().signal })
+      [Symbol.asyncIterator]()
+      .next();
     const writing = store.transaction(async (tx) => {
       await tx.jobs.enqueue(job('a'));
       await tx.things.put(thing('a'));

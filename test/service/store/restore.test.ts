@@ -18,9 +18,12 @@ describe('an import into a data folder that was emptied before', () => {
   let into: Awaited<ReturnType<typeof openInTemporaryFolder>>;
   beforeEach(async () => {
     into = await openInTemporaryFolder();
-    // The same ids as will come in, written and removed: replayed over the import, they would be missing.
+    // The same ids as will come in, written and removed: replayed over the import, they would be
+    // missing.
     await put(into.store, ...IMPORTED);
-    await into.store.transaction((tx) => tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }));
+    await into.store.transaction((tx) =>
+      tx.jobs.enqueue({ id: 'j', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }),
+    );
     await into.store.transaction(async (tx) => {
       for (const { id } of IMPORTED) await tx.things.delete(id);
       await tx.jobs.complete('j');
@@ -28,8 +31,10 @@ describe('an import into a data folder that was emptied before', () => {
   });
   afterEach(() => into.remove());
 
-  const files = async () => (await readdir(into.folder)).filter((name) => /^(journal|snapshot)-/.test(name)).sort();
-  const claimed = (store: ContractStore) => store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 });
+  const files = async () =>
+    (await readdir(into.folder)).filter((name) => /^(journal|snapshot)-/.test(name)).sort();
+  const claimed = (store: ContractStore) =>
+    store.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 });
 
   it('leaves none of its journals: a damaged snapshot is refused, and never passed over for an empty store', async () => {
     const [journal] = await files();

@@ -13,11 +13,17 @@ import { listeningLog } from './listeningLog.ts';
 describe('snapshot', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
   afterEach(() => opened.remove());
-  const open = async (options: Partial<LowdbOptions>) => (opened = await openInTemporaryFolder(options));
+  const open = async (options: Partial<LowdbOptions>) =>
+    (opened = await openInTemporaryFolder(options));
   const names = async () => (await readdir(opened.folder)).sort();
-  /** Of the files with such a name, by number: `journal-10.log` comes before `journal-9.log` by name. */
+  /**
+   * Of the files with such a name, by number: `journal-10.log` comes before `journal-9.log` by
+   * name.
+   */
   const generations = async (name: RegExp) =>
-    (await names()).flatMap((one) => name.exec(one)?.slice(1).map(Number) ?? []).sort((a, b) => a - b);
+    (await names())
+      .flatMap((one) => name.exec(one)?.slice(1).map(Number) ?? [])
+      .sort((a, b) => a - b);
   const snapshots = () => generations(/^snapshot-(\d+)\.ndjson$/);
   const journals = () => generations(/^journal-(\d+)\.log$/);
 
@@ -57,7 +63,10 @@ describe('snapshot', () => {
     const addMany = async () => {
       const { store } = opened;
       await store.transaction(async (tx) => {
-        for (let n = 0; n < 1_000; n++) await tx.things.put(thing(`z-${String((added += 1)).padStart(9, '0')}`, { note: 'x'.repeat(200) }));
+        for (let n = 0; n < 1_000; n++)
+          await tx.things.put(
+            thing(`z-${String((added += 1)).padStart(9, '0')}`, { note: 'x'.repeat(200) }),
+          );
       });
     };
     const files: Files = {
@@ -65,7 +74,10 @@ describe('snapshot', () => {
       async open(path, flags) {
         const file = await nodeFiles.open(path, flags);
         if (!path.includes('snapshot-')) return file;
-        return { ...file, write: async (bytes, position) => (await addMany(), file.write(bytes, position)) };
+        return {
+          ...file,
+          write: async (bytes, position) => (await addMany(), file.write(bytes, position)),
+        };
       },
     };
     await open({ snapshotAfterBytes: 200_000, files });
@@ -82,32 +94,40 @@ describe('snapshot', () => {
     ['filled with NULs', (path, size) => writeFile(path, Buffer.alloc(size))],
     ['cut in the middle', (path, size) => truncate(path, Math.floor(size / 2))],
     ['without its last byte', (path, size) => truncate(path, size - 1)],
-    ['changed in one byte', async (path, size) => {
-      const bytes = await readFile(path);
-      bytes[Math.floor(size / 2)]! ^= 0x01;
-      await writeFile(path, bytes);
-    }],
+    [
+      'changed in one byte',
+      async (path, size) => {
+        const bytes = await readFile(path);
+        bytes[Math.floor(size / 2)]! ^= 0x01;
+        await writeFile(path, bytes);
+      },
+    ],
   ];
 
-  it.each(damages)('that is %s is passed over for the one before and its journals', async (_what, damage) => {
-    const log = listeningLog();
-    const { store } = await open({ snapshotAfterBytes: 20_000, log });
-    await writeUntil(store, async () => (await snapshots()).length === 2);
-    const before = await all(store);
-    // A store at work may publish another snapshot at any time, even while it closes or right after its start.
-    await store.close();
-    const newest = `snapshot-${(await snapshots()).at(-1)}.ndjson`;
-    const path = join(opened.folder, newest);
-    await damage(path, (await stat(path)).size);
-    expect(await all(await opened.reopen())).toEqual(before);
-    expect(log.lines.join()).toContain(`${newest} is empty or damaged; falling back`);
-  });
+  it.each(damages)(
+    'that is %s is passed over for the one before and its journals',
+    async (_what, damage) => {
+      const log = listeningLog();
+      const { store } = await open({ snapshotAfterBytes: 20_000, log });
+      await writeUntil(store, async () => (await snapshots()).length === 2);
+      const before = await all(store);
+      // A store at work may publish another snapshot at any time, even while it closes or right
+      // after its start.
+      await store.close();
+      const newest = `snapshot-${(await snapshots()).at(-1)}.ndjson`;
+      const path = join(opened.folder, newest);
+      await damage(path, (await stat(path)).size);
+      expect(await all(await opened.reopen())).toEqual(before);
+      expect(log.lines.join()).toContain(`${newest} is empty or damaged; falling back`);
+    },
+  );
 
   it('that is damaged with nothing before it stops the start', async () => {
     const { store } = await open({ snapshotAfterBytes: 20_000 });
     await writeUntil(store, async () => (await snapshots()).length === 2);
     await store.close();
-    for (const generation of await snapshots()) await truncate(join(opened.folder, `snapshot-${generation}.ndjson`), 10);
+    for (const generation of await snapshots())
+      await truncate(join(opened.folder, `snapshot-${generation}.ndjson`), 10);
     const refused = opened.reopen();
     await expect(refused).rejects.toThrow(StoreDamaged);
     await expect(refused).rejects.toThrow(/snapshot-\d+\.ndjson.*backup/);
@@ -138,12 +158,18 @@ describe('snapshot', () => {
     const files = new BreakableFiles();
     const log = listeningLog();
     const { store } = await open({ snapshotAfterBytes: 5_000, snapshotRetryMs: 1, files, log });
-    files.fail = (operation, path) => (operation === 'write' && path.includes('snapshot') ? diskError('ENOSPC') : null);
-    await writeUntil(store, async () => log.lines.some((line) => line.includes('no snapshot could be written: no space')));
+    files.fail = (operation, path) =>
+      operation === 'write' && path.includes('snapshot') ? diskError('ENOSPC') : null;
+    await writeUntil(store, async () =>
+      log.lines.some((line) => line.includes('no snapshot could be written: no space')),
+    );
     expect(store.fault).toBeNull();
     expect(await names()).toContain('journal-1.log');
     // The last write may have begun one more attempt; without a write there is no other.
-    await waitFor('nothing half written is left', async () => !(await names()).some((name) => name.endsWith('.tmp')));
+    await waitFor(
+      'nothing half written is left',
+      async () => !(await names()).some((name) => name.endsWith('.tmp')),
+    );
     files.fail = () => null;
     await writeUntil(store, async () => (await snapshots()).length > 0);
     const before = await all(store);

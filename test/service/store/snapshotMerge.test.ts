@@ -12,7 +12,8 @@ import { listeningLog } from './listeningLog.ts';
 
 let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
 afterEach(() => opened.remove());
-const open = async (options: Partial<LowdbOptions> = {}) => (opened = await openInTemporaryFolder(options));
+const open = async (options: Partial<LowdbOptions> = {}) =>
+  (opened = await openInTemporaryFolder(options));
 const path = (name: string) => join(opened.folder, name);
 const names = async () => (await readdir(opened.folder)).sort();
 
@@ -22,7 +23,10 @@ const flipMiddle = async (name: string) => {
   await writeFile(path(name), bytes);
 };
 
-/** In a thread of its own, as in production; and in this one, as for tests that put failing files in their place. */
+/**
+ * In a thread of its own, as in production; and in this one, as for tests that put failing files in
+ * their place.
+ */
 describe.each([
   ['in a thread of its own', () => ({})],
   ['in the same thread', () => ({ files: new BreakableFiles() })],
@@ -46,26 +50,46 @@ describe.each([
     const again = await opened.reopen();
     expect(await all(again)).toEqual(before);
     expect(await again.transaction((tx) => tx.others.get('t-8'))).toEqual({ id: 't-8' });
-    expect(await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 })).toHaveLength(1);
+    expect(
+      await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
+    ).toHaveLength(1);
   });
 
   it('knows documents whatever they are called, and wherever their text says so', async () => {
     const { store } = await open(options());
-    const ids = ['"quoted"', 'back\\slash', 'ünïcode', 'new\nline', '12', 'two words', '__proto__x', 'x'.repeat(300), '","id":"t'];
+    const ids = [
+      '"quoted"',
+      'back\\slash',
+      'ünïcode',
+      'new\nline',
+      '12',
+      'two words',
+      '__proto__x',
+      'x'.repeat(300),
+      '","id":"t',
+    ];
     const idLast = (id: string, note: string): Thing => {
       const { id: _, ...rest } = thing(id, { note });
       return { ...rest, id };
     };
     for (const note of ['first', 'second']) {
-      await put(store, ...ids.map((id) => thing(id, { note })), ...ids.map((id) => idLast(`last ${id}`, note)));
+      await put(
+        store,
+        ...ids.map((id) => thing(id, { note })),
+        ...ids.map((id) => idLast(`last ${id}`, note)),
+      );
       await store.forgetHistory();
     }
     await put(store, thing('behind'));
     await store.forgetHistory();
-    const text = (await Promise.all((await names()).map((name) => readFile(path(name), 'utf8')))).join('');
+    const text = (
+      await Promise.all((await names()).map((name) => readFile(path(name), 'utf8')))
+    ).join('');
     expect(text).not.toMatch('"first"');
     const kept = await all(await opened.reopen());
-    expect(kept.map(({ id }) => id).sort()).toEqual([...ids, ...ids.map((id) => `last ${id}`), 'behind'].sort());
+    expect(kept.map(({ id }) => id).sort()).toEqual(
+      [...ids, ...ids.map((id) => `last ${id}`), 'behind'].sort(),
+    );
   });
 
   it('passes over a snapshot that was damaged meanwhile for the one before, and says so', async () => {
@@ -79,37 +103,52 @@ describe.each([
     await flipMiddle(newest!);
     await put(store, thing('d'));
     await store.forgetHistory();
-    expect(log.lines).toEqual([`${newest} is empty or damaged; falling back to the one before and its journals`]);
+    expect(log.lines).toEqual([
+      `${newest} is empty or damaged; falling back to the one before and its journals`,
+    ]);
     expect(await names()).not.toContain(older);
     expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it.each([
     ['changed in one byte', flipMiddle],
-    ['cut off between two frames', async (name: string) => truncate(path(name), (await readFile(path(name))).indexOf('\n') + 1)],
+    [
+      'cut off between two frames',
+      async (name: string) => truncate(path(name), (await readFile(path(name))).indexOf('\n') + 1),
+    ],
     ['removed', (name: string) => rm(path(name))],
-  ])('is made of what is in memory when a journal was %s meanwhile, and the log says so', async (_what, damage) => {
-    const log = listeningLog();
-    const { store } = await open({ ...options(), log, snapshotAfterBytes: 2_000 });
-    await put(store, thing('a'));
-    await put(store, thing('b'));
-    await store.transaction((tx) => tx.jobs.enqueue({ id: 'job', queue: 'q', group: 'g', runAt: 0, rank: 0, data: { n: 1 } }));
-    await damage('journal-1.log');
-    await put(store, thing('c', { note: 'x'.repeat(3_000) }));
-    await waitFor('the snapshot', async () => (await store.stats()).files!.snapshotAt);
-    expect(log.lines).toEqual([expect.stringMatching(/^journal-1\.log was damaged at byte \d+ while the store was open/)]);
-    await put(store, thing('d'));
-    const again = await opened.reopen();
-    expect((await all(again)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
-    expect(await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 })).toMatchObject([{ id: 'job', data: { n: 1 } }]);
-    await again.forgetHistory();
-    expect(await names()).not.toContain('journal-1.log');
-  });
+  ])(
+    'is made of what is in memory when a journal was %s meanwhile, and the log says so',
+    async (_what, damage) => {
+      const log = listeningLog();
+      const { store } = await open({ ...options(), log, snapshotAfterBytes: 2_000 });
+      await put(store, thing('a'));
+      await put(store, thing('b'));
+      await store.transaction((tx) =>
+        tx.jobs.enqueue({ id: 'job', queue: 'q', group: 'g', runAt: 0, rank: 0, data: { n: 1 } }),
+      );
+      await damage('journal-1.log');
+      await put(store, thing('c', { note: 'x'.repeat(3_000) }));
+      await waitFor('the snapshot', async () => (await store.stats()).files!.snapshotAt);
+      expect(log.lines).toEqual([
+        expect.stringMatching(/^journal-1\.log was damaged at byte \d+ while the store was open/),
+      ]);
+      await put(store, thing('d'));
+      const again = await opened.reopen();
+      expect((await all(again)).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd']);
+      expect(
+        await again.claim({ queue: 'q', limit: 9, freeSlots: () => 9, leaseMs: 1 }),
+      ).toMatchObject([{ id: 'job', data: { n: 1 } }]);
+      await again.forgetHistory();
+      expect(await names()).not.toContain('journal-1.log');
+    },
+  );
 
   it('is given up when the store closes, and nothing of it is left', async () => {
     const { store } = await open(options());
     // More than can be read in the time that giving up takes.
-    for (let n = 0; n < 20; n += 1) await put(store, thing(`t-${n}`, { note: 'x'.repeat(1 << 20) }));
+    for (let n = 0; n < 20; n += 1)
+      await put(store, thing(`t-${n}`, { note: 'x'.repeat(1 << 20) }));
     const forgetting = store.forgetHistory();
     forgetting.catch(() => {});
     await waitFor('the next journal', async () => (await names()).includes('journal-2.log'));
@@ -122,8 +161,17 @@ describe.each([
 
 it('made in a thread of its own fails in words when that thread does', async () => {
   await open();
-  const order = { folder: opened.folder, header: { generation: 1, nextSequence: 2 }, target: path('missing/target') };
+  const order = {
+    folder: opened.folder,
+    header: { generation: 1, nextSequence: 2 },
+    target: path('missing/target'),
+  };
   const { signal } = new AbortController();
-  await expect(mergeInWorker(order, signal)).rejects.toMatchObject({ name: 'StoreDamaged', file: 'journal-1.log' });
-  await expect(mergeInWorker({ ...order, header: { generation: 1, nextSequence: 1 } }, signal)).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(mergeInWorker(order, signal)).rejects.toMatchObject({
+    name: 'StoreDamaged',
+    file: 'journal-1.log',
+  });
+  await expect(
+    mergeInWorker({ ...order, header: { generation: 1, nextSequence: 1 } }, signal),
+  ).rejects.toMatchObject({ code: 'ENOENT' });
 });

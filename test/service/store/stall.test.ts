@@ -23,25 +23,39 @@ describe('when the disk does not end an fsync', () => {
   it.each([
     ['of the journal', (path: string) => path.includes('journal')],
     ['of the next journal, as a snapshot begins', (path: string) => path.includes('journal-2')],
-  ])('%s, it refuses what comes, says why, keeps what waits, and goes on when the disk does', async (_which, held) => {
-    opened = await openInTemporaryFolder({ files, log, stalledAfterMs: 200, snapshotAfterBytes: 1 });
-    const { store } = opened;
-    release = files.holdSyncs(held);
-    const waiting = [put(store, thing('a'))];
-    await Promise.race([waiting[0], new Promise((resolve) => setTimeout(resolve, 100))]);
-    waiting.push(put(store, thing('b')));
-    await waitFor('the fault', () => store.fault);
-    expect(store.fault).toMatch(/^the disk has not confirmed a write for \d+ seconds/);
-    await expect(put(store, thing('refused'))).rejects.toThrow(StoreUnavailable);
-    await expect(store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 })).rejects.toThrow(StoreUnavailable);
-    await waitFor('the log', () => log.lines.some((line) => line.includes('has not confirmed a write')));
-    release();
-    await Promise.all(waiting);
-    expect(store.fault).toBeNull();
-    await put(store, thing('c'));
-    await waitFor('the log', () => log.lines.some((line) => line.includes('the disk confirms writes again')));
-    expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-  });
+  ])(
+    '%s, it refuses what comes, says why, keeps what waits, and goes on when the disk does',
+    async (_which, held) => {
+      opened = await openInTemporaryFolder({
+        files,
+        log,
+        stalledAfterMs: 200,
+        snapshotAfterBytes: 1,
+      });
+      const { store } = opened;
+      release = files.holdSyncs(held);
+      const waiting = [put(store, thing('a'))];
+      await Promise.race([waiting[0], new Promise((resolve) => setTimeout(resolve, 100))]);
+      waiting.push(put(store, thing('b')));
+      await waitFor('the fault', () => store.fault);
+      expect(store.fault).toMatch(/^the disk has not confirmed a write for \d+ seconds/);
+      await expect(put(store, thing('refused'))).rejects.toThrow(StoreUnavailable);
+      await expect(
+        store.claim({ queue: 'q', limit: 1, freeSlots: () => 1, leaseMs: 1 }),
+      ).rejects.toThrow(StoreUnavailable);
+      await waitFor('the log', () =>
+        log.lines.some((line) => line.includes('has not confirmed a write')),
+      );
+      release();
+      await Promise.all(waiting);
+      expect(store.fault).toBeNull();
+      await put(store, thing('c'));
+      await waitFor('the log', () =>
+        log.lines.some((line) => line.includes('the disk confirms writes again')),
+      );
+      expect((await all(await opened.reopen())).map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    },
+  );
 
   it('for a moment, it only waits', async () => {
     opened = await openInTemporaryFolder({ files, log });

@@ -10,21 +10,30 @@ import { BreakableFiles, diskError } from './breakableFiles.ts';
 describe('what the store says about its files', () => {
   let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
   afterEach(() => opened.remove());
-  const open = async (options: Partial<LowdbOptions>) => (opened = await openInTemporaryFolder(options)).store;
+  const open = async (options: Partial<LowdbOptions>) =>
+    (opened = await openInTemporaryFolder(options)).store;
   const sizeOf = async (name: RegExp) => {
     const names = (await readdir(opened.folder)).filter((each) => name.test(each));
-    const sizes = await Promise.all(names.map(async (each) => (await stat(join(opened.folder, each))).size));
+    const sizes = await Promise.all(
+      names.map(async (each) => (await stat(join(opened.folder, each))).size),
+    );
     return sizes.reduce((sum, size) => sum + size, 0);
   };
 
   it('is what lies there: journal and snapshot, before and after a restart', async () => {
     let store = await open({ snapshotAfterBytes: 20_000 });
-    expect((await store.stats()).files).toEqual({ journalBytes: 0, snapshotBytes: 0, snapshotAt: null });
+    expect((await store.stats()).files).toEqual({
+      journalBytes: 0,
+      snapshotBytes: 0,
+      snapshotAt: null,
+    });
     await put(store, thing('a'));
     expect((await store.stats()).files?.journalBytes).toBe(await sizeOf(/^journal/));
 
     await put(store, thing('b', { note: 'x'.repeat(30_000) }));
-    const written = await waitFor('the snapshot', async () => ((await store.stats()).files!.snapshotAt === null ? null : (await store.stats()).files));
+    const written = await waitFor('the snapshot', async () =>
+      (await store.stats()).files!.snapshotAt === null ? null : (await store.stats()).files,
+    );
     expect(written.snapshotBytes).toBe(await sizeOf(/^snapshot/));
     expect(Math.abs(Date.now() - written.snapshotAt!)).toBeLessThan(60_000);
     expect(written.journalBytes).toBe(0);
@@ -41,7 +50,9 @@ describe('what the store says about its files', () => {
   it('can be had while nothing can be written, with the queues as they were', async () => {
     const files = new BreakableFiles();
     const store = await open({ files, retryMs: 10 });
-    await store.transaction((tx) => tx.jobs.enqueue({ id: 'a', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }));
+    await store.transaction((tx) =>
+      tx.jobs.enqueue({ id: 'a', queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} }),
+    );
     files.fail = (operation) => (operation === 'write' ? diskError('ENOSPC') : null);
     await expect(put(store, thing('never'))).rejects.toThrow();
     expect((await store.stats()).queues).toMatchObject({ q: { waiting: 1, claimed: 0 } });

@@ -18,11 +18,18 @@ const things = fc.record<Thing>({
   code: few(null, 'x', 'y', 'z'),
 });
 const transactions = fc.record({
-  steps: fc.array(fc.oneof(things, fc.record({ remove: few('a', 'b', 'c', 'd') })), { maxLength: 5 }),
+  steps: fc.array(fc.oneof(things, fc.record({ remove: few('a', 'b', 'c', 'd') })), {
+    maxLength: 5,
+  }),
   rolledBack: fc.boolean(),
 });
 const queries = fc.record({
-  where: few<AnyQuery['where']>({}, { group: 'g' }, { group: 'h', kind: 'k' }, { group: 'g', number: 1 }),
+  where: few<AnyQuery['where']>(
+    {},
+    { group: 'g' },
+    { group: 'h', kind: 'k' },
+    { group: 'g', number: 1 },
+  ),
   orderBy: few('id', 'at', 'number'),
   direction: few('asc' as const, 'desc' as const),
   limit: fc.integer({ min: 1, max: 4 }),
@@ -33,7 +40,8 @@ const queries = fc.record({
 const search = (model: Map<string, Thing>, query: AnyQuery): Thing[] => {
   const { where, orderBy = 'id', direction, after, limit } = query;
   const sign = direction === 'desc' ? -1 : 1;
-  const compare = (a: unknown, b: unknown) => (a === b ? 0 : (a as string) < (b as string) ? -sign : sign);
+  const compare = (a: unknown, b: unknown) =>
+    a === b ? 0 : (a as string) < (b as string) ? -sign : sign;
   const value = (thing: Thing) => thing[orderBy as keyof Thing];
   const isBehind = (thing: Thing) => {
     if (after === undefined) return true;
@@ -41,7 +49,9 @@ const search = (model: Map<string, Thing>, query: AnyQuery): Thing[] => {
     return order > 0 || (order === 0 && after.id !== undefined && compare(thing.id, after.id) > 0);
   };
   return [...model.values()]
-    .filter((thing) => Object.entries(where).every(([field, wanted]) => thing[field as keyof Thing] === wanted))
+    .filter((thing) =>
+      Object.entries(where).every(([field, wanted]) => thing[field as keyof Thing] === wanted),
+    )
     .filter(isBehind)
     .sort((a, b) => compare(value(a), value(b)) || compare(a.id, b.id))
     .slice(0, limit);
@@ -60,35 +70,44 @@ const time = new QueueTime(systemTime);
 describe('tables', () => {
   it('find what looking at every document finds, whatever was put, removed or rolled back', () => {
     fc.assert(
-      fc.property(fc.array(transactions, { maxLength: 12 }), fc.array(queries, { maxLength: 8 }), (history, asked) => {
-        const state = new State(contractSchema, {});
-        const table = state.table('things');
-        let model = new Map<string, Thing>();
-        for (const { steps, rolledBack } of history) {
-          const session = new Session(state, time);
-          const after = new Map(model);
-          for (const step of steps) {
-            if ('remove' in step) {
-              expect(session.remove(table, step.remove)).toBe(after.delete(step.remove));
-              continue;
+      fc.property(
+        fc.array(transactions, { maxLength: 12 }),
+        fc.array(queries, { maxLength: 8 }),
+        (history, asked) => {
+          const state = new State(contractSchema, {});
+          const table = state.table('things');
+          let model = new Map<string, Thing>();
+          for (const { steps, rolledBack } of history) {
+            const session = new Session(state, time);
+            const after = new Map(model);
+            for (const step of steps) {
+              if ('remove' in step) {
+                expect(session.remove(table, step.remove)).toBe(after.delete(step.remove));
+                continue;
+              }
+              const taken =
+                step.code !== null &&
+                [...after.values()].some(({ id, code }) => code === step.code && id !== step.id);
+              if (taken) expect(() => session.put(table, step)).toThrow('already holds');
+              else {
+                session.put(table, step);
+                after.set(step.id, step);
+              }
             }
-            const taken = step.code !== null && [...after.values()].some(({ id, code }) => code === step.code && id !== step.id);
-            if (taken) expect(() => session.put(table, step)).toThrow('already holds');
-            else {
-              session.put(table, step);
-              after.set(step.id, step);
-            }
+            if (rolledBack) session.rollBack();
+            else model = after;
           }
-          if (rolledBack) session.rollBack();
-          else model = after;
-        }
-        for (const { after, ...rest } of asked) {
-          const query = { ...rest, where: answerable(rest.orderBy, rest.where) };
-          const value = SOME_VALUE[query.orderBy as 'id'];
-          const whole = { ...query, after: after && { value, id: query.orderBy === 'id' ? undefined : after.field } };
-          expect(table.find(whole)).toEqual(search(model, whole));
-        }
-      }),
+          for (const { after, ...rest } of asked) {
+            const query = { ...rest, where: answerable(rest.orderBy, rest.where) };
+            const value = SOME_VALUE[query.orderBy as 'id'];
+            const whole = {
+              ...query,
+              after: after && { value, id: query.orderBy === 'id' ? undefined : after.field },
+            };
+            expect(table.find(whole)).toEqual(search(model, whole));
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });

@@ -2,7 +2,14 @@ import { expect, it } from '@jest/globals';
 import { WorkQueue } from '../../../service/src/store/lowdb/workQueue.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 
-const job = (id: number, group: string, runAt = 0): Job => ({ id: `job-${id}`, queue: 'q', group, runAt, rank: 0, data: {} });
+const job = (id: number, group: string, runAt = 0): Job => ({
+  id: `job-${id}`,
+  queue: 'q',
+  group,
+  runAt,
+  rank: 0,
+  data: {},
+});
 
 /** Looks at jobs only as often as the work that is asked for needs it. */
 const watched = (jobs: readonly Job[]) => {
@@ -25,7 +32,9 @@ it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
   };
   for (let i = 0; i < 1_000; i += 1) {
     queue.place(job(20_000 + i, 'other'), 0);
-    expect(queue.claim({ queue: 'q', now: 1, limit: 10, freeSlots, leaseMs: 1_000 })).toHaveLength(1);
+    expect(queue.claim({ queue: 'q', now: 1, limit: 10, freeSlots, leaseMs: 1_000 })).toHaveLength(
+      1,
+    );
   }
   // Asked once a claim for each group that is due, whatever waits in it.
   expect(asked).toHaveLength(2_000);
@@ -38,7 +47,9 @@ it('serves other shares as fast when 10,000 groups of one that may take no more 
   const places = { free: 32, heldBy: (share: string) => (share === 'full' ? 32 : 0) };
   for (let i = 0; i < 1_000; i += 1) {
     queue.place(job(20_000 + i, `other ${i}`), 0);
-    expect(queue.claim({ queue: 'q', now: 1, limit: 10, places, freeSlots, leaseMs: 1_000 })).toHaveLength(1);
+    expect(
+      queue.claim({ queue: 'q', now: 1, limit: 10, places, freeSlots, leaseMs: 1_000 }),
+    ).toHaveLength(1);
     expect(queue.nextDueAt('q', (group) => (asked.push(group), false), places)).toBe(1_001);
     queue.forget(`job-${20_000 + i}`);
   }
@@ -46,10 +57,18 @@ it('serves other shares as fast when 10,000 groups of one that may take no more 
 });
 
 it('does not look at groups that are not due', () => {
-  const { queue } = watched(Array.from({ length: 10_000 }, (_, i) => job(i, `group-${i}`, 1_000 + i)));
+  const { queue } = watched(
+    Array.from({ length: 10_000 }, (_, i) => job(i, `group-${i}`, 1_000 + i)),
+  );
   const asked: string[] = [];
   const claim = (now: number) =>
-    queue.claim({ queue: 'q', now, limit: 10, leaseMs: 1_000, freeSlots: (group) => (asked.push(group), 1) });
+    queue.claim({
+      queue: 'q',
+      now,
+      limit: 10,
+      leaseMs: 1_000,
+      freeSlots: (group) => (asked.push(group), 1),
+    });
   expect(claim(1_001)).toHaveLength(2);
   expect(asked).toEqual(['group-0', 'group-1']);
   expect(queue.nextDueAt('q', () => false)).toBe(1_002);
@@ -61,6 +80,8 @@ it('gives a job back when asking for free slots fails', () => {
     throw new Error('no');
   };
   const request = { queue: 'q', limit: 9, leaseMs: 100 };
-  expect(() => queue.claim({ ...request, now: 1, freeSlots: (group) => (group === 'a' ? 1 : failing()) })).toThrow('no');
+  expect(() =>
+    queue.claim({ ...request, now: 1, freeSlots: (group) => (group === 'a' ? 1 : failing()) }),
+  ).toThrow('no');
   expect(queue.claim({ ...request, now: 101, freeSlots: () => 1 })).toHaveLength(2);
 });

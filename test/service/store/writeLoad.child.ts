@@ -1,6 +1,6 @@
-// Writes into the store in the folder named by the first argument until it is killed, and notes in the
-// file named by the second what was acknowledged: `<writer> <number>`. A file keeps what was written
-// before a kill, while a full pipe would have held it back in this process.
+// Writes into the store in the folder named by the first argument until it is killed, and notes in
+// the file named by the second what was acknowledged: `<writer> <number>`. A file keeps what was
+// written before a kill, while a full pipe would have held it back in this process.
 import { openSync, writeSync } from 'node:fs';
 import { openLowdbStore } from '../../../service/src/store/lowdb/index.ts';
 import { contractSchema, thing } from '../../contract/schema.ts';
@@ -8,7 +8,10 @@ import { contractSchema, thing } from '../../contract/schema.ts';
 const WRITERS = 16;
 const ledger = openSync(process.argv[3]!, 'a');
 // Small enough that many kills hit a snapshot or a rotation.
-const store = await openLowdbStore(contractSchema, { folder: process.argv[2]!, snapshotAfterBytes: 100_000 });
+const store = await openLowdbStore(contractSchema, {
+  folder: process.argv[2]!,
+  snapshotAfterBytes: 100_000,
+});
 
 const write = async (writer: number): Promise<never> => {
   for (;;) {
@@ -17,7 +20,14 @@ const write = async (writer: number): Promise<never> => {
       await tx.things.put(thing(`left-${writer}`, { number: next, note: 'x'.repeat(next % 500) }));
       await tx.things.put(thing(`right-${writer}`, { number: next }));
       await tx.jobs.complete(`job-${writer}-${next - 1}`);
-      await tx.jobs.enqueue({ id: `job-${writer}-${next}`, queue: 'q', group: 'g', runAt: 0, rank: 0, data: {} });
+      await tx.jobs.enqueue({
+        id: `job-${writer}-${next}`,
+        queue: 'q',
+        group: 'g',
+        runAt: 0,
+        rank: 0,
+        data: {},
+      });
       return next;
     });
     writeSync(ledger, `${writer} ${number}\n`);

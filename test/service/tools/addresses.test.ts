@@ -1,15 +1,30 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { TestService } from '../../helpers/service.ts';
-import { agentSays, ask, callIn, makeLive, redirect, startToolEndpoint, TOOL_TEST_ENV, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  callIn,
+  makeLive,
+  redirect,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { sharedTestCa } from '../../helpers/tls.ts';
 
-/** What names stand for: the network outside of the service, which a test cannot change otherwise. */
+/**
+ * What names stand for: the network outside of the service, which a test cannot change otherwise.
+ */
 const names = new Map<string, string[]>();
 jest.unstable_mockModule('node:dns/promises', () => ({
   lookup: (name: string) => {
     const addresses = names.get(name);
-    if (addresses === undefined) return Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
-    return Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
+    if (addresses === undefined)
+      return Promise.reject(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }));
+    return Promise.resolve(
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
   },
 }));
 const { startTestService } = await import('../../helpers/service.ts');
@@ -23,11 +38,17 @@ describe('the address of a tool, at each call', () => {
 
   beforeAll(async () => {
     const ca = await sharedTestCa();
-    const certificate = await ca.issue({ dnsNames: ['shop.test', 'localhost'], ips: ['127.0.0.1', '127.0.0.2'] });
+    const certificate = await ca.issue({
+      dnsNames: ['shop.test', 'localhost'],
+      ips: ['127.0.0.1', '127.0.0.2'],
+    });
     endpoint = await startToolEndpoint({ certificate });
     inside = await startToolEndpoint({ certificate, host: '127.0.0.2', port: endpoint.port });
     names.set('localhost', ['127.0.0.1']);
-    service = await startTestService({ ca: ca.ca, env: { ...TOOL_TEST_ENV, ALLOWED_NETWORKS: '127.0.0.1/32' } });
+    service = await startTestService({
+      ca: ca.ca,
+      env: { ...TOOL_TEST_ENV, ALLOWED_NETWORKS: '127.0.0.1/32' },
+    });
   });
   afterEach(() => {
     endpoint.forget();
@@ -43,11 +64,24 @@ describe('the address of a tool, at each call', () => {
   const define = async (kind: 'Webhook' | 'HTTP', url: string): Promise<DefinedTool> => {
     const name = ['find_order', 'book_table', 'check_stock', 'rent_bicycle'][count++ % 4]!;
     const path = `/${name}/${count}`;
-    const fields = kind === 'Webhook' ? { endpoint: url + path } : { request_template: { method: 'GET', url: url + path } };
-    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](service.api, { name, ...fields }, path);
+    const fields =
+      kind === 'Webhook'
+        ? { endpoint: url + path }
+        : { request_template: { method: 'GET', url: url + path } };
+    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](
+      service.api,
+      { name, ...fields },
+      path,
+    );
   };
   const remove = ({ id }: DefinedTool) => service.api.delete(`/api/tools/${id}`);
-  const blocked = { status: 'failed', attempts: 1, http_status: null, result: null, error: { type: 'blocked_address' } };
+  const blocked = {
+    status: 'failed',
+    attempts: 1,
+    http_status: null,
+    result: null,
+    error: { type: 'blocked_address' },
+  };
 
   describe.each(['Webhook', 'HTTP'] as const)('%s kind', (kind) => {
     it.each([
@@ -60,9 +94,13 @@ describe('the address of a tool, at each call', () => {
       names.set('shop.test', ['127.0.0.1']);
       const tool = await define(kind, shop());
       names.set('shop.test', [address]);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(blocked);
+      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(
+        blocked,
+      );
       names.set('shop.test', ['127.0.0.1', address]);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(blocked);
+      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject(
+        blocked,
+      );
       expect(endpoint.requests).toHaveLength(0);
       await remove(tool);
     });
@@ -73,8 +111,12 @@ describe('the address of a tool, at each call', () => {
       endpoint.forget();
       await service.restart({ ALLOWED_NETWORKS: '10.0.0.0/8' });
       const { customer, conversationId } = await ask(service.url, tool);
-      expect(await agentSays(customer)).toBe('I could not do that right now. Would you like a person to follow up?');
-      expect(await callIn(service.api, `conversation_id=${conversationId}`, 'failed')).toMatchObject(blocked);
+      expect(await agentSays(customer)).toBe(
+        'I could not do that right now. Would you like a person to follow up?',
+      );
+      expect(
+        await callIn(service.api, `conversation_id=${conversationId}`, 'failed'),
+      ).toMatchObject(blocked);
       expect(endpoint.requests).toHaveLength(0);
       await service.restart({ ALLOWED_NETWORKS: '127.0.0.1/32' });
       await remove(tool);
@@ -84,7 +126,11 @@ describe('the address of a tool, at each call', () => {
       names.set('shop.test', ['127.0.0.1']);
       const tool = await define(kind, shop());
       names.delete('shop.test');
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'network' } });
+      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+        status: 'failed',
+        attempts: 3,
+        error: { type: 'network' },
+      });
       expect(endpoint.requests).toHaveLength(0);
       await remove(tool);
     });
@@ -92,7 +138,11 @@ describe('the address of a tool, at each call', () => {
     it('has to prove with its certificate that it is the one', async () => {
       names.set('other.test', ['127.0.0.1']);
       const tool = await define(kind, `https://other.test:${endpoint.port}`);
-      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'network' } });
+      expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+        status: 'failed',
+        attempts: 3,
+        error: { type: 'network' },
+      });
       expect(endpoint.requests).toHaveLength(0);
       await remove(tool);
     });
@@ -111,7 +161,12 @@ describe('the address of a tool, at each call', () => {
     names.set('shop.test', ['127.0.0.2']);
     const tool = await define('HTTP', `https://localhost:${endpoint.port}`);
     endpoint.answer(tool.path, redirect(location.replace('PORT', String(endpoint.port))));
-    expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({ status: 'failed', attempts: 1, http_status: null, error: { type } });
+    expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      http_status: null,
+      error: { type },
+    });
     expect(endpoint.requests).toHaveLength(1);
     await remove(tool);
   });

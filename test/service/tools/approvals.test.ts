@@ -2,13 +2,31 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { SENTENCES } from '../../../service/src/agent/sentences.ts';
 import type { ChatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, callIn, makeLive, saidByAgent, startToolEndpoint, TOOL_TEST_ENV, wakeToolCalls, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  callIn,
+  makeLive,
+  saidByAgent,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  wakeToolCalls,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-const NAMES = ['find_order', 'book_table', 'check_stock', 'rent_bicycle', 'water_garden', 'paint_fence'];
+const NAMES = [
+  'find_order',
+  'book_table',
+  'check_stock',
+  'rent_bicycle',
+  'water_garden',
+  'paint_fence',
+];
 const DAY_MS = 24 * 3_600_000;
 
 describe('a call that a person decides about', () => {
@@ -19,11 +37,16 @@ describe('a call that a person decides about', () => {
 
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
-    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, clock: { now: () => new Date(Date.now() + offset) } });
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: TOOL_TEST_ENV,
+      clock: { now: () => new Date(Date.now() + offset) },
+    });
   });
   beforeEach(() => endpoint.forget());
   afterEach(async () => {
-    for (const { id } of (await service.api.get('/api/tools')).body.data) await service.api.delete(`/api/tools/${id}`);
+    for (const { id } of (await service.api.get('/api/tools')).body.data)
+      await service.api.delete(`/api/tools/${id}`);
   });
   afterAll(async () => {
     await service?.stop();
@@ -39,14 +62,21 @@ describe('a call that a person decides about', () => {
 
   const define = async (fields: Json = {}): Promise<DefinedTool> => {
     const name = NAMES[count++ % NAMES.length]!;
-    const tool = await endpoint.define(service.api, { name, ask_before_running: true, ...fields }, `/${name}/${count}`);
+    const tool = await endpoint.define(
+      service.api,
+      { name, ask_before_running: true, ...fields },
+      `/${name}/${count}`,
+    );
     await makeLive(service.api, tool);
     endpoint.forget();
     return tool;
   };
-  const conversation = async (id: string): Promise<Json> => (await service.api.get(`/api/conversations/${id}`)).body;
-  const callOf = async ({ call }: Pick<Waiting, 'call'>): Promise<Json> => (await service.api.get(`/api/tool-calls/${call.tool_call_id}`)).body;
-  const decide = ({ call }: Pick<Waiting, 'call'>, verb: 'approve' | 'reject', body: Json = {}) => service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, body);
+  const conversation = async (id: string): Promise<Json> =>
+    (await service.api.get(`/api/conversations/${id}`)).body;
+  const callOf = async ({ call }: Pick<Waiting, 'call'>): Promise<Json> =>
+    (await service.api.get(`/api/tool-calls/${call.tool_call_id}`)).body;
+  const decide = ({ call }: Pick<Waiting, 'call'>, verb: 'approve' | 'reject', body: Json = {}) =>
+    service.api.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, body);
 
   /** A customer asked for what needs approval, and was told that it waits. */
   const parked = async (tool?: DefinedTool, claims: Json = {}): Promise<Waiting> => {
@@ -65,27 +95,60 @@ describe('a call that a person decides about', () => {
 
   it('waits, is counted on its conversation, and nothing is sent', async () => {
     const { call, conversationId, tool } = await parked();
-    expect(call).toMatchObject({ status: 'pending_approval', attempts: 0, http_status: null, result: null, error: null, decision: null, finished_at: null });
+    expect(call).toMatchObject({
+      status: 'pending_approval',
+      attempts: 0,
+      http_status: null,
+      result: null,
+      error: null,
+      decision: null,
+      finished_at: null,
+    });
     expect(Date.parse(call.expires_at) - Date.parse(call.created_at)).toBe(DAY_MS);
-    expect(await conversation(conversationId)).toMatchObject({ status: 'ai_active', pending_approvals: 1 });
-    expect((await service.api.get(`/api/tool-calls?status=pending_approval&tool=${tool.name}`)).body.data).toHaveLength(1);
+    expect(await conversation(conversationId)).toMatchObject({
+      status: 'ai_active',
+      pending_approvals: 1,
+    });
+    expect(
+      (await service.api.get(`/api/tool-calls?status=pending_approval&tool=${tool.name}`)).body
+        .data,
+    ).toHaveLength(1);
     expect(endpoint.requests).toHaveLength(0);
   });
 
   it('a test call from the definition asks nobody', async () => {
     const tool = await define();
-    expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({ status: 'succeeded', decision: null });
+    expect((await service.api.post(`/api/tools/${tool.id}/test`, {})).body).toMatchObject({
+      status: 'succeeded',
+      decision: null,
+    });
   });
 
   it('runs once under its own id when it is approved; the decision is on record and the customer is told', async () => {
     const waiting = await parked();
     endpoint.answer(waiting.tool.path, 502, { json: { message: 'It is booked.' } });
-    const { status, body } = await decide(waiting, 'approve', { note: 'Checked with the kitchen.' });
+    const { status, body } = await decide(waiting, 'approve', {
+      note: 'Checked with the kitchen.',
+    });
     expect([status, body.tool_call_id]).toEqual([200, waiting.call.tool_call_id]);
-    expect(body.decision).toEqual({ approved: true, by: { type: 'api', name: expect.any(String) }, note: 'Checked with the kitchen.', at: expect.stringMatching(/\+00:00$/) });
+    expect(body.decision).toEqual({
+      approved: true,
+      by: { type: 'api', name: expect.any(String) },
+      note: 'Checked with the kitchen.',
+      at: expect.stringMatching(/\+00:00$/),
+    });
     expect(await agentSays(waiting.customer, 2)).toBe('It is booked.');
-    expect(await callOf(waiting)).toMatchObject({ status: 'succeeded', attempts: 2, expires_at: null, decision: body.decision, result: { message: 'It is booked.' } });
-    expect(endpoint.envelopes(waiting.tool.path).map((envelope) => envelope.tool_call_id)).toEqual([waiting.call.tool_call_id, waiting.call.tool_call_id]);
+    expect(await callOf(waiting)).toMatchObject({
+      status: 'succeeded',
+      attempts: 2,
+      expires_at: null,
+      decision: body.decision,
+      result: { message: 'It is booked.' },
+    });
+    expect(endpoint.envelopes(waiting.tool.path).map((envelope) => envelope.tool_call_id)).toEqual([
+      waiting.call.tool_call_id,
+      waiting.call.tool_call_id,
+    ]);
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
     expect(await saidByAgent(waiting.customer)).toHaveLength(2);
   });
@@ -95,15 +158,27 @@ describe('a call that a person decides about', () => {
     endpoint.answer(waiting.tool.path, 404);
     await decide(waiting, 'approve');
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
-    expect(await callOf(waiting)).toMatchObject({ status: 'failed', attempts: 1, decision: { approved: true } });
+    expect(await callOf(waiting)).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      decision: { approved: true },
+    });
   });
 
   it('is not made when it is rejected; the customer is told, and a person is offered and fetched', async () => {
     const waiting = await parked();
     const { body } = await decide(waiting, 'reject', { note: 'Too late.' });
-    expect(body).toMatchObject({ status: 'rejected', attempts: 0, decision: { approved: false, note: 'Too late.', by: { type: 'api' } }, finished_at: expect.any(String) });
+    expect(body).toMatchObject({
+      status: 'rejected',
+      attempts: 0,
+      decision: { approved: false, note: 'Too late.', by: { type: 'api' } },
+      finished_at: expect.any(String),
+    });
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalRejected.en);
-    expect(await conversation(waiting.conversationId)).toMatchObject({ status: 'ai_active', pending_approvals: 0 });
+    expect(await conversation(waiting.conversationId)).toMatchObject({
+      status: 'ai_active',
+      pending_approvals: 0,
+    });
     await waiting.customer.write('yes please');
     expect(await agentSays(waiting.customer, 3)).toBe(SENTENCES.handOverOnRequest.en);
     expect((await conversation(waiting.conversationId)).status).toBe('awaiting_human');
@@ -115,7 +190,9 @@ describe('a call that a person decides about', () => {
     await later(DAY_MS - 60_000);
     expect((await callOf(waiting)).status).toBe('pending_approval');
     await later(61_000);
-    expect(await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'expired')).toMatchObject({ attempts: 0, decision: null, error: null });
+    expect(
+      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'expired'),
+    ).toMatchObject({ attempts: 0, decision: null, error: null });
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.approvalExpired.en);
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
     expect((await decide(waiting, 'approve')).body.error.code).toBe('approval_already_decided');
@@ -150,17 +227,36 @@ describe('a call that a person decides about', () => {
     await callIn(service.api, `conversation_id=${decided.conversationId}`, 'succeeded');
     await later(DAY_MS + 1000);
     await callIn(service.api, `conversation_id=${forgotten.conversationId}`, 'expired');
-    expect(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).toEqual([decided.call.tool_call_id]);
+    expect(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).toEqual([
+      decided.call.tool_call_id,
+    ]);
   });
 
-  it.each([['approve', 'approve'], ['reject', 'reject'], ['approve', 'reject']] as const)('counts the first decision when two people %s and %s at once', async (one, other) => {
+  it.each([
+    ['approve', 'approve'],
+    ['reject', 'reject'],
+    ['approve', 'reject'],
+  ] as const)('counts the first decision when two people %s and %s at once', async (one, other) => {
     const waiting = await parked();
-    const answers = await Promise.all([decide(waiting, one, { note: 'first' }), decide(waiting, other, { note: 'second' }), decide(waiting, one, { note: 'third' })]);
+    const answers = await Promise.all([
+      decide(waiting, one, { note: 'first' }),
+      decide(waiting, other, { note: 'second' }),
+      decide(waiting, one, { note: 'third' }),
+    ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
-    for (const { status, body } of answers) if (status === 409) expect(body.error.code).toBe('approval_already_decided');
+    for (const { status, body } of answers)
+      if (status === 409) expect(body.error.code).toBe('approval_already_decided');
     const winner = answers.find(({ status }) => status === 200)!.body;
-    const ended = await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded', 'rejected');
-    expect([ended.decision, ended.status]).toEqual([winner.decision, winner.decision.approved ? 'succeeded' : 'rejected']);
+    const ended = await callIn(
+      service.api,
+      `conversation_id=${waiting.conversationId}`,
+      'succeeded',
+      'rejected',
+    );
+    expect([ended.decision, ended.status]).toEqual([
+      winner.decision,
+      winner.decision.approved ? 'succeeded' : 'rejected',
+    ]);
     await agentSays(waiting.customer, 2);
     expect(endpoint.at(waiting.tool.path)).toHaveLength(winner.decision.approved ? 1 : 0);
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
@@ -171,14 +267,22 @@ describe('a call that a person decides about', () => {
     await decide(waiting, 'approve');
     await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
     const tested = (await service.api.post(`/api/tools/${waiting.tool.id}/test`, {})).body;
-    for (const call of [waiting.call, tested]) for (const verb of ['approve', 'reject'] as const) expect((await decide({ call }, verb)).status).toBe(409);
-    for (const note of ['', ' ', 5, 'x'.repeat(1001)]) expect((await decide(waiting, 'approve', { note })).status).toBe(400);
+    for (const call of [waiting.call, tested])
+      for (const verb of ['approve', 'reject'] as const)
+        expect((await decide({ call }, verb)).status).toBe(409);
+    for (const note of ['', ' ', 5, 'x'.repeat(1001)])
+      expect((await decide(waiting, 'approve', { note })).status).toBe(400);
     expect((await service.api.post('/api/tool-calls/call_none/approve', {})).status).toBe(404);
   });
 
   it('is decided once for one Idempotency-Key, and the answer is given again', async () => {
     const waiting = await parked();
-    const approve = () => service.api.post(`/api/tool-calls/${waiting.call.tool_call_id}/approve`, { note: 'Once.' }, { 'idempotency-key': waiting.call.tool_call_id });
+    const approve = () =>
+      service.api.post(
+        `/api/tool-calls/${waiting.call.tool_call_id}/approve`,
+        { note: 'Once.' },
+        { 'idempotency-key': waiting.call.tool_call_id },
+      );
     const answers = await Promise.all([approve(), approve(), approve()]);
     for (const { status, body } of answers) expect([status, body]).toEqual([200, answers[0]!.body]);
     await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded');
@@ -196,7 +300,9 @@ describe('a call that a person decides about', () => {
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     await service.api.delete(`/api/tools/${waiting.tool.id}`);
     letGo();
-    expect(await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'cancelled')).toMatchObject({ attempts: 1, decision: { approved: true } });
+    expect(
+      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'cancelled'),
+    ).toMatchObject({ attempts: 1, decision: { approved: true } });
     expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
@@ -204,13 +310,28 @@ describe('a call that a person decides about', () => {
   describe('is cancelled', () => {
     const DONE_TO_THE_CONVERSATION: [string, (id: string) => Promise<unknown>][] = [
       ['somebody takes over', (id) => service.api.post(`/api/conversations/${id}/takeover`)],
-      ['the API sends a message, which is a take-over', (id) => service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' })],
-      ['the conversation is closed', (id) => service.api.post(`/api/conversations/${id}/close`, { summary: 'Done.', verdict: 'goal_reached' })],
+      [
+        'the API sends a message, which is a take-over',
+        (id) => service.api.post(`/api/conversations/${id}/messages`, { text: 'I am here.' }),
+      ],
+      [
+        'the conversation is closed',
+        (id) =>
+          service.api.post(`/api/conversations/${id}/close`, {
+            summary: 'Done.',
+            verdict: 'goal_reached',
+          }),
+      ],
     ];
     it.each(DONE_TO_THE_CONVERSATION)('when %s', async (_what, act) => {
       const [waiting, other] = [await parked(), await parked()];
       await act(waiting.conversationId);
-      expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0, decision: null, finished_at: expect.any(String) });
+      expect(await callOf(waiting)).toMatchObject({
+        status: 'cancelled',
+        attempts: 0,
+        decision: null,
+        finished_at: expect.any(String),
+      });
       expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
       expect((await decide(waiting, 'approve')).body.error.code).toBe('approval_already_decided');
       expect((await callOf(other)).status).toBe('pending_approval');
@@ -221,7 +342,10 @@ describe('a call that a person decides about', () => {
     it('when the conversation is handed back after the agent gave it away; it waits on until then', async () => {
       const waiting = await parked();
       await waiting.customer.write('I want to talk to a person');
-      await waitFor('the handover', async () => (await conversation(waiting.conversationId)).status === 'awaiting_human');
+      await waitFor(
+        'the handover',
+        async () => (await conversation(waiting.conversationId)).status === 'awaiting_human',
+      );
       expect(await conversation(waiting.conversationId)).toMatchObject({ pending_approvals: 1 });
       await service.api.post(`/api/conversations/${waiting.conversationId}/handback`);
       expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0 });
@@ -230,35 +354,52 @@ describe('a call that a person decides about', () => {
     });
 
     const DONE_TO_THE_TOOL: [string, (tool: DefinedTool) => Promise<unknown>][] = [
-      ['edited', ({ id }) => service.api.patch(`/api/tools/${id}`, { parameters: { type: 'object', properties: { n: {} } } })],
-      ['given another address', ({ id }) => service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` })],
+      [
+        'edited',
+        ({ id }) =>
+          service.api.patch(`/api/tools/${id}`, {
+            parameters: { type: 'object', properties: { n: {} } },
+          }),
+      ],
+      [
+        'given another address',
+        ({ id }) => service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` }),
+      ],
       ['paused', ({ id }) => service.api.post(`/api/tools/${id}/pause`)],
       ['removed', ({ id }) => service.api.delete(`/api/tools/${id}`)],
     ];
-    it.each(DONE_TO_THE_TOOL)('when its tool is %s, in every conversation; the customers are told', async (_what, act) => {
-      const tool = await define();
-      const all = [await parked(tool), await parked(tool)];
-      const other = await parked();
-      await act(tool);
-      for (const waiting of all) {
-        expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0 });
-        expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
-        expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
-        expect((await decide(waiting, 'approve')).status).toBe(409);
-      }
-      expect((await callOf(other)).status).toBe('pending_approval');
-      expect(endpoint.requests).toHaveLength(0);
-    });
+    it.each(DONE_TO_THE_TOOL)(
+      'when its tool is %s, in every conversation; the customers are told',
+      async (_what, act) => {
+        const tool = await define();
+        const all = [await parked(tool), await parked(tool)];
+        const other = await parked();
+        await act(tool);
+        for (const waiting of all) {
+          expect(await callOf(waiting)).toMatchObject({ status: 'cancelled', attempts: 0 });
+          expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
+          expect(await agentSays(waiting.customer, 2)).toBe(SENTENCES.toolFailed.en);
+          expect((await decide(waiting, 'approve')).status).toBe(409);
+        }
+        expect((await callOf(other)).status).toBe('pending_approval');
+        expect(endpoint.requests).toHaveLength(0);
+      },
+    );
   });
 
   it('is not cancelled by what changes nothing of the call, nor by another message of the customer', async () => {
     const waiting = await parked();
-    await service.api.patch(`/api/tools/${waiting.tool.id}`, { description: 'Other words.', timeout: 2 });
+    await service.api.patch(`/api/tools/${waiting.tool.id}`, {
+      description: 'Other words.',
+      timeout: 2,
+    });
     await waiting.customer.write('hello?');
     await agentSays(waiting.customer, 2);
     expect(await callOf(waiting)).toEqual(waiting.call);
     expect((await decide(waiting, 'approve')).status).toBe(200);
-    expect(await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded')).toMatchObject({ tool_call_id: waiting.call.tool_call_id, attempts: 1 });
+    expect(
+      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
+    ).toMatchObject({ tool_call_id: waiting.call.tool_call_id, attempts: 1 });
     expect(endpoint.at(waiting.tool.path)).toHaveLength(1);
   });
 
@@ -266,12 +407,19 @@ describe('a call that a person decides about', () => {
     const [tool, second] = [await define(), await define()];
     const waiting = await parked(tool);
     await waiting.customer.write(second.name.replaceAll('_', ' '));
-    await waitFor('the second', async () => (await conversation(waiting.conversationId)).pending_approvals === 2);
+    await waitFor(
+      'the second',
+      async () => (await conversation(waiting.conversationId)).pending_approvals === 2,
+    );
     await decide(waiting, 'reject');
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(1);
     await service.api.post(`/api/conversations/${waiting.conversationId}/takeover`);
     expect((await conversation(waiting.conversationId)).pending_approvals).toBe(0);
-    expect((await service.api.get(`/api/tool-calls?conversation_id=${waiting.conversationId}`)).body.data.map(({ status }: Json) => status)).toEqual(['cancelled', 'rejected']);
+    expect(
+      (
+        await service.api.get(`/api/tool-calls?conversation_id=${waiting.conversationId}`)
+      ).body.data.map(({ status }: Json) => status),
+    ).toEqual(['cancelled', 'rejected']);
     expect(endpoint.requests).toHaveLength(0);
   });
 
@@ -285,24 +433,54 @@ describe('a call that a person decides about', () => {
     await waitFor('the first attempt', () => endpoint.at(waiting.tool.path).length === 1);
     await service.api.post(`/api/conversations/${waiting.conversationId}/takeover`);
     letGo();
-    expect(await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded')).toMatchObject({ attempts: 2 });
+    expect(
+      await callIn(service.api, `conversation_id=${waiting.conversationId}`, 'succeeded'),
+    ).toMatchObject({ attempts: 2 });
     expect(endpoint.at(waiting.tool.path)).toHaveLength(2);
     expect(await saidByAgent(waiting.customer)).toHaveLength(1);
   });
 
   it("shows none of the customer's contact details, wherever they stand", async () => {
     const claims = { name: 'Maria', phone: '+54 9 11 5555 0134', email: 'maria.lopez@example.com' };
-    const parameters = { type: 'object', properties: { question: { type: 'string', description: 'What the customer asks' } }, required: ['question'] };
+    const parameters = {
+      type: 'object',
+      properties: { question: { type: 'string', description: 'What the customer asks' } },
+      required: ['question'],
+    };
     const name = 'answer_question';
-    const tool = await endpoint.define(service.api, { name, description: 'Answers any question of a customer.', parameters, ask_before_running: true });
+    const tool = await endpoint.define(service.api, {
+      name,
+      description: 'Answers any question of a customer.',
+      parameters,
+      ask_before_running: true,
+    });
     await makeLive(service.api, tool, { question: 'x' });
-    const { customer, conversationId } = await ask(service.url, { name: 'answer question' }, 'for maria.lopez@example.com or 011 5555 0134, order 77001122?', claims);
+    const { customer, conversationId } = await ask(
+      service.url,
+      { name: 'answer question' },
+      'for maria.lopez@example.com or 011 5555 0134, order 77001122?',
+      claims,
+    );
     const call = await callIn(service.api, `conversation_id=${conversationId}`, 'pending_approval');
-    endpoint.answer(tool.path, { json: { mail: 'MARIA.LOPEZ@example.com', number: 5491155550134, list: [{ '+5491155550134': '11 5555-0134' }], order: 77001122 } });
-    await decide({ call }, 'approve', { note: 'Rang 011 5555 0134, wrote to maria.lopez@example.com.' });
+    endpoint.answer(tool.path, {
+      json: {
+        mail: 'MARIA.LOPEZ@example.com',
+        number: 5491155550134,
+        list: [{ '+5491155550134': '11 5555-0134' }],
+        order: 77001122,
+      },
+    });
+    await decide({ call }, 'approve', {
+      note: 'Rang 011 5555 0134, wrote to maria.lopez@example.com.',
+    });
     const ended = await callIn(service.api, `conversation_id=${conversationId}`, 'succeeded');
     await agentSays(customer, 2);
-    const shown = JSON.stringify([call, ended, (await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body, await conversation(conversationId)]);
+    const shown = JSON.stringify([
+      call,
+      ended,
+      (await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body,
+      await conversation(conversationId),
+    ]);
     expect(shown).not.toMatch(/lopez|5491155550134|5555.{0,2}0134/i);
     expect(ended.result.order).toBe(77001122);
     expect(call.arguments.question).toContain('order 77001122');

@@ -2,7 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SENTENCES } from '../../../service/src/agent/sentences.ts';
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { body, drip, hang, hangInBody, jsonOf, makeLive, redirect, reset, startToolEndpoint, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  body,
+  drip,
+  hang,
+  hangInBody,
+  jsonOf,
+  makeLive,
+  redirect,
+  reset,
+  startToolEndpoint,
+  type Answer,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -19,7 +32,20 @@ const WAYS: readonly [Kind, Way][] = [
 ];
 
 /** Names that the keyword agent tells apart. */
-const NAMES = ['find_order', 'book_table', 'check_stock', 'renew_passport', 'track_parcel', 'weigh_luggage', 'print_invoice', 'rent_bicycle', 'water_garden', 'paint_fence', 'sell_guitar', 'wash_window'];
+const NAMES = [
+  'find_order',
+  'book_table',
+  'check_stock',
+  'renew_passport',
+  'track_parcel',
+  'weigh_luggage',
+  'print_invoice',
+  'rent_bicycle',
+  'water_garden',
+  'paint_fence',
+  'sell_guitar',
+  'wash_window',
+];
 
 describe('a call of a tool', () => {
   let service: TestService;
@@ -55,7 +81,12 @@ describe('a call of a tool', () => {
   };
 
   /** Makes one call with these answers, waits for its end, and removes the tool. */
-  const call = async (kind: Kind, way: Way, answers: Answer[], fields: Record<string, unknown> = {}): Promise<Seen> => {
+  const call = async (
+    kind: Kind,
+    way: Way,
+    answers: Answer[],
+    fields: Record<string, unknown> = {},
+  ): Promise<Seen> => {
     const tool = await define(kind, fields);
     try {
       return await (way === 'test' ? testCall(tool, answers) : agentCall(tool, answers));
@@ -64,9 +95,15 @@ describe('a call of a tool', () => {
     }
   };
 
-  const testCall = async (tool: DefinedTool, answers: Answer[], args: unknown = {}): Promise<Seen> => {
+  const testCall = async (
+    tool: DefinedTool,
+    answers: Answer[],
+    args: unknown = {},
+  ): Promise<Seen> => {
     endpoint.answer(tool.path, ...answers);
-    const { body: record } = await service.api.post(`/api/tools/${tool.id}/test`, { arguments: args });
+    const { body: record } = await service.api.post(`/api/tools/${tool.id}/test`, {
+      arguments: args,
+    });
     return { record, said: null, ...requestsOf(tool, 0) };
   };
 
@@ -76,7 +113,10 @@ describe('a call of a tool', () => {
     endpoint.answer(tool.path, ...answers);
     const customer = await chatCustomer(service.url);
     const { conversation_id: conversation } = await customer.write(tool.name.replaceAll('_', ' '));
-    const said = await waitFor('the agent to answer', async () => (await customer.read())[1]?.text as string | undefined);
+    const said = await waitFor(
+      'the agent to answer',
+      async () => (await customer.read())[1]?.text as string | undefined,
+    );
     const { body } = await service.api.get(`/api/tool-calls?conversation_id=${conversation}`);
     expect(body.data).toHaveLength(1);
     const { body: record } = await service.api.get(`/api/tool-calls/${body.data[0].tool_call_id}`);
@@ -85,13 +125,32 @@ describe('a call of a tool', () => {
 
   const requestsOf = ({ path, secret }: DefinedTool, before: number) => {
     const requests = endpoint.at(path).slice(before);
-    const ids = secret === null ? requests.map(({ headers }) => String(headers['x-call'])) : endpoint.envelopes(path).slice(before).map((envelope) => envelope.tool_call_id as string);
+    const ids =
+      secret === null
+        ? requests.map(({ headers }) => String(headers['x-call']))
+        : endpoint
+            .envelopes(path)
+            .slice(before)
+            .map((envelope) => envelope.tool_call_id as string);
     return { requests: requests.length, ids };
   };
 
-  /** The row of a failure: how many requests the endpoint saw, how the call stands, what the customer was told. */
-  const expectFailure = ({ record, requests, ids, said }: Seen, wanted: { requests: number; attempts?: number; type: string; httpStatus: number | null }) => {
-    expect({ requests, status: record.status, attempts: record.attempts, type: record.error?.type, httpStatus: record.http_status, result: record.result }).toEqual({
+  /**
+   * The row of a failure: how many requests the endpoint saw, how the call stands, what the
+   * customer was told.
+   */
+  const expectFailure = (
+    { record, requests, ids, said }: Seen,
+    wanted: { requests: number; attempts?: number; type: string; httpStatus: number | null },
+  ) => {
+    expect({
+      requests,
+      status: record.status,
+      attempts: record.attempts,
+      type: record.error?.type,
+      httpStatus: record.http_status,
+      result: record.result,
+    }).toEqual({
       requests: wanted.requests,
       status: 'failed',
       attempts: wanted.attempts ?? wanted.requests,
@@ -105,20 +164,41 @@ describe('a call of a tool', () => {
 
   describe.each(WAYS)('%s kind, %s', (kind, way) => {
     it.each([500, 502, 503, 599])('tries three times for %i, with backoff', async (status) => {
-      expectFailure(await call(kind, way, [status, status, status, status]), { requests: 3, type: 'http_status', httpStatus: status });
+      expectFailure(await call(kind, way, [status, status, status, status]), {
+        requests: 3,
+        type: 'http_status',
+        httpStatus: status,
+      });
     });
 
     it('tries three times when the connection breaks', async () => {
-      expectFailure(await call(kind, way, [reset, reset, reset, reset]), { requests: 3, type: 'network', httpStatus: null });
+      expectFailure(await call(kind, way, [reset, reset, reset, reset]), {
+        requests: 3,
+        type: 'network',
+        httpStatus: null,
+      });
     });
 
     it.each([400, 401, 404, 408, 410, 429])('tries once for %i', async (status) => {
-      expectFailure(await call(kind, way, [status]), { requests: 1, type: 'http_status', httpStatus: status });
+      expectFailure(await call(kind, way, [status]), {
+        requests: 1,
+        type: 'http_status',
+        httpStatus: status,
+      });
     });
 
     it('succeeds when a 5xx passes, and says nothing of it', async () => {
-      const { record, requests, said } = await call(kind, way, [502, { json: { message: 'It is on its way.' } }]);
-      expect(record).toMatchObject({ status: 'succeeded', attempts: 2, http_status: 200, error: null, result: { message: 'It is on its way.' } });
+      const { record, requests, said } = await call(kind, way, [
+        502,
+        { json: { message: 'It is on its way.' } },
+      ]);
+      expect(record).toMatchObject({
+        status: 'succeeded',
+        attempts: 2,
+        http_status: 200,
+        error: null,
+        result: { message: 'It is on its way.' },
+      });
       expect(requests).toBe(2);
       if (said !== null) expect(said).toBe('It is on its way.');
     });
@@ -137,15 +217,26 @@ describe('a call of a tool', () => {
       ['half of a JSON text', body('{"ok":tru')],
       ['a content type that nobody can read', body('{"ok":true}', { 'content-type': 'image/png' })],
     ])('uses nothing of %s, and does not ask again', async (_what, answer) => {
-      expectFailure(await call(kind, way, [answer]), { requests: 1, type: 'invalid_response', httpStatus: 200 });
+      expectFailure(await call(kind, way, [answer]), {
+        requests: 1,
+        type: 'invalid_response',
+        httpStatus: 200,
+      });
     });
   });
 
-  // Time itself is under test: all at once, so that it takes three time-outs of one second and no more.
+  // Time itself is under test: all at once, so that it takes three time-outs of one second and no
+  // more.
   it('tries three times for each kind of time-out, at once, and is bounded in total', async () => {
     const startedAt = performance.now();
     const silences = { hang, hangInBody, drip };
-    const seen = await Promise.all(Object.values(silences).flatMap((silence) => WAYS.map(([kind, way]) => call(kind, way, [silence, silence, silence, silence], { timeout: 1 }))));
+    const seen = await Promise.all(
+      Object.values(silences).flatMap((silence) =>
+        WAYS.map(([kind, way]) =>
+          call(kind, way, [silence, silence, silence, silence], { timeout: 1 }),
+        ),
+      ),
+    );
     for (const each of seen) {
       expectFailure(each, { requests: 3, type: 'timeout', httpStatus: null });
       expect(each.record.duration_ms).toBeGreaterThanOrEqual(2950);
@@ -155,8 +246,11 @@ describe('a call of a tool', () => {
   });
 
   it('succeeds when the attempt after a time-out is answered', async () => {
-    const seen = await Promise.all(WAYS.map(([kind, way]) => call(kind, way, [hang, 200], { timeout: 1 })));
-    for (const { record, requests } of seen) expect([record.status, record.attempts, requests]).toEqual(['succeeded', 2, 2]);
+    const seen = await Promise.all(
+      WAYS.map(([kind, way]) => call(kind, way, [hang, 200], { timeout: 1 })),
+    );
+    for (const { record, requests } of seen)
+      expect([record.status, record.attempts, requests]).toEqual(['succeeded', 2, 2]);
   });
 
   it.each([1.0005, 1.1, 8.2, 119.999])('takes a time-out of %d seconds', async (timeout) => {
@@ -175,29 +269,52 @@ describe('a call of a tool', () => {
       }, 30);
     };
     endpoint.answerAlways(tool.path, slow);
-    const records = await Promise.all(Array.from({ length: 120 }, (_, n) => service.api.post(`/api/tools/${(n % 2 === 0 ? tool : other).id}/test`, { arguments: { n } })));
-    for (const { body: record } of records) expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
+    const records = await Promise.all(
+      Array.from({ length: 120 }, (_, n) =>
+        service.api.post(`/api/tools/${(n % 2 === 0 ? tool : other).id}/test`, {
+          arguments: { n },
+        }),
+      ),
+    );
+    for (const { body: record } of records)
+      expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(16);
     for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(60);
-    expect(new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size).toBe(60);
+    expect(
+      new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size,
+    ).toBe(60);
     for (const { id } of [tool, other]) await service.api.delete(`/api/tools/${id}`);
   });
 
-  it.each(['Webhook', 'HTTP'] as const)('keeps and says whatever JSON it was answered with (%s)', async (kind) => {
-    const bytes = '{"message":"half \\ud83d and nul \\u0000","__proto__":{"admin":true},"constructor":1,"big":1e308,"long":12345678901234567890}';
-    const { record, said } = await call(kind, 'agent', [body(bytes)]);
-    expect(record.status).toBe('succeeded');
-    expect(JSON.stringify(record.result)).toContain('"__proto__":{"admin":true}');
-    expect(said).toContain('half');
-    expect([said!.isWellFormed(), said!.includes('\0')]).toEqual([true, false]);
-  });
+  it.each(['Webhook', 'HTTP'] as const)(
+    'keeps and says whatever JSON it was answered with (%s)',
+    async (kind) => {
+      const bytes =
+        '{"message":"half \\ud83d and nul \\u0000","__proto__":{"admin":true},"constructor":1,"big":1e308,"long":12345678901234567890}';
+      const { record, said } = await call(kind, 'agent', [body(bytes)]);
+      expect(record.status).toBe('succeeded');
+      expect(JSON.stringify(record.result)).toContain('"__proto__":{"admin":true}');
+      expect(said).toContain('half');
+      expect([said!.isWellFormed(), said!.includes('\0')]).toEqual([true, false]);
+    },
+  );
 
   describe('of the Webhook kind', () => {
-    it.each(['test', 'agent'] as const)('reads 1 MiB, and refuses more without another try (%s)', async (way) => {
-      expect((await call('Webhook', way, [body(jsonOf(MEBIBYTE))])).record).toMatchObject({ status: 'succeeded', attempts: 1 });
-      expectFailure(await call('Webhook', way, [body(jsonOf(MEBIBYTE + 1))]), { requests: 1, type: 'too_large', httpStatus: null });
-    });
+    it.each(['test', 'agent'] as const)(
+      'reads 1 MiB, and refuses more without another try (%s)',
+      async (way) => {
+        expect((await call('Webhook', way, [body(jsonOf(MEBIBYTE))])).record).toMatchObject({
+          status: 'succeeded',
+          attempts: 1,
+        });
+        expectFailure(await call('Webhook', way, [body(jsonOf(MEBIBYTE + 1))]), {
+          requests: 1,
+          type: 'too_large',
+          httpStatus: null,
+        });
+      },
+    );
 
     it.each(['test', 'agent'] as const)('refuses an answer without end (%s)', async (way) => {
       const endless: Answer = (_request, response) => {
@@ -205,12 +322,20 @@ describe('a call of a tool', () => {
         const more = () => void (response.destroyed || response.write(' '.repeat(65_536), more));
         more();
       };
-      expectFailure(await call('Webhook', way, [endless]), { requests: 1, type: 'too_large', httpStatus: null });
+      expectFailure(await call('Webhook', way, [endless]), {
+        requests: 1,
+        type: 'too_large',
+        httpStatus: null,
+      });
     });
 
     it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
       for (const way of ['test', 'agent'] as const) {
-        expectFailure(await call('Webhook', way, [redirect(`${endpoint.url}/elsewhere`, status)]), { requests: 1, type: 'redirect', httpStatus: status });
+        expectFailure(await call('Webhook', way, [redirect(`${endpoint.url}/elsewhere`, status)]), {
+          requests: 1,
+          type: 'redirect',
+          httpStatus: status,
+        });
       }
       expect(endpoint.at('/elsewhere')).toHaveLength(0);
     });
@@ -221,12 +346,24 @@ describe('a call of a tool', () => {
       ['JSON that says it is text', body('{"ok":true}', { 'content-type': 'text/html' })],
       ['JSON that says nothing', body('{"ok":true}', {})],
     ])('takes %s for no answer', async (_what, answer) => {
-      for (const way of ['test', 'agent'] as const) expect((await call('Webhook', way, [answer])).record).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'invalid_response' } });
+      for (const way of ['test', 'agent'] as const)
+        expect((await call('Webhook', way, [answer])).record).toMatchObject({
+          status: 'failed',
+          attempts: 1,
+          error: { type: 'invalid_response' },
+        });
     });
 
     it('reads JSON of any subtype, charset in any spelling', async () => {
-      for (const type of ['application/json; charset=UTF-8', 'APPLICATION/JSON', 'application/problem+json;x=y']) {
-        expect((await call('Webhook', 'test', [body('\ufeff{"a":"é"}', { 'content-type': type })])).record).toMatchObject({ status: 'succeeded', result: { a: 'é' } });
+      for (const type of [
+        'application/json; charset=UTF-8',
+        'APPLICATION/JSON',
+        'application/problem+json;x=y',
+      ]) {
+        expect(
+          (await call('Webhook', 'test', [body('\ufeff{"a":"é"}', { 'content-type': type })]))
+            .record,
+        ).toMatchObject({ status: 'succeeded', result: { a: 'é' } });
       }
     });
   });

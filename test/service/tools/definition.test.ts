@@ -12,7 +12,10 @@ describe("a tool's definition", () => {
 
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
-    service = await startTestService({ ca: endpoint.ca, env: { ALLOWED_NETWORKS: '127.0.0.1/32' } });
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: { ALLOWED_NETWORKS: '127.0.0.1/32' },
+    });
   });
   afterAll(async () => {
     await service?.stop();
@@ -20,9 +23,25 @@ describe("a tool's definition", () => {
   });
 
   const fresh = () => `tool_${++count}`;
-  const webhook = (fields: Json = {}) => ({ name: fresh(), description: 'Finds an order.', kind: 'Webhook', endpoint: `${endpoint.url}/tool`, ...fields });
-  const template = (fields: Json = {}) => ({ method: 'GET', url: `${endpoint.url}/orders`, ...fields });
-  const http = (fields: Json = {}, templateFields: Json = {}) => ({ name: fresh(), description: 'Finds an order.', kind: 'HTTP', request_template: template(templateFields), ...fields });
+  const webhook = (fields: Json = {}) => ({
+    name: fresh(),
+    description: 'Finds an order.',
+    kind: 'Webhook',
+    endpoint: `${endpoint.url}/tool`,
+    ...fields,
+  });
+  const template = (fields: Json = {}) => ({
+    method: 'GET',
+    url: `${endpoint.url}/orders`,
+    ...fields,
+  });
+  const http = (fields: Json = {}, templateFields: Json = {}) => ({
+    name: fresh(),
+    description: 'Finds an order.',
+    kind: 'HTTP',
+    request_template: template(templateFields),
+    ...fields,
+  });
   const create = (body: Json) => service.api.post('/api/tools', body);
   const made = async (body: Json) => {
     const answer = await create(body);
@@ -33,7 +52,12 @@ describe("a tool's definition", () => {
 
   it('is a draft with defaults, and shows the signing secret of a Webhook tool this once', async () => {
     const name = fresh();
-    const { status, body } = await create({ name, description: 'Finds an order.', kind: 'Webhook', endpoint: `${endpoint.url}/tool` });
+    const { status, body } = await create({
+      name,
+      description: 'Finds an order.',
+      kind: 'Webhook',
+      endpoint: `${endpoint.url}/tool`,
+    });
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^tool_[0-9A-Z]{26}$/),
@@ -61,8 +85,22 @@ describe("a tool's definition", () => {
   });
 
   it('of the HTTP kind has a template in its stored form, the names of its secrets, and no signing secret', async () => {
-    const tool = await made(http({ secrets: { API_TOKEN: 'an-http-secret' } }, { method: 'post', headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } }));
-    expect(tool).toMatchObject({ endpoint: null, secret: null, secret_names: ['API_TOKEN'], request_template: { method: 'POST', query: {}, headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } } });
+    const tool = await made(
+      http(
+        { secrets: { API_TOKEN: 'an-http-secret' } },
+        { method: 'post', headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } },
+      ),
+    );
+    expect(tool).toMatchObject({
+      endpoint: null,
+      secret: null,
+      secret_names: ['API_TOKEN'],
+      request_template: {
+        method: 'POST',
+        query: {},
+        headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' },
+      },
+    });
     expect(JSON.stringify(tool)).not.toContain('an-http-secret');
   });
 
@@ -107,8 +145,14 @@ describe("a tool's definition", () => {
     [{ parameters: 'object' }, 'parameters'],
     [{ parameters: { type: 'array' } }, 'parameters.type'],
     [{ parameters: { type: 'objekt' } }, 'parameters.type'],
-    [{ parameters: { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' } }, 'parameters.$schema'],
-    [{ parameters: { type: 'object', properties: { a: { minimum: 'x' } } } }, 'parameters.properties.a.minimum'],
+    [
+      { parameters: { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' } },
+      'parameters.$schema',
+    ],
+    [
+      { parameters: { type: 'object', properties: { a: { minimum: 'x' } } } },
+      'parameters.properties.a.minimum',
+    ],
     [{ secrets: { A: 'bcde' } }, 'secrets'],
   ])('of the Webhook kind: refuses %j, naming %s', async (fields, param) => {
     const { status, body } = await create(webhook(fields));
@@ -140,35 +184,73 @@ describe("a tool's definition", () => {
     [{ secrets: { A: '' } }, {}, 'secrets.A'],
     [{ secrets: { A: 5 } }, {}, 'secrets.A'],
     [{ secrets: { A: 'x'.repeat(4097) } }, {}, 'secrets.A'],
-    [{ secrets: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`S${n}`, 'value'])) }, {}, 'secrets'],
+    [
+      { secrets: Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`S${n}`, 'value'])) },
+      {},
+      'secrets',
+    ],
     [{ endpoint: 'https://localhost/x' }, {}, 'endpoint'],
-  ])('of the HTTP kind: refuses %j with the template %j, naming %s', async (fields, templateFields, param) => {
-    const parameters = object({ host: {}, port: {}, scheme: {} });
-    const { status, body } = await create({ parameters, secrets: { TOKEN: 'a-token-value' }, ...http({}, templateFields), ...fields });
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
-    expect(JSON.stringify(body)).not.toContain('a-token-value');
-  });
+  ])(
+    'of the HTTP kind: refuses %j with the template %j, naming %s',
+    async (fields, templateFields, param) => {
+      const parameters = object({ host: {}, port: {}, scheme: {} });
+      const { status, body } = await create({
+        parameters,
+        secrets: { TOKEN: 'a-token-value' },
+        ...http({}, templateFields),
+        ...fields,
+      });
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
+      expect(JSON.stringify(body)).not.toContain('a-token-value');
+    },
+  );
 
   it('does not mix kinds', async () => {
     const both = { endpoint: `${endpoint.url}/tool`, request_template: template() };
-    expect((await create(webhook(both))).body.error).toMatchObject({ code: 'invalid_request', param: 'request_template' });
-    expect((await create(http(both))).body.error).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
+    expect((await create(webhook(both))).body.error).toMatchObject({
+      code: 'invalid_request',
+      param: 'request_template',
+    });
+    expect((await create(http(both))).body.error).toMatchObject({
+      code: 'invalid_request',
+      param: 'endpoint',
+    });
     const { id } = await made(webhook());
-    for (const [fields, param] of [[{ request_template: template() }, 'request_template'], [{ secrets: { A: 'bcde' } }, 'secrets'], [{ kind: 'HTTP' }, undefined]] as const) {
-      expect((await service.api.patch(`/api/tools/${id}`, fields)).body.error).toEqual(expect.objectContaining({ code: 'invalid_request', ...(param === undefined ? {} : { param }) }));
+    for (const [fields, param] of [
+      [{ request_template: template() }, 'request_template'],
+      [{ secrets: { A: 'bcde' } }, 'secrets'],
+      [{ kind: 'HTTP' }, undefined],
+    ] as const) {
+      expect((await service.api.patch(`/api/tools/${id}`, fields)).body.error).toEqual(
+        expect.objectContaining({
+          code: 'invalid_request',
+          ...(param === undefined ? {} : { param }),
+        }),
+      );
     }
     const other = await made(http());
-    expect((await service.api.patch(`/api/tools/${other.id}`, { endpoint: `${endpoint.url}/tool` })).body.error).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
+    expect(
+      (await service.api.patch(`/api/tools/${other.id}`, { endpoint: `${endpoint.url}/tool` })).body
+        .error,
+    ).toMatchObject({ code: 'invalid_request', param: 'endpoint' });
   });
 
   it('refuses fields that it does not know, in create and in change', async () => {
     expect((await create(webhook({ retries: 5 }))).status).toBe(400);
     expect((await create(webhook({ status: 'live' }))).status).toBe(400);
     const { id } = await made(webhook());
-    for (const field of [{ status: 'live' }, { tested_at: '2026-11-21T10:00:00.000+00:00' }, { secret: 'mine' }, { id: 'tool_x' }]) {
+    for (const field of [
+      { status: 'live' },
+      { tested_at: '2026-11-21T10:00:00.000+00:00' },
+      { secret: 'mine' },
+      { id: 'tool_x' },
+    ]) {
       expect((await service.api.patch(`/api/tools/${id}`, field)).status).toBe(400);
     }
-    expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({ status: 'draft', tested_at: null });
+    expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({
+      status: 'draft',
+      tested_at: null,
+    });
   });
 
   it.each<[string, string]>([
@@ -197,9 +279,15 @@ describe("a tool's definition", () => {
     ['not an address', 'target_url_invalid'],
   ])('refuses the address %s with %s', async (url, code) => {
     const asEndpoint = await create(webhook({ endpoint: url }));
-    expect([asEndpoint.status, asEndpoint.body.error.code, asEndpoint.body.error.param]).toEqual([422, code, 'endpoint']);
+    expect([asEndpoint.status, asEndpoint.body.error.code, asEndpoint.body.error.param]).toEqual([
+      422,
+      code,
+      'endpoint',
+    ]);
     const { id } = await made(webhook());
-    expect((await service.api.patch(`/api/tools/${id}`, { endpoint: url })).body.error).toMatchObject({ code, param: 'endpoint' });
+    expect(
+      (await service.api.patch(`/api/tools/${id}`, { endpoint: url })).body.error,
+    ).toMatchObject({ code, param: 'endpoint' });
     expect((await service.api.get(`/api/tools/${id}`)).body.endpoint).toBe(`${endpoint.url}/tool`);
     const asTemplate = await create(http({}, { url }));
     expect([400, 422]).toContain(asTemplate.status);
@@ -207,20 +295,43 @@ describe("a tool's definition", () => {
     if (asTemplate.status === 422) expect(asTemplate.body.error.code).toBe(code);
   });
 
-  it.each(['https://10.0.0.1/{{args.q}}', 'https://169.254.169.254/?a={{args.q}}', 'https://127.0.0.2:8443/x?{{args.q}}=1'])('refuses the template address %s, placeholders or not', async (url) => {
-    const { status, body } = await create({ ...http({}, { url }), parameters: object({ q: { type: 'string' } }) });
-    expect([status, body.error.param]).toEqual([body.error.code === 'target_url_not_public' ? 422 : 400, 'request_template.url']);
+  it.each([
+    'https://10.0.0.1/{{args.q}}',
+    'https://169.254.169.254/?a={{args.q}}',
+    'https://127.0.0.2:8443/x?{{args.q}}=1',
+  ])('refuses the template address %s, placeholders or not', async (url) => {
+    const { status, body } = await create({
+      ...http({}, { url }),
+      parameters: object({ q: { type: 'string' } }),
+    });
+    expect([status, body.error.param]).toEqual([
+      body.error.code === 'target_url_not_public' ? 422 : 400,
+      'request_template.url',
+    ]);
     expect(['target_url_not_public', 'invalid_request']).toContain(body.error.code);
   });
 
   it('has parameters that cannot be made costly', async () => {
-    const deep = (levels: number): Json => (levels === 0 ? { type: 'string' } : object({ a: deep(levels - 1) }));
+    const deep = (levels: number): Json =>
+      levels === 0 ? { type: 'string' } : object({ a: deep(levels - 1) });
     let doubled: Json = { type: 'string' };
-    for (let n = 0; n < 40; n++) doubled = { anyOf: [{ $ref: `#/$defs/d${n}` }, { $ref: `#/$defs/d${n}` }] };
-    const chain = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, n === 0 ? {} : { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] }]));
+    for (let n = 0; n < 40; n++)
+      doubled = { anyOf: [{ $ref: `#/$defs/d${n}` }, { $ref: `#/$defs/d${n}` }] };
+    const chain = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `d${n}`,
+        n === 0 ? {} : { allOf: [{ $ref: `#/$defs/d${n - 1}` }, { $ref: `#/$defs/d${n - 1}` }] },
+      ]),
+    );
     const refused: [string, Json][] = [
       ['a loop', object({ a: { $ref: '#' } })],
-      ['a loop of two', object({ a: { $ref: '#/$defs/x' } }, { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } })],
+      [
+        'a loop of two',
+        object(
+          { a: { $ref: '#/$defs/x' } },
+          { $defs: { x: { $ref: '#/$defs/y' }, y: { $ref: '#/$defs/x' } } },
+        ),
+      ],
       ['a schema elsewhere', object({ a: { $ref: 'https://example.com/schema.json' } })],
       ['a file', object({ a: { $ref: 'file:///etc/passwd' } })],
       ['a place that is not there', object({ a: { $ref: '#/$defs/none' } })],
@@ -238,29 +349,48 @@ describe("a tool's definition", () => {
       expect(body.error.param).toMatch(/^parameters/);
       expect(performance.now() - startedAt).toBeLessThan(10_000);
     }
-    const tool = await made(webhook({ parameters: object({ s: { type: 'string', pattern: '^(a+)+$' } }) }));
+    const tool = await made(
+      webhook({ parameters: object({ s: { type: 'string', pattern: '^(a+)+$' } }) }),
+    );
     const startedAt = performance.now();
-    const { status } = await service.api.post(`/api/tools/${tool.id}/test`, { arguments: { s: `${'a'.repeat(60_000)}!` } });
+    const { status } = await service.api.post(`/api/tools/${tool.id}/test`, {
+      arguments: { s: `${'a'.repeat(60_000)}!` },
+    });
     expect(status).toBe(400);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it.each(['parameters', 'request_template'])('holds no number in its %s that nothing can hold', async (field) => {
-    const text = JSON.stringify(http({ [field]: { type: 'object', default: 0, ...(field === 'parameters' ? {} : template()) } })).replace('"default":0', '"default":1e400');
-    const { status, body } = await create(text);
-    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', field]);
-  });
+  it.each(['parameters', 'request_template'])(
+    'holds no number in its %s that nothing can hold',
+    async (field) => {
+      const text = JSON.stringify(
+        http({
+          [field]: { type: 'object', default: 0, ...(field === 'parameters' ? {} : template()) },
+        }),
+      ).replace('"default":0', '"default":1e400');
+      const { status, body } = await create(text);
+      expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', field]);
+    },
+  );
 
   it('has a name of its own in its workspace, also when it is renamed', async () => {
     const first = await made(webhook());
-    expect((await create(webhook({ name: first.name }))).body.error).toMatchObject({ code: 'tool_exists', existing_id: first.id, param: 'name' });
+    expect((await create(webhook({ name: first.name }))).body.error).toMatchObject({
+      code: 'tool_exists',
+      existing_id: first.id,
+      param: 'name',
+    });
     const second = await made(webhook());
     const renamed = await service.api.patch(`/api/tools/${second.id}`, { name: first.name });
     expect([renamed.status, renamed.body.error.existing_id]).toEqual([409, first.id]);
-    expect((await service.api.patch(`/api/tools/${first.id}`, { name: first.name })).status).toBe(200);
+    expect((await service.api.patch(`/api/tools/${first.id}`, { name: first.name })).status).toBe(
+      200,
+    );
     await service.api.delete(`/api/tools/${first.id}`);
-    expect((await service.api.patch(`/api/tools/${second.id}`, { name: first.name })).status).toBe(200);
+    expect((await service.api.patch(`/api/tools/${second.id}`, { name: first.name })).status).toBe(
+      200,
+    );
   });
 
   it('gives a name to one of several that ask for it at once', async () => {
@@ -271,35 +401,70 @@ describe("a tool's definition", () => {
 
   it('keeps what is left out of a change, also when two change different fields at once', async () => {
     for (let n = 0; n < 5; n++) {
-      const { id } = await made(http({ secrets: { TOKEN: 'a-token-value' } }, { headers: { 'x-key': '{{secrets.TOKEN}}' } }));
-      const changes = [{ description: 'Changed.' }, { timeout: 33 }, { ask_before_running: true }, { parameters: object({ q: { type: 'string' } }) }, { name: fresh() }, { secrets: { OTHER: 'other-value' } }];
-      const answers = await Promise.all(changes.map((change) => service.api.patch(`/api/tools/${id}`, change)));
+      const { id } = await made(
+        http(
+          { secrets: { TOKEN: 'a-token-value' } },
+          { headers: { 'x-key': '{{secrets.TOKEN}}' } },
+        ),
+      );
+      const changes = [
+        { description: 'Changed.' },
+        { timeout: 33 },
+        { ask_before_running: true },
+        { parameters: object({ q: { type: 'string' } }) },
+        { name: fresh() },
+        { secrets: { OTHER: 'other-value' } },
+      ];
+      const answers = await Promise.all(
+        changes.map((change) => service.api.patch(`/api/tools/${id}`, change)),
+      );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
       const { secrets: _, ...visible } = Object.assign({}, ...changes);
-      expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({ ...visible, secret_names: ['TOKEN', 'OTHER'], request_template: { url: `${endpoint.url}/orders` } });
+      expect((await service.api.get(`/api/tools/${id}`)).body).toMatchObject({
+        ...visible,
+        secret_names: ['TOKEN', 'OTHER'],
+        request_template: { url: `${endpoint.url}/orders` },
+      });
     }
   });
 
   it('can be edited while its system has no address, as long as the address stays', async () => {
     const { id } = await made(webhook());
     await service.restart({ ALLOWED_NETWORKS: '10.0.0.0/8' });
-    expect((await service.api.patch(`/api/tools/${id}`, { ask_before_running: true })).status).toBe(200);
-    expect((await service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` })).body.error.code).toBe('target_url_not_public');
+    expect((await service.api.patch(`/api/tools/${id}`, { ask_before_running: true })).status).toBe(
+      200,
+    );
+    expect(
+      (await service.api.patch(`/api/tools/${id}`, { endpoint: `${endpoint.url}/other` })).body
+        .error.code,
+    ).toBe('target_url_not_public');
     await service.restart({});
   });
 
   it("checks a template's placeholders against changed parameters", async () => {
-    const { id } = await made({ ...http({}, { query: { q: '{{args.q}}' } }), parameters: object({ q: { type: 'string' } }) });
-    const { status, body } = await service.api.patch(`/api/tools/${id}`, { parameters: object({ other: {} }) });
+    const { id } = await made({
+      ...http({}, { query: { q: '{{args.q}}' } }),
+      parameters: object({ q: { type: 'string' } }),
+    });
+    const { status, body } = await service.api.patch(`/api/tools/${id}`, {
+      parameters: object({ other: {} }),
+    });
     expect([status, body.error.param]).toEqual([400, 'request_template.query.q']);
   });
 
   it('takes no Idempotency-Key where a secret is shown or a system is waited for, and keeps a change once', async () => {
     const headers = { 'idempotency-key': 'k-1' };
-    expect((await service.api.post('/api/tools', webhook(), headers)).body.error.code).toBe('idempotency_key_not_allowed');
+    expect((await service.api.post('/api/tools', webhook(), headers)).body.error.code).toBe(
+      'idempotency_key_not_allowed',
+    );
     const { id } = await made(webhook());
-    expect((await service.api.post(`/api/tools/${id}/test`, {}, headers)).body.error.code).toBe('idempotency_key_not_allowed');
-    expect((await service.api.post(`/api/tools/${id}/rotate-secret`, undefined, headers)).body.error.code).toBe('idempotency_key_not_allowed');
+    expect((await service.api.post(`/api/tools/${id}/test`, {}, headers)).body.error.code).toBe(
+      'idempotency_key_not_allowed',
+    );
+    expect(
+      (await service.api.post(`/api/tools/${id}/rotate-secret`, undefined, headers)).body.error
+        .code,
+    ).toBe('idempotency_key_not_allowed');
     expect(endpoint.requests).toHaveLength(0);
     const first = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
     const again = await service.api.call('PATCH', `/api/tools/${id}`, { timeout: 20 }, headers);
@@ -314,19 +479,35 @@ describe("a tool's definition", () => {
     expect(first.data.map(({ name }: Json) => name)).toEqual([names[2], names[1]]);
     const second = await list(`?limit=2&cursor=${first.next_cursor}`);
     expect(second.data[0].name).toBe(names[0]);
-    expect((await list(`?name=${names[1]}`)).data.map(({ name }: Json) => name)).toEqual([names[1]]);
+    expect((await list(`?name=${names[1]}`)).data.map(({ name }: Json) => name)).toEqual([
+      names[1],
+    ]);
     expect((await list('?name=no_such_tool')).data).toEqual([]);
     expect((await list('?status=live')).data).toEqual([]);
     expect((await list('?status=draft&limit=200')).data.length).toBeGreaterThan(3);
-    for (const query of ['?limit=0', '?limit=201', '?limit=x', '?cursor=made-up', '?status=gone']) expect((await service.api.get(`/api/tools${query}`)).status).toBe(400);
-    for (const { secret, ...rest } of (await list('?limit=200')).data) expect([secret, 'sealed_secret' in rest]).toEqual([undefined, false]);
+    for (const query of ['?limit=0', '?limit=201', '?limit=x', '?cursor=made-up', '?status=gone'])
+      expect((await service.api.get(`/api/tools${query}`)).status).toBe(400);
+    for (const { secret, ...rest } of (await list('?limit=200')).data)
+      expect([secret, 'sealed_secret' in rest]).toEqual([undefined, false]);
   });
 
   it('is gone after it was deleted', async () => {
     const { id } = await made(webhook());
     expect((await service.api.delete(`/api/tools/${id}`)).body).toEqual({ id, deleted: true });
-    for (const [method, path] of [['GET', ''], ['DELETE', ''], ['PATCH', ''], ['POST', '/test'], ['POST', '/go-live'], ['POST', '/pause'], ['POST', '/rotate-secret']]) {
-      const { status, body } = await service.api.call(method!, `/api/tools/${id}${path}`, method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['PATCH', ''],
+      ['POST', '/test'],
+      ['POST', '/go-live'],
+      ['POST', '/pause'],
+      ['POST', '/rotate-secret'],
+    ]) {
+      const { status, body } = await service.api.call(
+        method!,
+        `/api/tools/${id}${path}`,
+        method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined,
+      );
       expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
     }
   });
@@ -336,23 +517,48 @@ describe("a tool's definition", () => {
     const call = (await service.api.post(`/api/tools/${tool.id}/test`, {})).body;
     expect(call.status).toBe('succeeded');
     const other = await service.addWorkspace('Other');
-    for (const [method, path] of [['GET', ''], ['DELETE', ''], ['PATCH', ''], ['POST', '/test'], ['POST', '/go-live'], ['POST', '/pause'], ['POST', '/rotate-secret']]) {
-      const { status, body } = await other.call(method!, `/api/tools/${tool.id}${path}`, method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['PATCH', ''],
+      ['POST', '/test'],
+      ['POST', '/go-live'],
+      ['POST', '/pause'],
+      ['POST', '/rotate-secret'],
+    ]) {
+      const { status, body } = await other.call(
+        method!,
+        `/api/tools/${tool.id}${path}`,
+        method === 'PATCH' ? { timeout: 5 } : method === 'POST' ? {} : undefined,
+      );
       expect([method, path, status, body.error.code]).toEqual([method, path, 404, 'not_found']);
     }
     expect((await other.get(`/api/tool-calls/${call.tool_call_id}`)).status).toBe(404);
-    for (const verb of ['approve', 'reject']) expect((await other.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, {})).status).toBe(404);
+    for (const verb of ['approve', 'reject'])
+      expect((await other.post(`/api/tool-calls/${call.tool_call_id}/${verb}`, {})).status).toBe(
+        404,
+      );
     expect((await other.get('/api/tools')).body.data).toEqual([]);
     expect((await other.get('/api/tool-calls?conversation_id=conv_test')).body.data).toEqual([]);
     expect((await other.post('/api/tools', webhook({ name: tool.name }))).status).toBe(201);
-    expect((await service.api.get(`/api/tools/${tool.id}`)).body).toMatchObject({ timeout: 10, status: 'draft' });
+    expect((await service.api.get(`/api/tools/${tool.id}`)).body).toMatchObject({
+      timeout: 10,
+      status: 'draft',
+    });
   });
 
   it('stands beside at most ninety-nine others, also when two come at once', async () => {
     const other = await service.addWorkspace('Full');
-    for (let n = 1; n <= 99; n += 9) await Promise.all(Array.from({ length: 9 }, () => other.post('/api/tools', webhook())));
-    const answers = await Promise.all([other.post('/api/tools', webhook()), other.post('/api/tools', webhook())]);
-    expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([[201, undefined], [409, 'tool_limit_reached']]);
+    for (let n = 1; n <= 99; n += 9)
+      await Promise.all(Array.from({ length: 9 }, () => other.post('/api/tools', webhook())));
+    const answers = await Promise.all([
+      other.post('/api/tools', webhook()),
+      other.post('/api/tools', webhook()),
+    ]);
+    expect(answers.map(({ status, body }) => [status, body.error?.code]).sort()).toEqual([
+      [201, undefined],
+      [409, 'tool_limit_reached'],
+    ]);
     const [newest] = (await other.get('/api/tools')).body.data;
     await other.delete(`/api/tools/${newest.id}`);
     expect((await other.post('/api/tools', webhook())).status).toBe(201);

@@ -4,9 +4,20 @@ import Stripe from 'stripe';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startModelServer, text, toolCalls } from '../../helpers/modelServer.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, makeLive, newestCall, startToolEndpoint, TOOL_TEST_ENV, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  makeLive,
+  newestCall,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 
-const QUESTION = { type: 'object', properties: { question: { type: 'string' }, amount: { type: 'number' } } };
+const QUESTION = {
+  type: 'object',
+  properties: { question: { type: 'string' }, amount: { type: 'number' } },
+};
 
 describe('what a tool is sent, and what is kept of it', () => {
   let service: TestService;
@@ -22,11 +33,23 @@ describe('what a tool is sent, and what is kept of it', () => {
   });
 
   it('is the envelope of four fields, signed, and nothing else', async () => {
-    const { id, secret, path } = await endpoint.define(service.api, { name: 'find_order', parameters: QUESTION });
-    const args = { question: 'Grüße, 你好 🎉 "quoted" \u2028 </script>', amount: -0.5, extra: { deep: [null, true, ''] } };
+    const { id, secret, path } = await endpoint.define(service.api, {
+      name: 'find_order',
+      parameters: QUESTION,
+    });
+    const args = {
+      question: 'Grüße, 你好 🎉 "quoted" \u2028 </script>',
+      amount: -0.5,
+      extra: { deep: [null, true, ''] },
+    };
     const { body } = await service.api.post(`/api/tools/${id}/test`, { arguments: args });
     const [request] = endpoint.at(path);
-    expect(JSON.parse(request!.rawBody.toString())).toEqual({ tool_call_id: body.tool_call_id, tool: 'find_order', arguments: args, conversation_id: 'conv_test' });
+    expect(JSON.parse(request!.rawBody.toString())).toEqual({
+      tool_call_id: body.tool_call_id,
+      tool: 'find_order',
+      arguments: args,
+      conversation_id: 'conv_test',
+    });
     expect(body.tool_call_id).toMatch(/^call_[0-9A-Z]{26}$/);
     expect(request!.headers).toEqual({
       host: expect.stringMatching(/^localhost:\d+$/),
@@ -49,26 +72,49 @@ describe('what a tool is sent, and what is kept of it', () => {
     const { id, secret, path } = await endpoint.define(service.api, { name: 'check_stock' });
     await service.api.post(`/api/tools/${id}/test`, { arguments: { question: 'Grüße 🎉' } });
     const { headers, rawBody } = endpoint.at(path)[0]!;
-    const constructed = new Stripe('sk_test_unused').webhooks.constructEvent(rawBody, String(headers['x-service-signature']), secret!) as unknown as { tool_call_id: string };
+    const constructed = new Stripe('sk_test_unused').webhooks.constructEvent(
+      rawBody,
+      String(headers['x-service-signature']),
+      secret!,
+    ) as unknown as { tool_call_id: string };
     expect(constructed.tool_call_id).toBe(headers['webhook-id']);
-    const verified = new Webhook(secret!).verify(rawBody.toString(), headers as Record<string, string>) as { tool: string };
+    const verified = new Webhook(secret!).verify(
+      rawBody.toString(),
+      headers as Record<string, string>,
+    ) as { tool: string };
     expect(verified.tool).toBe('check_stock');
-    expect(() => new Stripe('sk_test_unused').webhooks.constructEvent(`${rawBody.toString()} `, String(headers['x-service-signature']), secret!)).toThrow();
-    expect(() => new Webhook(secret!).verify(`${rawBody.toString()} `, headers as Record<string, string>)).toThrow();
+    expect(() =>
+      new Stripe('sk_test_unused').webhooks.constructEvent(
+        `${rawBody.toString()} `,
+        String(headers['x-service-signature']),
+        secret!,
+      ),
+    ).toThrow();
+    expect(() =>
+      new Webhook(secret!).verify(`${rawBody.toString()} `, headers as Record<string, string>),
+    ).toThrow();
     await service.api.delete(`/api/tools/${id}`);
   });
 
   it('is the same bytes under the same id in each attempt, each signed for its own moment', async () => {
     const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
     endpoint.answerAlways(path, () => {}); // three time-outs of a second: the moments differ
-    const { body } = await service.api.post(`/api/tools/${id}/test`, { arguments: { question: 'x' } });
+    const { body } = await service.api.post(`/api/tools/${id}/test`, {
+      arguments: { question: 'x' },
+    });
     const requests = endpoint.at(path);
     expect(requests).toHaveLength(3);
     expect(new Set(requests.map(({ rawBody }) => rawBody.toString())).size).toBe(1);
-    expect(new Set(requests.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([body.tool_call_id]));
-    const times = requests.map(({ headers }) => Number(/t=(\d+)/.exec(String(headers['x-service-signature']))![1]));
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([body.tool_call_id]),
+    );
+    const times = requests.map(({ headers }) =>
+      Number(/t=(\d+)/.exec(String(headers['x-service-signature']))![1]),
+    );
     expect(new Set(times).size).toBe(3);
-    requests.forEach(({ receivedAt }, n) => expect(Math.abs(receivedAt.getTime() / 1000 - times[n]!)).toBeLessThan(2));
+    requests.forEach(({ receivedAt }, n) =>
+      expect(Math.abs(receivedAt.getTime() / 1000 - times[n]!)).toBeLessThan(2),
+    );
     expect(new Set(requests.map(({ headers }) => headers['x-service-signature'])).size).toBe(3);
     expect(endpoint.faults).toEqual([]);
     await service.api.delete(`/api/tools/${id}`);
@@ -79,27 +125,44 @@ describe('what a tool is sent, and what is kept of it', () => {
     const { id, path } = await endpoint.define(service.api, { name: 'book_table', timeout: 1 });
     endpoint.answer(path, 500, 500, 200);
     await service.api.post(`/api/tools/${id}/test`, {});
-    const [first, second, third] = endpoint.at(path).slice(-3).map(({ receivedAt }) => receivedAt.getTime());
+    const [first, second, third] = endpoint
+      .at(path)
+      .slice(-3)
+      .map(({ receivedAt }) => receivedAt.getTime());
     expect(second! - first!).toBeGreaterThanOrEqual(295);
     expect(third! - second!).toBeGreaterThanOrEqual(595);
     await service.restart({ TOOL_RETRY_DELAYS_MS: '20000,20000' });
     endpoint.answer(path, () => {}, 200);
     await service.api.post(`/api/tools/${id}/test`, {});
-    const [hung, next] = endpoint.at(path).slice(-2).map(({ receivedAt }) => receivedAt.getTime());
+    const [hung, next] = endpoint
+      .at(path)
+      .slice(-2)
+      .map(({ receivedAt }) => receivedAt.getTime());
     expect(next! - hung!).toBeLessThan(15_000);
     await service.api.delete(`/api/tools/${id}`);
     await service.restart({});
   });
 
   it('carries the conversation it belongs to, and the record says all of it', async () => {
-    const tool = await endpoint.define(service.api, { name: 'find_order', parameters: QUESTION }, '/agent');
+    const tool = await endpoint.define(
+      service.api,
+      { name: 'find_order', parameters: QUESTION },
+      '/agent',
+    );
     await makeLive(service.api, tool);
     endpoint.forget();
     endpoint.answer(tool.path, 502, { json: { message: 'On its way.', steps: [1, 2] } });
     const { customer, conversationId } = await ask(service.url, tool);
     expect(await agentSays(customer)).toBe('On its way.');
     const record = await newestCall(service.api, `conversation_id=${conversationId}`);
-    expect(endpoint.envelopes(tool.path)).toEqual(Array(2).fill({ tool_call_id: record.tool_call_id, tool: 'find_order', arguments: record.arguments, conversation_id: conversationId }));
+    expect(endpoint.envelopes(tool.path)).toEqual(
+      Array(2).fill({
+        tool_call_id: record.tool_call_id,
+        tool: 'find_order',
+        arguments: record.arguments,
+        conversation_id: conversationId,
+      }),
+    );
     expect(record).toEqual({
       tool_call_id: expect.stringMatching(/^call_/),
       tool: 'find_order',
@@ -122,47 +185,95 @@ describe('what a tool is sent, and what is kept of it', () => {
   });
 
   it('is nothing at all when the arguments do not fit', async () => {
-    const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false };
+    const parameters = {
+      type: 'object',
+      properties: { n: { type: 'integer' } },
+      required: ['n'],
+      additionalProperties: false,
+    };
     const { id, path } = await endpoint.define(service.api, { name: 'rent_bicycle', parameters });
     for (const args of [{}, { n: '1' }, { n: 1.5 }, { n: 1, more: 2 }, { n: null }]) {
       for (const verb of ['test', 'go-live']) {
-        const { status, body } = await service.api.post(`/api/tools/${id}/${verb}`, { arguments: args });
-        expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', 'arguments']);
+        const { status, body } = await service.api.post(`/api/tools/${id}/${verb}`, {
+          arguments: args,
+        });
+        expect([status, body.error.code, body.error.param]).toEqual([
+          400,
+          'invalid_request',
+          'arguments',
+        ]);
       }
     }
     const infinite = await service.api.post(`/api/tools/${id}/test`, '{"arguments":{"n":1e400}}');
     expect([infinite.status, infinite.body.error.param]).toEqual([400, 'arguments']);
-    for (const args of [[], 'n=1', null, 5]) expect((await service.api.post(`/api/tools/${id}/test`, { arguments: args })).status).toBe(400);
-    expect((await service.api.post(`/api/tools/${id}/test`, { arguments: { n: 1, more: 'x'.repeat(70_000) } })).status).toBe(400);
+    for (const args of [[], 'n=1', null, 5])
+      expect((await service.api.post(`/api/tools/${id}/test`, { arguments: args })).status).toBe(
+        400,
+      );
+    expect(
+      (
+        await service.api.post(`/api/tools/${id}/test`, {
+          arguments: { n: 1, more: 'x'.repeat(70_000) },
+        })
+      ).status,
+    ).toBe(400);
     expect(endpoint.at(path)).toHaveLength(0);
     expect((await service.api.get('/api/tool-calls?tool=rent_bicycle')).body.data).toEqual([]);
   });
 
   it('is nothing at all either when the agent gives arguments that do not fit', async () => {
     const model = await startModelServer();
-    const asked = await startTestService({ ca: endpoint.ca, env: { ...TOOL_TEST_ENV, LLM_BASE_URL: model.url, LLM_API_KEY: model.apiKey, LLM_MODEL: model.model } });
+    const asked = await startTestService({
+      ca: endpoint.ca,
+      env: {
+        ...TOOL_TEST_ENV,
+        LLM_BASE_URL: model.url,
+        LLM_API_KEY: model.apiKey,
+        LLM_MODEL: model.model,
+      },
+    });
     try {
-      const parameters = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+      const parameters = {
+        type: 'object',
+        properties: { n: { type: 'integer' } },
+        required: ['n'],
+      };
       const tool = await endpoint.define(asked.api, { name: 'paint_fence', parameters });
       await makeLive(asked.api, tool, { n: 1 });
       endpoint.forget();
       model.answerWith(
-        toolCalls([{ name: 'paint_fence', arguments: { n: 'one' } }, { name: 'no_such_tool', arguments: {} }]),
+        toolCalls([
+          { name: 'paint_fence', arguments: { n: 'one' } },
+          { name: 'no_such_tool', arguments: {} },
+        ]),
         toolCalls([{ name: 'paint_fence', arguments: '{"n":1e400}' }]),
         toolCalls([{ name: 'paint_fence', arguments: { n: 2 } }]),
         text('It is painted.'),
       );
       const { customer, conversationId } = await ask(asked.url, tool);
       expect(await agentSays(customer)).toBe('It is painted.');
-      const { data } = (await asked.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body;
-      const refused = { status: 'failed', attempts: 0, http_status: null, error: { type: 'invalid_arguments', message: expect.any(String) } };
+      const { data } = (await asked.api.get(`/api/tool-calls?conversation_id=${conversationId}`))
+        .body;
+      const refused = {
+        status: 'failed',
+        attempts: 0,
+        http_status: null,
+        error: { type: 'invalid_arguments', message: expect.any(String) },
+      };
       expect(data.toReversed()).toEqual([
         expect.objectContaining({ tool: 'paint_fence', arguments: { n: 'one' }, ...refused }),
         expect.objectContaining({ tool: 'no_such_tool', ...refused }),
         expect.objectContaining({ tool: 'paint_fence', arguments: {}, ...refused }),
-        expect.objectContaining({ tool: 'paint_fence', arguments: { n: 2 }, status: 'succeeded', attempts: 1 }),
+        expect.objectContaining({
+          tool: 'paint_fence',
+          arguments: { n: 2 },
+          status: 'succeeded',
+          attempts: 1,
+        }),
       ]);
-      expect(endpoint.envelopes(tool.path).map((envelope) => envelope.arguments)).toEqual([{ n: 2 }]);
+      expect(endpoint.envelopes(tool.path).map((envelope) => envelope.arguments)).toEqual([
+        { n: 2 },
+      ]);
       expect(model.faults).toEqual([]);
     } finally {
       await asked.stop();
@@ -174,18 +285,25 @@ describe('what a tool is sent, and what is kept of it', () => {
     const { id, path } = await endpoint.define(service.api, { name: 'print_invoice' });
     endpoint.answer(path, { json: { a: 1 } }, 404, { json: 'é'.repeat(10_000) });
     const ids = [];
-    for (let n = 0; n < 3; n++) ids.unshift((await service.api.post(`/api/tools/${id}/test`, {})).body.tool_call_id);
+    for (let n = 0; n < 3; n++)
+      ids.unshift((await service.api.post(`/api/tools/${id}/test`, {})).body.tool_call_id);
     const list = async (query: string) => (await service.api.get(`/api/tool-calls?${query}`)).body;
-    const idsOf = (page: { data: { tool_call_id: string }[] }) => page.data.map((call) => call.tool_call_id);
+    const idsOf = (page: { data: { tool_call_id: string }[] }) =>
+      page.data.map((call) => call.tool_call_id);
     expect(idsOf(await list('tool=print_invoice'))).toEqual(ids);
     expect(idsOf(await list('tool=print_invoice&status=failed'))).toEqual([ids[1]]);
     expect(idsOf(await list('tool=print_invoice&conversation_id=conv_test'))).toEqual(ids);
     expect(idsOf(await list('tool=print_invoice&conversation_id=conv_other'))).toEqual([]);
     const first = await list('tool=print_invoice&limit=2');
-    expect([...idsOf(first), ...idsOf(await list(`tool=print_invoice&limit=2&cursor=${first.next_cursor}`))]).toEqual(ids);
+    expect([
+      ...idsOf(first),
+      ...idsOf(await list(`tool=print_invoice&limit=2&cursor=${first.next_cursor}`)),
+    ]).toEqual(ids);
     expect(Buffer.byteLength(first.data[0].result)).toBeLessThan(8300);
     expect(first.data[0].result).not.toContain('\ufffd');
-    expect((await service.api.get(`/api/tool-calls/${ids[0]}`)).body.result).toBe('é'.repeat(10_000));
+    expect((await service.api.get(`/api/tool-calls/${ids[0]}`)).body.result).toBe(
+      'é'.repeat(10_000),
+    );
     expect((await service.api.get('/api/tool-calls?status=done')).status).toBe(400);
     expect((await service.api.get('/api/tool-calls/call_none')).status).toBe(404);
   });

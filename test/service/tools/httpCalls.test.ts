@@ -1,9 +1,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { body, jsonOf, redirect, startToolEndpoint, TOOL_TEST_ENV, type Answer, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  body,
+  jsonOf,
+  redirect,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type Answer,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const SIGNATURES = ['x-service-signature', 'x-service-event', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+const SIGNATURES = [
+  'x-service-signature',
+  'x-service-event',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+];
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are sent and looked at field by field
 type Json = any;
@@ -29,7 +43,11 @@ describe('a call of an HTTP tool', () => {
   });
 
   /** Calls the path `/api` once with this template. */
-  const call = async (template: Json, answers: Answer[], { args = {}, secrets = {}, parameters = { type: 'object' } as Json, timeout = 10 } = {}): Promise<Json> => {
+  const call = async (
+    template: Json,
+    answers: Answer[],
+    { args = {}, secrets = {}, parameters = { type: 'object' } as Json, timeout = 10 } = {},
+  ): Promise<Json> => {
     const { body: tool } = await service.api.post('/api/tools', {
       name: `tool_${++count}`,
       description: 'Calls an API.',
@@ -41,18 +59,27 @@ describe('a call of an HTTP tool', () => {
     });
     expect(tool.id).toEqual(expect.any(String));
     endpoint.answer('/api', ...answers);
-    const { body: record } = await service.api.post(`/api/tools/${tool.id}/test`, { arguments: args });
+    const { body: record } = await service.api.post(`/api/tools/${tool.id}/test`, {
+      arguments: args,
+    });
     return record;
   };
 
   it("calls in the API's own shape, without a signature", async () => {
-    const parameters = { type: 'object', properties: { q: { type: 'string' }, n: { type: 'integer' } } };
+    const parameters = {
+      type: 'object',
+      properties: { q: { type: 'string' }, n: { type: 'integer' } },
+    };
     const record = await call(
       {
         method: 'PUT',
         url: `${endpoint.url}/api`,
         query: { q: '{{args.q}}', in: '{{conversation.id}}' },
-        headers: { Authorization: 'Bearer {{secrets.TOKEN}}', 'User-Agent': 'shop', 'Idempotency-Key': '{{call.id}}' },
+        headers: {
+          Authorization: 'Bearer {{secrets.TOKEN}}',
+          'User-Agent': 'shop',
+          'Idempotency-Key': '{{call.id}}',
+        },
         body: { n: '{{args.n}}', list: ['{{args.q}}'] },
       },
       [{ json: { ok: 1 } }],
@@ -62,103 +89,207 @@ describe('a call of an HTTP tool', () => {
     const [request] = endpoint.requests;
     expect([request!.method, request!.path]).toEqual(['PUT', '/api?q=a%26b%3Dc&in=conv_test']);
     expect(JSON.parse(request!.rawBody.toString())).toEqual({ n: 7, list: ['a&b=c'] });
-    expect(request!.headers).toMatchObject({ authorization: 'Bearer a-token-value', 'user-agent': 'shop', 'idempotency-key': record.tool_call_id, 'content-type': 'application/json' });
+    expect(request!.headers).toMatchObject({
+      authorization: 'Bearer a-token-value',
+      'user-agent': 'shop',
+      'idempotency-key': record.tool_call_id,
+      'content-type': 'application/json',
+    });
     for (const name of SIGNATURES) expect(request!.headers).not.toHaveProperty(name);
   });
 
   it('reads JSON without a content type, text, and nothing', async () => {
-    expect(await call({}, [body('{"a":1}', {})])).toMatchObject({ status: 'succeeded', result: { a: 1 } });
-    expect(await call({}, [body('hello', { 'content-type': 'text/plain' })])).toMatchObject({ status: 'succeeded', result: 'hello' });
-    expect(await call({}, [body('', {}, 204)])).toMatchObject({ status: 'succeeded', http_status: 204, result: null });
-    expect(await call({}, [body('{"a":1')])).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'invalid_response' } });
+    expect(await call({}, [body('{"a":1}', {})])).toMatchObject({
+      status: 'succeeded',
+      result: { a: 1 },
+    });
+    expect(await call({}, [body('hello', { 'content-type': 'text/plain' })])).toMatchObject({
+      status: 'succeeded',
+      result: 'hello',
+    });
+    expect(await call({}, [body('', {}, 204)])).toMatchObject({
+      status: 'succeeded',
+      http_status: 204,
+      result: null,
+    });
+    expect(await call({}, [body('{"a":1')])).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { type: 'invalid_response' },
+    });
   });
 
   it('shows of the answer what response_fields name', async () => {
-    expect(await call({ response_fields: ['items.name'] }, [{ json: { items: [{ name: 'a', cost: 1 }], more: 2 } }])).toMatchObject({ result: { items: [{ name: 'a' }] } });
-    expect(await call({ response_fields: ['items.name'] }, [body('text', { 'content-type': 'text/plain' })])).toMatchObject({ status: 'failed', error: { type: 'invalid_response' } });
+    expect(
+      await call({ response_fields: ['items.name'] }, [
+        { json: { items: [{ name: 'a', cost: 1 }], more: 2 } },
+      ]),
+    ).toMatchObject({ result: { items: [{ name: 'a' }] } });
+    expect(
+      await call({ response_fields: ['items.name'] }, [
+        body('text', { 'content-type': 'text/plain' }),
+      ]),
+    ).toMatchObject({ status: 'failed', error: { type: 'invalid_response' } });
   });
 
   it('reads 5 MiB, and refuses more without another try', async () => {
-    expect(await call({ response_fields: ['a'] }, [body(`{"a":1,"b":${jsonOf(5 * MEBIBYTE - 12)}}`)], { timeout: 30 })).toMatchObject({ status: 'succeeded', result: { a: 1 } });
-    expect(await call({}, [body(jsonOf(5 * MEBIBYTE + 1))], { timeout: 30 })).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'too_large' } });
+    expect(
+      await call({ response_fields: ['a'] }, [body(`{"a":1,"b":${jsonOf(5 * MEBIBYTE - 12)}}`)], {
+        timeout: 30,
+      }),
+    ).toMatchObject({ status: 'succeeded', result: { a: 1 } });
+    expect(await call({}, [body(jsonOf(5 * MEBIBYTE + 1))], { timeout: 30 })).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { type: 'too_large' },
+    });
     expect(endpoint.requests).toHaveLength(2);
   });
 
   it('follows five redirects, and not a sixth', async () => {
-    const hops = (most: number): Answer => (request, response) => {
-      const n = Number(/n=(\d+)/.exec(request.path)?.[1] ?? 0);
-      if (n < most) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
-      else response.writeHead(200, { 'content-type': 'application/json' }).end('{"there":true}');
-    };
-    expect(await call({}, Array<Answer>(6).fill(hops(5)))).toMatchObject({ status: 'succeeded', attempts: 1, result: { there: true } });
+    const hops =
+      (most: number): Answer =>
+      (request, response) => {
+        const n = Number(/n=(\d+)/.exec(request.path)?.[1] ?? 0);
+        if (n < most) response.writeHead(302, { location: `/api?n=${n + 1}` }).end();
+        else response.writeHead(200, { 'content-type': 'application/json' }).end('{"there":true}');
+      };
+    expect(await call({}, Array<Answer>(6).fill(hops(5)))).toMatchObject({
+      status: 'succeeded',
+      attempts: 1,
+      result: { there: true },
+    });
     expect(endpoint.requests).toHaveLength(6);
     endpoint.forget();
-    expect(await call({}, Array<Answer>(7).fill(hops(6)))).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
+    expect(await call({}, Array<Answer>(7).fill(hops(6)))).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { type: 'redirect' },
+    });
     expect(endpoint.requests).toHaveLength(6);
   });
 
   it('refuses redirects in a circle after the fifth', async () => {
-    expect(await call({}, Array<Answer>(10).fill(redirect('/api', 301)))).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
+    expect(await call({}, Array<Answer>(10).fill(redirect('/api', 301)))).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      error: { type: 'redirect' },
+    });
     expect(endpoint.requests).toHaveLength(6);
   });
 
   it('keeps its headers on its own origin, and leaves every one of them behind on another', async () => {
-    const template = { headers: { authorization: 'Bearer {{secrets.TOKEN}}', 'x-api-key': '{{secrets.TOKEN}}', cookie: 'a=b', 'x-plain': 'plain' } };
+    const template = {
+      headers: {
+        authorization: 'Bearer {{secrets.TOKEN}}',
+        'x-api-key': '{{secrets.TOKEN}}',
+        cookie: 'a=b',
+        'x-plain': 'plain',
+      },
+    };
     const secrets = { TOKEN: 'a-token-value' };
-    expect(await call(template, [redirect('/next')], { secrets })).toMatchObject({ status: 'succeeded' });
-    expect(endpoint.requests[1]!.headers).toMatchObject({ authorization: 'Bearer a-token-value', 'x-plain': 'plain' });
-    expect(await call(template, [redirect(`${other.url}/there`)], { secrets })).toMatchObject({ status: 'succeeded' });
+    expect(await call(template, [redirect('/next')], { secrets })).toMatchObject({
+      status: 'succeeded',
+    });
+    expect(endpoint.requests[1]!.headers).toMatchObject({
+      authorization: 'Bearer a-token-value',
+      'x-plain': 'plain',
+    });
+    expect(await call(template, [redirect(`${other.url}/there`)], { secrets })).toMatchObject({
+      status: 'succeeded',
+    });
     expect(other.requests).toHaveLength(1);
-    for (const name of ['authorization', 'x-api-key', 'cookie', 'x-plain']) expect(other.requests[0]!.headers).not.toHaveProperty(name);
+    for (const name of ['authorization', 'x-api-key', 'cookie', 'x-plain'])
+      expect(other.requests[0]!.headers).not.toHaveProperty(name);
     expect(JSON.stringify(other.requests[0])).not.toContain('a-token-value');
   });
 
   it('does not bring its headers back when another origin redirects home', async () => {
     other.answer('/there', redirect(`${endpoint.url}/home`));
-    const record = await call({ headers: { authorization: 'Bearer {{secrets.TOKEN}}' } }, [redirect(`${other.url}/there`)], { secrets: { TOKEN: 'a-token-value' } });
+    const record = await call(
+      { headers: { authorization: 'Bearer {{secrets.TOKEN}}' } },
+      [redirect(`${other.url}/there`)],
+      { secrets: { TOKEN: 'a-token-value' } },
+    );
     expect(record).toMatchObject({ status: 'succeeded' });
     expect(endpoint.at('/home')[0]!.headers).not.toHaveProperty('authorization');
   });
 
   it('sends a secret to no other origin, whatever header it stands in', async () => {
-    const record = await call({ headers: { accept: '{{secrets.TOKEN}}', 'accept-language': 'x-{{secrets.TOKEN}}' } }, [redirect(`${other.url}/there`)], { secrets: { TOKEN: 'a-token-value' } });
+    const record = await call(
+      { headers: { accept: '{{secrets.TOKEN}}', 'accept-language': 'x-{{secrets.TOKEN}}' } },
+      [redirect(`${other.url}/there`)],
+      { secrets: { TOKEN: 'a-token-value' } },
+    );
     expect(record.status).toBe('succeeded');
-    expect(JSON.stringify(other.requests.map(({ headers }) => headers))).not.toContain('a-token-value');
+    expect(JSON.stringify(other.requests.map(({ headers }) => headers))).not.toContain(
+      'a-token-value',
+    );
   });
 
   it.each([301, 302, 303])('goes on with GET and without the body after a %i', async (status) => {
-    expect(await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)])).toMatchObject({ status: 'succeeded' });
-    expect([endpoint.requests[1]!.method, endpoint.requests[1]!.rawBody.toString(), endpoint.requests[1]!.headers['content-type']]).toEqual(['GET', '', undefined]);
+    expect(
+      await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)]),
+    ).toMatchObject({ status: 'succeeded' });
+    expect([
+      endpoint.requests[1]!.method,
+      endpoint.requests[1]!.rawBody.toString(),
+      endpoint.requests[1]!.headers['content-type'],
+    ]).toEqual(['GET', '', undefined]);
   });
 
-  it.each([307, 308])('keeps method and body after a %i on its own origin, and fails on another', async (status) => {
-    expect(await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)])).toMatchObject({ status: 'succeeded' });
-    expect([endpoint.requests[1]!.method, endpoint.requests[1]!.rawBody.toString()]).toEqual(['POST', '{"a":1}']);
-    expect(await call({ method: 'POST', body: { a: 1 } }, [redirect(`${other.url}/there`, status)])).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
-    expect(await call({ method: 'DELETE' }, [redirect(`${other.url}/there`, status)])).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
-    expect(other.requests).toHaveLength(0);
-    expect(await call({}, [redirect(`${other.url}/there`, status)])).toMatchObject({ status: 'succeeded' });
-    expect(other.requests).toHaveLength(1);
-  });
+  it.each([307, 308])(
+    'keeps method and body after a %i on its own origin, and fails on another',
+    async (status) => {
+      expect(
+        await call({ method: 'POST', body: { a: 1 } }, [redirect('/next', status)]),
+      ).toMatchObject({ status: 'succeeded' });
+      expect([endpoint.requests[1]!.method, endpoint.requests[1]!.rawBody.toString()]).toEqual([
+        'POST',
+        '{"a":1}',
+      ]);
+      expect(
+        await call({ method: 'POST', body: { a: 1 } }, [redirect(`${other.url}/there`, status)]),
+      ).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
+      expect(
+        await call({ method: 'DELETE' }, [redirect(`${other.url}/there`, status)]),
+      ).toMatchObject({ status: 'failed', attempts: 1, error: { type: 'redirect' } });
+      expect(other.requests).toHaveLength(0);
+      expect(await call({}, [redirect(`${other.url}/there`, status)])).toMatchObject({
+        status: 'succeeded',
+      });
+      expect(other.requests).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['300', body('', {}, 300), 300],
     ['304', body('', {}, 304), 304],
     ['a 302 that leads nowhere', body('', {}, 302), 302],
   ])('takes %s for a failure', async (_what, answer, status) => {
-    expect(await call({}, [answer])).toMatchObject({ status: 'failed', attempts: 1, http_status: status, error: { type: 'http_status' } });
+    expect(await call({}, [answer])).toMatchObject({
+      status: 'failed',
+      attempts: 1,
+      http_status: status,
+      error: { type: 'http_status' },
+    });
   });
 
   it('has one time-out for all redirects together', async () => {
-    const slow: Answer = (_request, response) => void setTimeout(() => response.writeHead(302, { location: '/api' }).end(), 400);
+    const slow: Answer = (_request, response) =>
+      void setTimeout(() => response.writeHead(302, { location: '/api' }).end(), 400);
     const record = await call({}, Array<Answer>(20).fill(slow), { timeout: 1 });
     expect(record).toMatchObject({ status: 'failed', attempts: 3, error: { type: 'timeout' } });
     expect(record.duration_ms).toBeLessThan(6000);
-    expect(endpoint.requests.length).toBeLessThanOrEqual(9); // of 60, were the time counted anew for each
+    // of 60, were the time counted anew for each
+    expect(endpoint.requests.length).toBeLessThanOrEqual(9);
   });
 
   it.each(['.', '..', '%2e%2e', '../admin', ''])('sends nothing for %j in its path', async (q) => {
-    const record = await call({ url: `${endpoint.url}/api/{{args.q}}` }, [], { args: { q }, parameters: { type: 'object', properties: { q: { type: 'string' } } } });
+    const record = await call({ url: `${endpoint.url}/api/{{args.q}}` }, [], {
+      args: { q },
+      parameters: { type: 'object', properties: { q: { type: 'string' } } },
+    });
     expect(record).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
     expect(endpoint.requests).toHaveLength(0);
   });

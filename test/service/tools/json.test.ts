@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { brokenLimit, JsonError, mapStrings, parseJson, type Json } from '../../../service/src/domain/json.ts';
+import {
+  brokenLimit,
+  JsonError,
+  mapStrings,
+  parseJson,
+  type Json,
+} from '../../../service/src/domain/json.ts';
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 const deepList = (levels: number) => {
@@ -11,27 +17,42 @@ const deepList = (levels: number) => {
 
 describe('parseJson', () => {
   it('reads what JSON.parse reads', () => {
-    fc.assert(fc.property(fc.json({ maxDepth: 6 }), (text) => expect(parseJson(text, { maxDepth: 64 })).toEqual(JSON.parse(text))));
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), (text) =>
+        expect(parseJson(text, { maxDepth: 64 })).toEqual(JSON.parse(text)),
+      ),
+    );
   });
 
   it('counts depth outside of texts only', () => {
     expect(parseJson(nested(3), { maxDepth: 3 })).toEqual([[[]]]);
-    expect(parseJson('{"[[{{":["]]\\"[[[\\\\",{}]}', { maxDepth: 3 })).toEqual({ '[[{{': [']]"[[[\\', {}] });
+    expect(parseJson('{"[[{{":["]]\\"[[[\\\\",{}]}', { maxDepth: 3 })).toEqual({
+      '[[{{': [']]"[[[\\', {}],
+    });
     expect(parseJson('[[],[],[[]]]', { maxDepth: 3 })).toEqual([[], [], [[]]]);
-    expect(() => parseJson(nested(4), { maxDepth: 3 })).toThrow(new JsonError('The JSON is nested deeper than 3 levels.'));
+    expect(() => parseJson(nested(4), { maxDepth: 3 })).toThrow(
+      new JsonError('The JSON is nested deeper than 3 levels.'),
+    );
     expect(() => parseJson('{"a":{"b":{"c":{}}}}', { maxDepth: 3 })).toThrow(JsonError);
   });
 
   it('refuses a million levels in a moment', () => {
     const started = performance.now();
     expect(() => parseJson('['.repeat(1_000_000), { maxDepth: 32 })).toThrow(/deeper than 32/);
-    expect(() => parseJson(`"${'\\"'.repeat(2_000_000)}`, { maxDepth: 32 })).toThrow(/not valid JSON/);
+    expect(() => parseJson(`"${'\\"'.repeat(2_000_000)}`, { maxDepth: 32 })).toThrow(
+      /not valid JSON/,
+    );
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
-  it.each(['{', '{"a":}', 'nope', '[1,]', '"open', '"\\', ']', "{'a':1}", 'NaN'])('refuses %j without repeating it', (text) => {
-    expect(() => parseJson(text, { maxDepth: 32 })).toThrow(new JsonError('The text is not valid JSON.'));
-  });
+  it.each(['{', '{"a":}', 'nope', '[1,]', '"open', '"\\', ']', "{'a':1}", 'NaN'])(
+    'refuses %j without repeating it',
+    (text) => {
+      expect(() => parseJson(text, { maxDepth: 32 })).toThrow(
+        new JsonError('The text is not valid JSON.'),
+      );
+    },
+  );
 
   it.each(['', ' \n', '\ufeff'])('says of %j that it is empty', (text) => {
     expect(() => parseJson(text, { maxDepth: 32 })).toThrow(/empty/);
@@ -39,7 +60,9 @@ describe('parseJson', () => {
 
   it('passes over a byte order mark, and keeps __proto__ a plain name', () => {
     expect(parseJson('\ufeff{"a":1}', { maxDepth: 1 })).toEqual({ a: 1 });
-    expect(Object.keys(parseJson('{"__proto__":{"x":1}}', { maxDepth: 2 }) as object)).toEqual(['__proto__']);
+    expect(Object.keys(parseJson('{"__proto__":{"x":1}}', { maxDepth: 2 }) as object)).toEqual([
+      '__proto__',
+    ]);
   });
 });
 
@@ -68,22 +91,37 @@ describe('brokenLimit', () => {
 
 describe('mapStrings', () => {
   it('changes texts and keys, and nothing else', () => {
-    expect(mapStrings({ a: ['b', 1, null, true, { c: 'd' }], e: {} }, (text) => `<${text}>`)).toEqual({ '<a>': ['<b>', 1, null, true, { '<c>': '<d>' }], '<e>': {} });
+    expect(
+      mapStrings({ a: ['b', 1, null, true, { c: 'd' }], e: {} }, (text) => `<${text}>`),
+    ).toEqual({ '<a>': ['<b>', 1, null, true, { '<c>': '<d>' }], '<e>': {} });
     expect(mapStrings('a', (text) => text + text)).toBe('aa');
     expect(mapStrings(5, () => 'x')).toBe(5);
   });
 
   it('copies any JSON as it is when nothing changes, in its order', () => {
-    fc.assert(fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => expect(JSON.stringify(mapStrings(value as Json, (text) => text))).toBe(JSON.stringify(value))));
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) =>
+        expect(JSON.stringify(mapStrings(value as Json, (text) => text))).toBe(
+          JSON.stringify(value),
+        ),
+      ),
+    );
   });
 
   it('keeps __proto__ a plain name', () => {
-    const copy = mapStrings(JSON.parse('{"__proto__":{"x":"y"},"a":1}') as Json, (text) => (text === 'a' ? '__proto__' : text)) as Record<string, Json>;
+    const copy = mapStrings(JSON.parse('{"__proto__":{"x":"y"},"a":1}') as Json, (text) =>
+      text === 'a' ? '__proto__' : text,
+    ) as Record<string, Json>;
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
     expect(Object.entries(copy)).toEqual([['__proto__', 1]]);
   });
 
   it('does not mind depth', () => {
-    expect(brokenLimit(mapStrings(deepList(100_000), (text) => text), { maxBytes: 1e6, maxDepth: 99_999 })).toBe('maxDepth');
+    expect(
+      brokenLimit(
+        mapStrings(deepList(100_000), (text) => text),
+        { maxBytes: 1e6, maxDepth: 99_999 },
+      ),
+    ).toBe('maxDepth');
   });
 });

@@ -1,25 +1,41 @@
 // Large answers of tools are read beside everything else, and cost what their length costs.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
-import { AnswerThread, readAtOnce, SMALL_ANSWER_BYTES } from '../../../service/src/tools/answerReader.ts';
+import {
+  AnswerThread,
+  readAtOnce,
+  SMALL_ANSWER_BYTES,
+} from '../../../service/src/tools/answerReader.ts';
 import type { AnswerOrder } from '../../../service/src/tools/readAttempt.ts';
 
 const FIVE_MEBIBYTES = 5 * 1024 * 1024;
 const SECRET = 'a-secret-of-the-tool';
 const never = new AbortController().signal;
 
-const list = (item: string, bytes = FIVE_MEBIBYTES) => `[${Array.from({ length: Math.floor((bytes - 2) / (item.length + 1)) }, () => item).join()}]`;
+const list = (item: string, bytes = FIVE_MEBIBYTES) =>
+  `[${Array.from({ length: Math.floor((bytes - 2) / (item.length + 1)) }, () => item).join()}]`;
 
 const order = (text: string): AnswerOrder => ({
-  address: { kind: 'HTTP', template: { method: 'GET', url: 'https://api.example.com' } as never, secrets: { key: SECRET } },
-  response: { status: 200, durationMs: 1, headers: { 'content-type': 'application/json' }, body: Buffer.concat([Buffer.from(text)]) },
+  address: {
+    kind: 'HTTP',
+    template: { method: 'GET', url: 'https://api.example.com' } as never,
+    secrets: { key: SECRET },
+  },
+  response: {
+    status: 200,
+    durationMs: 1,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.concat([Buffer.from(text)]),
+  },
 });
 
 describe('large answers of tools', () => {
   const faults: unknown[] = [];
   let reader: AnswerThread;
   beforeEach(() => {
-    reader = new AnswerThread(unwatchedBounds, { error: (fault: unknown) => void faults.push(fault) });
+    reader = new AnswerThread(unwatchedBounds, {
+      error: (fault: unknown) => void faults.push(fault),
+    });
   });
   afterEach(async () => {
     await reader.close();
@@ -39,16 +55,32 @@ describe('large answers of tools', () => {
     const result = await reader.read('a', order(text), never);
     isReading = false;
     expect(result).toEqual(expected);
-    expect(result).toMatchObject({ type: 'success', resultJson: expect.stringMatching(/^\[\{"name":"x","key":"\[secret\]"\},/) });
+    expect(result).toMatchObject({
+      type: 'success',
+      resultJson: expect.stringMatching(/^\[\{"name":"x","key":"\[secret\]"\},/),
+    });
     expect(turns).toBeGreaterThan(100);
-    expect(await reader.read('a', order(text.slice(0, SMALL_ANSWER_BYTES)), never)).toMatchObject({ type: 'failure', error: { type: 'invalid_response' } });
+    expect(await reader.read('a', order(text.slice(0, SMALL_ANSWER_BYTES)), never)).toMatchObject({
+      type: 'failure',
+      error: { type: 'invalid_response' },
+    });
   }, 60_000);
 
-  it.each(['{}', '[]', '1', '""', '{"k":1}'])('of half a million and more %s are not read', async (item) => {
-    const text = list(item, item === '{"k":1}' ? FIVE_MEBIBYTES : FIVE_MEBIBYTES / 2);
-    const result = await reader.read('a', order(text), never);
-    expect(result).toMatchObject({ type: 'failure', retry: 'never', error: { type: 'invalid_response', message: expect.stringMatching(/more than 500,000 values/) } });
-  });
+  it.each(['{}', '[]', '1', '""', '{"k":1}'])(
+    'of half a million and more %s are not read',
+    async (item) => {
+      const text = list(item, item === '{"k":1}' ? FIVE_MEBIBYTES : FIVE_MEBIBYTES / 2);
+      const result = await reader.read('a', order(text), never);
+      expect(result).toMatchObject({
+        type: 'failure',
+        retry: 'never',
+        error: {
+          type: 'invalid_response',
+          message: expect.stringMatching(/more than 500,000 values/),
+        },
+      });
+    },
+  );
 
   it('of one workspace wait in turn with those of others', async () => {
     const ended: string[] = [];

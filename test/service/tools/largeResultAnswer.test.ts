@@ -8,11 +8,35 @@ import { toolCallJson } from '../../../service/src/http/views/tool.ts';
 import { WrittenJson, writeJson } from '../../../service/src/http/writtenJson.ts';
 import { loopShare } from '../../../service/src/limits/loopShare.ts';
 
-const contact = { id: 'ctc', workspaceId: 'w', channel: 'web_chat', name: null, phone: '5491155551234', email: 'maria@example.com', verified: false, createdAt: '' } as const;
+const contact = {
+  id: 'ctc',
+  workspaceId: 'w',
+  channel: 'web_chat',
+  name: null,
+  phone: '5491155551234',
+  email: 'maria@example.com',
+  verified: false,
+  createdAt: '',
+} as const;
 
-const manyKeys = (extra = {}) => JSON.stringify({ ...Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`key ${at}`, at])), ...extra });
+const manyKeys = (extra = {}) =>
+  JSON.stringify({
+    ...Object.fromEntries(Array.from({ length: 60_000 }, (_, at) => [`key ${at}`, at])),
+    ...extra,
+  });
 
-const callWith = (resultJson: string) => ({ id: 'call_1', workspaceId: 'w', tool: 'track', arguments: {}, conversationId: null, status: 'succeeded', resultJson, error: null, decision: null }) as unknown as ToolCall;
+const callWith = (resultJson: string) =>
+  ({
+    id: 'call_1',
+    workspaceId: 'w',
+    tool: 'track',
+    arguments: {},
+    conversationId: null,
+    status: 'succeeded',
+    resultJson,
+    error: null,
+    decision: null,
+  }) as unknown as ToolCall;
 
 afterEach(() => void jest.restoreAllMocks());
 
@@ -28,14 +52,22 @@ async function longestRead<T>(work: () => Promise<T>): Promise<{ longest: number
 describe('a large result', () => {
   it('of a test call is written as it is kept', async () => {
     const json = manyKeys({ 'a "key"': [null, 'ñ', { 1: 2 }] });
-    const { longest, made } = await longestRead(async () => writeJson(await toolCallJson({ call: callWith(json), contact: null })));
+    const { longest, made } = await longestRead(async () =>
+      writeJson(await toolCallJson({ call: callWith(json), contact: null })),
+    );
     expect(longest).toBe(0);
     expect(made.includes(`"result":${json},`)).toBe(true);
-    expect({ ...JSON.parse(made), result: null }).toMatchObject({ tool_call_id: 'call_1', conversation_id: 'conv_test', error: null });
+    expect({ ...JSON.parse(made), result: null }).toMatchObject({
+      tool_call_id: 'call_1',
+      conversation_id: 'conv_test',
+      error: null,
+    });
   });
 
   it('with a contact is masked piece by piece, and others have their turn between', async () => {
-    const json = manyKeys({ 'Maria@Example.com': ['+54 9 11 5555-1234', 5_491_155_551_234, '11 5555\t1234', 'order 77'] });
+    const json = manyKeys({
+      'Maria@Example.com': ['+54 9 11 5555-1234', 5_491_155_551_234, '11 5555\t1234', 'order 77'],
+    });
     const ended: string[] = [];
     const { longest, made } = await longestRead(async () => {
       const masking = toolCallJson({ call: callWith(json), contact }).then((answer) => {
@@ -48,7 +80,9 @@ describe('a large result', () => {
     expect(ended).toEqual(['other', 'masking']);
     expect(longest).toBeLessThan(100);
     expect(JSON.parse(made).result).toEqual(maskJson(JSON.parse(json), contact));
-    expect(made.slice(-300)).toContain('"m••••@e••••••.com":["+54•••••••••34","+54•••••••••34","+54•••••••••34","order 77"]}');
+    expect(made.slice(-300)).toContain(
+      '"m••••@e••••••.com":["+54•••••••••34","+54•••••••••34","+54•••••••••34","order 77"]}',
+    );
   });
 
   it('has as many pieces as its length asks for', async () => {
@@ -63,10 +97,29 @@ describe('a large result', () => {
 });
 
 describe('masked JSON text', () => {
-  const detail = fc.constantFrom('maria@example.com', '+54 9 11 5555 1234', '11-5555-1234', '5491155551234', '"\\', '\u0001', '\ud83d\ude00');
-  const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 8 }), detail, fc.tuple(fc.string({ maxLength: 3 }), detail).map((parts) => parts.join(' ')));
+  const detail = fc.constantFrom(
+    'maria@example.com',
+    '+54 9 11 5555 1234',
+    '11-5555-1234',
+    '5491155551234',
+    '"\\',
+    '\u0001',
+    '\ud83d\ude00',
+  );
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 8 }),
+    detail,
+    fc.tuple(fc.string({ maxLength: 3 }), detail).map((parts) => parts.join(' ')),
+  );
   const { value } = fc.letrec((tie) => ({
-    value: fc.oneof({ maxDepth: 4 }, text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constantFrom(5_491_155_551_234, -1_155_551_234, 1e21, 0, true, false, null), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(text, tie('value'), { maxKeys: 4 })),
+    value: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(5_491_155_551_234, -1_155_551_234, 1e21, 0, true, false, null),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+    ),
   }));
 
   it('says the same as the masked value', async () => {
@@ -85,7 +138,9 @@ describe('an answer with written JSON', () => {
   it('is written as it would be from the value', () => {
     const value = { b: [1, { a: 'é"' }], 1: null };
     const plain = { first: 1, left: undefined, result: value, last: 'x', '"': true };
-    expect(writeJson({ ...plain, result: new WrittenJson(JSON.stringify(value)) })).toBe(JSON.stringify(plain));
+    expect(writeJson({ ...plain, result: new WrittenJson(JSON.stringify(value)) })).toBe(
+      JSON.stringify(plain),
+    );
     expect(writeJson({ inside: [new WrittenJson('{"a":1}')] })).toBe('{"inside":[{"a":1}]}');
     expect(writeJson([1])).toBe('[1]');
   });

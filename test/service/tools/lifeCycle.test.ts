@@ -3,13 +3,31 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { chatCustomer } from '../../helpers/apiClient.ts';
 import { signatureFault } from '../../helpers/eventReceiver.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, callIn, makeLive, startToolEndpoint, TOOL_TEST_ENV, wakeToolCalls, type Answer, type DefinedTool, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  callIn,
+  makeLive,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  wakeToolCalls,
+  type Answer,
+  type DefinedTool,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
 type Json = any;
 
-const NAMES = ['find_order', 'book_table', 'check_stock', 'rent_bicycle', 'water_garden', 'paint_fence'];
+const NAMES = [
+  'find_order',
+  'book_table',
+  'check_stock',
+  'rent_bicycle',
+  'water_garden',
+  'paint_fence',
+];
 
 describe('the life of a tool', () => {
   let service: TestService;
@@ -19,7 +37,11 @@ describe('the life of a tool', () => {
   let count = 0;
 
   const start = async () => {
-    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, clock: { now: () => new Date(now) } });
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: TOOL_TEST_ENV,
+      clock: { now: () => new Date(now) },
+    });
   };
   beforeAll(async () => {
     endpoint = await startToolEndpoint();
@@ -28,26 +50,42 @@ describe('the life of a tool', () => {
   beforeEach(() => endpoint.forget());
   afterEach(async () => {
     expect(endpoint.faults).toEqual([]);
-    for (const { id } of (await service.api.get('/api/tools')).body.data) await service.api.delete(`/api/tools/${id}`);
+    for (const { id } of (await service.api.get('/api/tools')).body.data)
+      await service.api.delete(`/api/tools/${id}`);
   });
   afterAll(async () => {
     await service?.stop();
     await endpoint?.close();
   });
 
-  const define = (kind: 'Webhook' | 'HTTP' = 'Webhook', fields: Json = {}): Promise<DefinedTool> => {
+  const define = (
+    kind: 'Webhook' | 'HTTP' = 'Webhook',
+    fields: Json = {},
+  ): Promise<DefinedTool> => {
     const name = NAMES[count++ % NAMES.length]!;
-    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](service.api, { name, ...fields }, `/${name}/${count}`);
+    return endpoint[kind === 'Webhook' ? 'define' : 'defineHttp'](
+      service.api,
+      { name, ...fields },
+      `/${name}/${count}`,
+    );
   };
-  const read = async ({ id }: DefinedTool): Promise<Json> => (await service.api.get(`/api/tools/${id}`)).body;
-  const test = async ({ id }: DefinedTool, args: Json = {}): Promise<Json> => (await service.api.post(`/api/tools/${id}/test`, { arguments: args })).body;
-  const goLive = ({ id }: DefinedTool, body: Json = {}) => service.api.post(`/api/tools/${id}/go-live`, body);
+  const read = async ({ id }: DefinedTool): Promise<Json> =>
+    (await service.api.get(`/api/tools/${id}`)).body;
+  const test = async ({ id }: DefinedTool, args: Json = {}): Promise<Json> =>
+    (await service.api.post(`/api/tools/${id}/test`, { arguments: args })).body;
+  const goLive = ({ id }: DefinedTool, body: Json = {}) =>
+    service.api.post(`/api/tools/${id}/go-live`, body);
   const until = (tool: DefinedTool, what: string, holds: (shown: Json) => boolean) =>
-    waitFor(what, async () => {
-      const shown = await read(tool);
-      return holds(shown) ? shown : null;
-    }, { everyMs: 5 });
-  const seen = (tool: DefinedTool, requests: number) => waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
+    waitFor(
+      what,
+      async () => {
+        const shown = await read(tool);
+        return holds(shown) ? shown : null;
+      },
+      { everyMs: 5 },
+    );
+  const seen = (tool: DefinedTool, requests: number) =>
+    waitFor(`request ${requests}`, () => endpoint.at(tool.path).length >= requests, { everyMs: 5 });
 
   /** Holds the next answer until it is let go. */
   const holdNext = (tool: DefinedTool) => {
@@ -76,27 +114,41 @@ describe('the life of a tool', () => {
       expect((await test(tool)).status).toBe('failed');
       const refused = await goLive(tool);
       expect([refused.status, refused.body.error.code]).toEqual([409, 'tool_not_tested']);
-      expect(await read(tool)).toMatchObject({ status: 'draft', tested_at: null, last_test: { succeeded: false, error: expect.stringContaining('404') } });
+      expect(await read(tool)).toMatchObject({
+        status: 'draft',
+        tested_at: null,
+        last_test: { succeeded: false, error: expect.stringContaining('404') },
+      });
       expect(endpoint.at(tool.path)).toHaveLength(1);
     });
 
-    it.each(['Webhook', 'HTTP'] as const)('at once after one that succeeded, without another (%s)', async (kind) => {
-      const tool = await define(kind);
-      const call = await test(tool);
-      expect(await read(tool)).toMatchObject({ status: 'draft', tested_at: expect.any(String), last_test: { tool_call_id: call.tool_call_id, succeeded: true, error: null } });
-      const live = await goLive(tool);
-      expect([live.status, live.body.status, live.body.going_live]).toEqual([202, 'live', false]);
-      expect(endpoint.at(tool.path)).toHaveLength(1);
-      expect((await goLive(tool, { arguments: {} })).body.status).toBe('live');
-      expect(endpoint.at(tool.path)).toHaveLength(1);
-    });
+    it.each(['Webhook', 'HTTP'] as const)(
+      'at once after one that succeeded, without another (%s)',
+      async (kind) => {
+        const tool = await define(kind);
+        const call = await test(tool);
+        expect(await read(tool)).toMatchObject({
+          status: 'draft',
+          tested_at: expect.any(String),
+          last_test: { tool_call_id: call.tool_call_id, succeeded: true, error: null },
+        });
+        const live = await goLive(tool);
+        expect([live.status, live.body.status, live.body.going_live]).toEqual([202, 'live', false]);
+        expect(endpoint.at(tool.path)).toHaveLength(1);
+        expect((await goLive(tool, { arguments: {} })).body.status).toBe('live');
+        expect(endpoint.at(tool.path)).toHaveLength(1);
+      },
+    );
 
     it('a later test that fails takes nothing away', async () => {
       const tool = await define();
       await test(tool);
       endpoint.answer(tool.path, 400);
       await test(tool);
-      expect(await read(tool)).toMatchObject({ tested_at: expect.any(String), last_test: { succeeded: false } });
+      expect(await read(tool)).toMatchObject({
+        tested_at: expect.any(String),
+        last_test: { succeeded: false },
+      });
       expect((await goLive(tool)).body.status).toBe('live');
       endpoint.answer(tool.path, 400);
       await test(tool);
@@ -113,7 +165,9 @@ describe('the life of a tool', () => {
       for (const tool of [draft, paused]) {
         const { customer, conversationId } = await ask(service.url, tool);
         await agentSays(customer);
-        expect((await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data).toEqual([]);
+        expect(
+          (await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data,
+        ).toEqual([]);
       }
       expect(endpoint.requests).toHaveLength(0);
     });
@@ -121,32 +175,53 @@ describe('the life of a tool', () => {
 
   describe('going live with arguments', () => {
     it('answers 202 before the call has ended, and is live after it has succeeded', async () => {
-      const tool = await define('Webhook', { parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] } });
+      const tool = await define('Webhook', {
+        parameters: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+      });
       const letGo = holdNext(tool);
       const { status, body } = await goLive(tool, { arguments: { n: 7 } });
       expect([status, body.status, body.going_live]).toEqual([202, 'draft', true]);
       await letGo();
       const live = await until(tool, 'going live', (shown) => shown.status === 'live');
-      expect(live).toMatchObject({ going_live: false, tested_at: expect.any(String), last_test: { succeeded: true } });
-      expect(endpoint.envelopes(tool.path)).toEqual([{ tool_call_id: live.last_test.tool_call_id, tool: tool.name, arguments: { n: 7 }, conversation_id: 'conv_test' }]);
+      expect(live).toMatchObject({
+        going_live: false,
+        tested_at: expect.any(String),
+        last_test: { succeeded: true },
+      });
+      expect(endpoint.envelopes(tool.path)).toEqual([
+        {
+          tool_call_id: live.last_test.tool_call_id,
+          tool: tool.name,
+          arguments: { n: 7 },
+          conversation_id: 'conv_test',
+        },
+      ]);
     });
 
-    it.each([[404], [500, 500, 500]])('leaves the draft with the reason after %j', async (...answers) => {
-      const tool = await define();
-      endpoint.answer(tool.path, ...answers);
-      await goLive(tool, { arguments: {} });
-      for (let n = 1; n < answers.length; n++) {
-        await seen(tool, n);
-        await waitFor('the next attempt', async () => {
-          await later(20);
-          return endpoint.at(tool.path).length > n;
+    it.each([[404], [500, 500, 500]])(
+      'leaves the draft with the reason after %j',
+      async (...answers) => {
+        const tool = await define();
+        endpoint.answer(tool.path, ...answers);
+        await goLive(tool, { arguments: {} });
+        for (let n = 1; n < answers.length; n++) {
+          await seen(tool, n);
+          await waitFor('the next attempt', async () => {
+            await later(20);
+            return endpoint.at(tool.path).length > n;
+          });
+        }
+        const draft = await until(tool, 'the end', (shown) => shown.last_test !== null);
+        expect(draft).toMatchObject({
+          status: 'draft',
+          going_live: false,
+          tested_at: null,
+          last_test: { succeeded: false, error: expect.stringContaining(String(answers[0])) },
         });
-      }
-      const draft = await until(tool, 'the end', (shown) => shown.last_test !== null);
-      expect(draft).toMatchObject({ status: 'draft', going_live: false, tested_at: null, last_test: { succeeded: false, error: expect.stringContaining(String(answers[0])) } });
-      expect(endpoint.at(tool.path)).toHaveLength(answers.length);
-      expect((await goLive(tool)).status).toBe(409);
-    });
+        expect(endpoint.at(tool.path)).toHaveLength(answers.length);
+        expect((await goLive(tool)).status).toBe(409);
+      },
+    );
 
     it('waits for a 503 to pass: n8n knows a new secret only a moment after registration', async () => {
       const tool = await define();
@@ -156,19 +231,31 @@ describe('the life of a tool', () => {
         await seen(tool, n);
         expect(await read(tool)).toMatchObject({ status: 'draft', going_live: true });
         await callIn(service.api, `tool=${tool.name}`, 'running');
-        await waitFor('the attempt on record', async () => ((await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0].http_status === 503));
+        await waitFor(
+          'the attempt on record',
+          async () =>
+            (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0]
+              .http_status === 503,
+        );
         await later(2000);
       }
       await until(tool, 'going live', (shown) => shown.status === 'live');
       expect(endpoint.at(tool.path)).toHaveLength(6);
-      expect(new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size).toBe(1);
+      expect(
+        new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size,
+      ).toBe(1);
     });
 
     it('goes on waiting after a restart', async () => {
       const tool = await define();
       endpoint.answer(tool.path, 503);
       await goLive(tool, { arguments: {} });
-      await waitFor('the attempt on record', async () => ((await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0].http_status === 503));
+      await waitFor(
+        'the attempt on record',
+        async () =>
+          (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0].http_status ===
+          503,
+      );
       await service.restart();
       await later(2000);
       await until(tool, 'going live', (shown) => shown.status === 'live');
@@ -180,15 +267,25 @@ describe('the life of a tool', () => {
       endpoint.answerAlways(tool.path, 503);
       await goLive(tool, { arguments: {} });
       for (let n = 1; n < 30; n++) {
-        await waitFor(`attempt ${n} on record`, async () => {
-          const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
-          return call.attempts === n && call.http_status === 503 && endpoint.at(tool.path).length === n;
-        }, { everyMs: 5 });
+        await waitFor(
+          `attempt ${n} on record`,
+          async () => {
+            const [call] = (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data;
+            return (
+              call.attempts === n && call.http_status === 503 && endpoint.at(tool.path).length === n
+            );
+          },
+          { everyMs: 5 },
+        );
         expect((await read(tool)).going_live).toBe(true);
         await later(2000);
       }
       const draft = await until(tool, 'giving up', (shown) => !shown.going_live);
-      expect(draft).toMatchObject({ status: 'draft', tested_at: null, last_test: { succeeded: false, error: expect.stringContaining('503') } });
+      expect(draft).toMatchObject({
+        status: 'draft',
+        tested_at: null,
+        last_test: { succeeded: false, error: expect.stringContaining('503') },
+      });
       expect(endpoint.at(tool.path)).toHaveLength(30);
     });
 
@@ -212,9 +309,15 @@ describe('the life of a tool', () => {
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
       await seen(tool, 1);
-      expect((await service.api.post(`/api/tools/${tool.id}/pause`)).body).toMatchObject({ status: 'draft', going_live: false });
+      expect((await service.api.post(`/api/tools/${tool.id}/pause`)).body).toMatchObject({
+        status: 'draft',
+        going_live: false,
+      });
       await letGo();
-      expect(await until(tool, 'the test', (shown) => shown.tested_at !== null)).toMatchObject({ status: 'draft', going_live: false });
+      expect(await until(tool, 'the test', (shown) => shown.tested_at !== null)).toMatchObject({
+        status: 'draft',
+        going_live: false,
+      });
       expect((await goLive(tool)).body.status).toBe('live');
       expect(endpoint.at(tool.path)).toHaveLength(1);
     });
@@ -224,10 +327,21 @@ describe('the life of a tool', () => {
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
       await seen(tool, 1);
-      expect((await service.api.patch(`/api/tools/${tool.id}`, { parameters: { type: 'object', properties: { n: {} } } })).body).toMatchObject({ status: 'draft', going_live: false });
+      expect(
+        (
+          await service.api.patch(`/api/tools/${tool.id}`, {
+            parameters: { type: 'object', properties: { n: {} } },
+          })
+        ).body,
+      ).toMatchObject({ status: 'draft', going_live: false });
       await letGo();
       await callIn(service.api, `tool=${tool.name}`, 'succeeded');
-      expect(await read(tool)).toMatchObject({ status: 'draft', going_live: false, tested_at: null, last_test: null });
+      expect(await read(tool)).toMatchObject({
+        status: 'draft',
+        going_live: false,
+        tested_at: null,
+        last_test: null,
+      });
       expect((await goLive(tool)).status).toBe(409);
     });
 
@@ -236,9 +350,14 @@ describe('the life of a tool', () => {
       const letGo = holdNext(tool);
       await goLive(tool, { arguments: {} });
       await seen(tool, 1);
-      expect((await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says more.' })).body.going_live).toBe(true);
+      expect(
+        (await service.api.patch(`/api/tools/${tool.id}`, { description: 'Says more.' })).body
+          .going_live,
+      ).toBe(true);
       await letGo();
-      expect(await until(tool, 'going live', (shown) => shown.status === 'live')).toMatchObject({ description: 'Says more.' });
+      expect(await until(tool, 'going live', (shown) => shown.status === 'live')).toMatchObject({
+        description: 'Says more.',
+      });
     });
 
     it('ends with the tool when it is removed, and nothing is sent again', async () => {
@@ -250,7 +369,10 @@ describe('the life of a tool', () => {
       await letGo(500);
       await waitFor('the end', async () => {
         await later(20);
-        return (await service.api.get(`/api/tool-calls?tool=${tool.name}&status=cancelled`)).body.data.length === 1;
+        return (
+          (await service.api.get(`/api/tool-calls?tool=${tool.name}&status=cancelled`)).body.data
+            .length === 1
+        );
       });
       expect(endpoint.at(tool.path)).toHaveLength(1);
       expect((await service.api.get(`/api/tools/${tool.id}`)).status).toBe(404);
@@ -260,20 +382,36 @@ describe('the life of a tool', () => {
   describe('an edit', () => {
     const CALLED_DIFFERENTLY: [string, 'Webhook' | 'HTTP', (path: string) => Json][] = [
       ['name', 'Webhook', () => ({ name: 'another_name' })],
-      ['parameters', 'Webhook', () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' } } } })],
+      [
+        'parameters',
+        'Webhook',
+        () => ({ parameters: { type: 'object', properties: { n: { type: 'integer' } } } }),
+      ],
       ['endpoint', 'Webhook', (path) => ({ endpoint: `${endpoint.url}${path}/other` })],
-      ['request_template', 'HTTP', (path) => ({ request_template: { method: 'GET', url: `${endpoint.url}${path}` } })],
+      [
+        'request_template',
+        'HTTP',
+        (path) => ({ request_template: { method: 'GET', url: `${endpoint.url}${path}` } }),
+      ],
       ['secrets', 'HTTP', () => ({ secrets: { TOKEN: 'a-token-value' } })],
     ];
 
-    it.each(CALLED_DIFFERENTLY)('of %s makes a live tool a draft that has to be tested again', async (_what, kind, change) => {
-      const tool = await define(kind);
-      await makeLive(service.api, tool);
-      const { body } = await service.api.patch(`/api/tools/${tool.id}`, change(tool.path));
-      expect(body).toMatchObject({ status: 'draft', tested_at: null, last_test: null, going_live: false });
-      expect((await goLive(tool)).body.error.code).toBe('tool_not_tested');
-      await makeLive(service.api, tool);
-    });
+    it.each(CALLED_DIFFERENTLY)(
+      'of %s makes a live tool a draft that has to be tested again',
+      async (_what, kind, change) => {
+        const tool = await define(kind);
+        await makeLive(service.api, tool);
+        const { body } = await service.api.patch(`/api/tools/${tool.id}`, change(tool.path));
+        expect(body).toMatchObject({
+          status: 'draft',
+          tested_at: null,
+          last_test: null,
+          going_live: false,
+        });
+        expect((await goLive(tool)).body.error.code).toBe('tool_not_tested');
+        await makeLive(service.api, tool);
+      },
+    );
 
     it('of a paused tool does the same', async () => {
       const tool = await define();
@@ -287,8 +425,19 @@ describe('the life of a tool', () => {
       const tool = await define();
       await makeLive(service.api, tool);
       const before = await read(tool);
-      for (const change of [{ description: 'Other words.' }, { timeout: 5 }, { ask_before_running: true }, { ask_before_running: false }, {}, { name: before.name, parameters: before.parameters, endpoint: before.endpoint }]) {
-        expect((await service.api.patch(`/api/tools/${tool.id}`, change)).body).toMatchObject({ status: 'live', tested_at: before.tested_at, ...change });
+      for (const change of [
+        { description: 'Other words.' },
+        { timeout: 5 },
+        { ask_before_running: true },
+        { ask_before_running: false },
+        {},
+        { name: before.name, parameters: before.parameters, endpoint: before.endpoint },
+      ]) {
+        expect((await service.api.patch(`/api/tools/${tool.id}`, change)).body).toMatchObject({
+          status: 'live',
+          tested_at: before.tested_at,
+          ...change,
+        });
       }
       expect(endpoint.at(tool.path)).toHaveLength(1);
     });
@@ -309,7 +458,12 @@ describe('the life of a tool', () => {
       const tool = await define();
       endpoint.answer(tool.path, 500);
       const testing = test(tool);
-      await waitFor('the attempt on record', async () => (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0]?.http_status === 500);
+      await waitFor(
+        'the attempt on record',
+        async () =>
+          (await service.api.get(`/api/tool-calls?tool=${tool.name}`)).body.data[0]?.http_status ===
+          500,
+      );
       await service.api.patch(`/api/tools/${tool.id}`, { endpoint: `${endpoint.url}/new-place` });
       await later(20);
       expect(await testing).toMatchObject({ status: 'cancelled', attempts: 1 });
@@ -323,9 +477,13 @@ describe('the life of a tool', () => {
     const pause = () => service.api.post(`/api/tools/${tool.id}/pause`);
     expect((await pause()).body.status).toBe('paused');
     expect((await pause()).body.status).toBe('paused');
-    expect((await service.api.get('/api/tools?status=paused')).body.data.map(({ id }: Json) => id)).toEqual([tool.id]);
+    expect(
+      (await service.api.get('/api/tools?status=paused')).body.data.map(({ id }: Json) => id),
+    ).toEqual([tool.id]);
     expect((await goLive(tool)).body.status).toBe('live');
-    expect((await service.api.post(`/api/tools/${(await define()).id}/pause`)).body.status).toBe('draft');
+    expect((await service.api.post(`/api/tools/${(await define()).id}/pause`)).body.status).toBe(
+      'draft',
+    );
     expect(endpoint.at(tool.path)).toHaveLength(1);
   });
 
@@ -339,7 +497,9 @@ describe('the life of a tool', () => {
       endpoint.verify(tool.path, body.secret);
       await test(tool);
       const request = endpoint.at(tool.path).at(-1)!;
-      expect([signatureFault(request, body.secret), signatureFault(request, tool.secret!)]).toEqual([null, expect.any(String)]);
+      expect([signatureFault(request, body.secret), signatureFault(request, tool.secret!)]).toEqual(
+        [null, expect.any(String)],
+      );
       expect(String(request.headers['x-service-signature']).match(/v1=/g)).toHaveLength(1);
     });
 
@@ -396,7 +556,9 @@ describe('the life of a tool', () => {
       endpoint.forget();
       const { conversationId } = await ask(service.url, tool);
       await later(5000);
-      expect((await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data).toEqual([]);
+      expect(
+        (await service.api.get(`/api/tool-calls?conversation_id=${conversationId}`)).body.data,
+      ).toEqual([]);
       expect(endpoint.at(tool.path)).toHaveLength(0);
     });
 
@@ -404,10 +566,16 @@ describe('the life of a tool', () => {
       await afresh();
       await service.api.patch('/api/agent', { name: 'Ana' });
       await makeLive(service.api, await define());
-      expect((await service.api.get('/api/agent')).body).toMatchObject({ name: 'Ana', enabled: true });
+      expect((await service.api.get('/api/agent')).body).toMatchObject({
+        name: 'Ana',
+        enabled: true,
+      });
       await service.api.patch('/api/agent', { enabled: false });
       await makeLive(service.api, await define());
-      expect((await service.api.get('/api/agent')).body).toMatchObject({ name: 'Ana', enabled: false });
+      expect((await service.api.get('/api/agent')).body).toMatchObject({
+        name: 'Ana',
+        enabled: false,
+      });
     });
   });
 });

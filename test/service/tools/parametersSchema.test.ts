@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../../../service/src/domain/json.ts';
-import { compileParameters, ParametersError } from '../../../service/src/domain/parametersSchema.ts';
+import {
+  compileParameters,
+  ParametersError,
+} from '../../../service/src/domain/parametersSchema.ts';
 
-const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({ type: 'object', properties, ...more });
+const withProperties = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
+  type: 'object',
+  properties,
+  ...more,
+});
 
 /** What is said of arguments. */
 const said = (schema: JsonObject, args: unknown) => compileParameters(schema).check(args);
@@ -22,44 +29,150 @@ function refusal(schema: unknown): { param: string; message: string } | null {
 function within<T>(milliseconds: number, run: () => T): T {
   const started = performance.now();
   const result = run();
-  expect(performance.now() - started).toBeLessThan(10 * milliseconds); // a busy machine is slow; what must not be takes minutes
+  // a busy machine is slow; what must not be takes minutes
+  expect(performance.now() - started).toBeLessThan(10 * milliseconds);
   return result;
 }
 
 describe('parameters of a tool, checked against arguments', () => {
   it.each<[JsonObject, unknown, string | null]>([
-    [withProperties({ date: { type: 'string' } }, { required: ['date'] }), {}, 'arguments.date is missing.'],
+    [
+      withProperties({ date: { type: 'string' } }, { required: ['date'] }),
+      {},
+      'arguments.date is missing.',
+    ],
     [withProperties({ date: { type: 'string' } }), { date: 5 }, 'arguments.date must be a string.'],
     [withProperties({ date: { type: 'string' } }), { date: 'x', other: [] }, null],
-    [withProperties({ date: { format: 'date' } }), { date: '2026-02-30' }, 'arguments.date must have the format date, like 2026-11-21.'],
+    [
+      withProperties({ date: { format: 'date' } }),
+      { date: '2026-02-30' },
+      'arguments.date must have the format date, like 2026-11-21.',
+    ],
     [withProperties({ date: { format: 'no-such-format' } }), { date: 'x' }, null],
-    [withProperties({ n: { type: ['integer', 'null'] } }), { n: 1.5 }, 'arguments.n must be a whole number or null.'],
+    [
+      withProperties({ n: { type: ['integer', 'null'] } }),
+      { n: 1.5 },
+      'arguments.n must be a whole number or null.',
+    ],
     [withProperties({ n: { enum: ['a', 2] } }), { n: 'b' }, 'arguments.n must be one of "a", 2.'],
     [withProperties({ n: { const: 'a' } }), { n: 'b' }, 'arguments.n must be "a".'],
     [withProperties({ n: { minimum: 3 } }), { n: 1 }, 'arguments.n must be >= 3.'],
     [withProperties({ n: { multipleOf: 0.01 } }), { n: 19.99 }, null],
-    [withProperties({ s: { minLength: 2 } }), { s: 'a' }, 'arguments.s must not have fewer than 2 characters.'],
-    [withProperties({ s: { pattern: '^[a-z]+$' } }), { s: 'A' }, 'arguments.s must match the pattern ^[a-z]+$.'],
+    [
+      withProperties({ s: { minLength: 2 } }),
+      { s: 'a' },
+      'arguments.s must not have fewer than 2 characters.',
+    ],
+    [
+      withProperties({ s: { pattern: '^[a-z]+$' } }),
+      { s: 'A' },
+      'arguments.s must match the pattern ^[a-z]+$.',
+    ],
     [withProperties({ s: { pattern: '^\\u00e9\\d$' } }), { s: 'é5' }, null],
-    [withProperties({}, { additionalProperties: false }), { x: 1 }, 'arguments.x is not known; leave it out.'],
-    [withProperties({ a: { items: { properties: { n: { type: 'number' } } } } }), { a: [{ n: 1 }, { n: '1' }] }, 'arguments.a.1.n must be a number.'],
-    [withProperties({ 'a/b~c': { type: 'null' } }), { 'a/b~c': 1 }, 'arguments.a/b~c must be null.'],
-    [withProperties({ a: { anyOf: [{ type: 'string' }, { type: 'null' }] } }), { a: 1 }, 'arguments.a must be a string, or must be null.'],
-    [withProperties({ a: { anyOf: [{ type: 'object', required: ['x'] }, { type: 'null' }] } }), { a: {} }, 'arguments.a.x is missing.'],
-    [withProperties({ a: { oneOf: [{ type: 'number' }, { minimum: 0 }] } }), { a: 1 }, 'arguments.a fits more than one of the shapes of which it must be exactly one.'],
-    [withProperties({ a: { not: { type: 'string' } } }), { a: 'x' }, 'arguments.a has a value that is not allowed.'],
+    [
+      withProperties({}, { additionalProperties: false }),
+      { x: 1 },
+      'arguments.x is not known; leave it out.',
+    ],
+    [
+      withProperties({ a: { items: { properties: { n: { type: 'number' } } } } }),
+      { a: [{ n: 1 }, { n: '1' }] },
+      'arguments.a.1.n must be a number.',
+    ],
+    [
+      withProperties({ 'a/b~c': { type: 'null' } }),
+      { 'a/b~c': 1 },
+      'arguments.a/b~c must be null.',
+    ],
+    [
+      withProperties({ a: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
+      { a: 1 },
+      'arguments.a must be a string, or must be null.',
+    ],
+    [
+      withProperties({ a: { anyOf: [{ type: 'object', required: ['x'] }, { type: 'null' }] } }),
+      { a: {} },
+      'arguments.a.x is missing.',
+    ],
+    [
+      withProperties({ a: { oneOf: [{ type: 'number' }, { minimum: 0 }] } }),
+      { a: 1 },
+      'arguments.a fits more than one of the shapes of which it must be exactly one.',
+    ],
+    [
+      withProperties({ a: { not: { type: 'string' } } }),
+      { a: 'x' },
+      'arguments.a has a value that is not allowed.',
+    ],
     [withProperties({ a: false }), { a: 1 }, 'arguments.a is not allowed; leave it out.'],
-    [withProperties({ a: { uniqueItems: true } }), { a: [{ x: 1, y: 2 }, { y: 2, x: 1 }] }, 'arguments.a must not hold the same item twice.'],
-    [withProperties({ a: { uniqueItems: true } }), { a: [1, '1', [1], { 1: 1 }, true, null] }, null],
-    [withProperties({ a: { $ref: '#/$defs/x~1y' } }, { $defs: { 'x/y': { type: 'string' } } }), { a: 1 }, 'arguments.a must be a string.'],
-    [withProperties({ a: { $ref: '#/$defs/s', maxLength: 1 } }, { $defs: { s: { type: 'string' } } }), { a: 'xx' }, 'arguments.a must not have more than 1 characters.'],
-    [{ $ref: '#/$defs/b', allOf: [{ properties: { x: true } }], unevaluatedProperties: false, $defs: { b: { properties: { y: { type: 'string' } } } } }, { x: 1, y: 'y', z: 1 }, 'arguments.z is not known; leave it out.'],
+    [
+      withProperties({ a: { uniqueItems: true } }),
+      {
+        a: [
+          { x: 1, y: 2 },
+          { y: 2, x: 1 },
+        ],
+      },
+      'arguments.a must not hold the same item twice.',
+    ],
+    [
+      withProperties({ a: { uniqueItems: true } }),
+      { a: [1, '1', [1], { 1: 1 }, true, null] },
+      null,
+    ],
+    [
+      withProperties({ a: { $ref: '#/$defs/x~1y' } }, { $defs: { 'x/y': { type: 'string' } } }),
+      { a: 1 },
+      'arguments.a must be a string.',
+    ],
+    [
+      withProperties(
+        { a: { $ref: '#/$defs/s', maxLength: 1 } },
+        { $defs: { s: { type: 'string' } } },
+      ),
+      { a: 'xx' },
+      'arguments.a must not have more than 1 characters.',
+    ],
+    [
+      {
+        $ref: '#/$defs/b',
+        allOf: [{ properties: { x: true } }],
+        unevaluatedProperties: false,
+        $defs: { b: { properties: { y: { type: 'string' } } } },
+      },
+      { x: 1, y: 'y', z: 1 },
+      'arguments.z is not known; leave it out.',
+    ],
     [{ if: { required: ['a'] }, then: { required: ['b'] } }, { a: 1 }, 'arguments.b is missing.'],
-    [{ propertyNames: { pattern: '^[a-z]$' } }, { AB: 1 }, 'arguments must not have a field named "AB".'],
+    [
+      { propertyNames: { pattern: '^[a-z]$' } },
+      { AB: 1 },
+      'arguments must not have a field named "AB".',
+    ],
     [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'arguments.b is missing; it is needed with a.'],
-    [{ $async: true, properties: { a: { type: 'string', $async: true } } }, { a: 1 }, 'arguments.a must be a string.'],
-    [{ nullable: true, 'x-order': 1, properties: { a: { type: 'string', nullable: true, id: 'x', $anchor: 'y', example: 1 } } }, { a: null }, 'arguments.a must be a string.'],
-    [{ $id: 'https://example.com/tool', $schema: 'https://json-schema.org/draft/2020-12/schema', type: ['object'] }, {}, null],
+    [
+      { $async: true, properties: { a: { type: 'string', $async: true } } },
+      { a: 1 },
+      'arguments.a must be a string.',
+    ],
+    [
+      {
+        nullable: true,
+        'x-order': 1,
+        properties: { a: { type: 'string', nullable: true, id: 'x', $anchor: 'y', example: 1 } },
+      },
+      { a: null },
+      'arguments.a must be a string.',
+    ],
+    [
+      {
+        $id: 'https://example.com/tool',
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: ['object'],
+      },
+      {},
+      null,
+    ],
     [{}, [], 'arguments must be an object.'],
     [{}, null, 'arguments must be an object.'],
     [{}, undefined, 'arguments must be an object.'],
@@ -69,14 +182,22 @@ describe('parameters of a tool, checked against arguments', () => {
   });
 
   it('looks at own properties only', () => {
-    const schema = withProperties({ toString: { type: 'string' }, constructor: { type: 'string' } }, { required: ['constructor'] });
+    const schema = withProperties(
+      { toString: { type: 'string' }, constructor: { type: 'string' } },
+      { required: ['constructor'] },
+    );
     expect(said(schema, {})).toBe('arguments.constructor is missing.');
     expect(said(withProperties({ toString: { type: 'string' } }), {})).toBeNull();
-    expect(said(withProperties({}, { additionalProperties: false }), JSON.parse('{"__proto__":{}}'))).toBe('arguments.__proto__ is not known; leave it out.');
+    expect(
+      said(withProperties({}, { additionalProperties: false }), JSON.parse('{"__proto__":{}}')),
+    ).toBe('arguments.__proto__ is not known; leave it out.');
   });
 
   it('never changes arguments: no defaults, no coercion', () => {
-    const schema = withProperties({ a: { type: 'number', default: 5 }, b: { type: 'number' } }, { additionalProperties: true });
+    const schema = withProperties(
+      { a: { type: 'number', default: 5 }, b: { type: 'number' } },
+      { additionalProperties: true },
+    );
     const args = Object.freeze({ b: 1, c: Object.freeze([1]) });
     expect(said(schema, args)).toBeNull();
     expect(said(schema, { b: '1' })).toBe('arguments.b must be a number.');
@@ -87,21 +208,38 @@ describe('parameters of a tool, checked against arguments', () => {
     const round: Record<string, unknown> = {};
     round['self'] = round;
     expect(said({}, { a: 'x'.repeat(65_000) })).toBeNull();
-    expect(said({}, { a: 'é'.repeat(33_000) })).toBe('arguments must take at most 65536 bytes as JSON.');
-    expect(said({}, { a: new Array(100_000) })).toBe('arguments must take at most 65536 bytes as JSON.');
+    expect(said({}, { a: 'é'.repeat(33_000) })).toBe(
+      'arguments must take at most 65536 bytes as JSON.',
+    );
+    expect(said({}, { a: new Array(100_000) })).toBe(
+      'arguments must take at most 65536 bytes as JSON.',
+    );
     expect(said({}, { a: JSON.parse(`${'['.repeat(31)}${']'.repeat(31)}`) })).toBeNull();
-    expect(said({}, { a: JSON.parse(`${'['.repeat(32)}${']'.repeat(32)}`) })).toBe('arguments must not be nested deeper than 32 levels.');
-    expect(said({}, { a: JSON.parse(`${'['.repeat(9000)}${']'.repeat(9000)}`) })).toBe('arguments must not be nested deeper than 32 levels.');
+    expect(said({}, { a: JSON.parse(`${'['.repeat(32)}${']'.repeat(32)}`) })).toBe(
+      'arguments must not be nested deeper than 32 levels.',
+    );
+    expect(said({}, { a: JSON.parse(`${'['.repeat(9000)}${']'.repeat(9000)}`) })).toBe(
+      'arguments must not be nested deeper than 32 levels.',
+    );
     expect(said({}, round)).toBe('arguments must not be nested deeper than 32 levels.');
     expect(said({}, { a: 1n })).toMatch(/could not be checked/);
   });
 
   it('answers with null or a sentence, whatever the arguments are', () => {
-    const schema = withProperties({ a: { type: 'string', format: 'date-time' }, b: { anyOf: [{ type: 'array', uniqueItems: true }, { required: ['x'] }] } }, { additionalProperties: { pattern: 'x+$' } });
+    const schema = withProperties(
+      {
+        a: { type: 'string', format: 'date-time' },
+        b: { anyOf: [{ type: 'array', uniqueItems: true }, { required: ['x'] }] },
+      },
+      { additionalProperties: { pattern: 'x+$' } },
+    );
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }), (args) => {
-        expect(said(schema, args) ?? 'arguments fit.').toMatch(/^arguments[ .].*\.$/s);
-      }),
+      fc.property(
+        fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true }),
+        (args) => {
+          expect(said(schema, args) ?? 'arguments fit.').toMatch(/^arguments[ .].*\.$/s);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
@@ -138,7 +276,11 @@ describe('parameters of a tool, when it is saved', () => {
     [at({ $ref: '#/$defs/x' }), '.properties.a.$ref', 'there is no schema'],
     [at({ $ref: '#/__proto__' }), '.properties.a.$ref', 'there is no schema'],
     [at({ $ref: '#/%' }), '.properties.a.$ref', 'same schema'],
-    [{ ...at({ $ref: '#/examples/0' }), examples: [{ type: 'string' }] }, '.properties.a.$ref', 'there is no schema'],
+    [
+      { ...at({ $ref: '#/examples/0' }), examples: [{ type: 'string' }] },
+      '.properties.a.$ref',
+      'there is no schema',
+    ],
     [at({ $dynamicRef: '#x' }), '.properties.a.$dynamicRef', 'not supported'],
     [at({ $recursiveRef: '#' }), '.properties.a.$recursiveRef', 'not supported'],
     [at({ $id: 'https://example.com/a' }), '.properties.a.$id', 'not supported'],
@@ -157,42 +299,97 @@ describe('parameters of a tool, when it is saved', () => {
     [{ $defs: { unused: { items: { pattern: '(?=a)' } } } }, '.$defs.unused.items.pattern', 'RE2'],
     [at({ $ref: '#' }), '', 'refers back to itself'],
     [at({ $ref: '#/properties/a' }), '.properties.a', 'refers back to itself'],
-    [{ $ref: '#/$defs/tree', $defs: { tree: { properties: { children: { items: { $ref: '#/$defs/tree' } } } } } }, '.$defs.tree', 'refers back to itself'],
-    [{ $defs: { a: { not: { $ref: '#/$defs/b' } }, b: { anyOf: [{ $ref: '#/$defs/a' }] } } }, '.$defs.b', 'refers back to itself'],
+    [
+      {
+        $ref: '#/$defs/tree',
+        $defs: { tree: { properties: { children: { items: { $ref: '#/$defs/tree' } } } } },
+      },
+      '.$defs.tree',
+      'refers back to itself',
+    ],
+    [
+      { $defs: { a: { not: { $ref: '#/$defs/b' } }, b: { anyOf: [{ $ref: '#/$defs/a' }] } } },
+      '.$defs.b',
+      'refers back to itself',
+    ],
   ])('refuses %j', (schema, param, reason) => {
     const found = refusal(schema);
-    expect(found).toEqual({ param: `parameters${param}`, message: expect.stringMatching(/^parameters.*\.$/s) });
-    expect(reason.split('|').some((words) => found!.message.includes(words)) ? reason : found!.message).toBe(reason);
+    expect(found).toEqual({
+      param: `parameters${param}`,
+      message: expect.stringMatching(/^parameters.*\.$/s),
+    });
+    expect(
+      reason.split('|').some((words) => found!.message.includes(words)) ? reason : found!.message,
+    ).toBe(reason);
   });
 
   it('takes names that look like keywords, and schemas that nothing refers to', () => {
-    expect(refusal(withProperties({ $ref: { type: 'string' }, $id: {}, pattern: {}, dependencies: {}, properties: { properties: { $dynamicRef: {} } } }))).toBeNull();
-    expect(refusal({ ...at({ enum: [{ $ref: 'http://x.example/' }] }), examples: [{ pattern: '(?=' }], default: { $id: 'x' } })).toBeNull();
+    expect(
+      refusal(
+        withProperties({
+          $ref: { type: 'string' },
+          $id: {},
+          pattern: {},
+          dependencies: {},
+          properties: { properties: { $dynamicRef: {} } },
+        }),
+      ),
+    ).toBeNull();
+    expect(
+      refusal({
+        ...at({ enum: [{ $ref: 'http://x.example/' }] }),
+        examples: [{ pattern: '(?=' }],
+        default: { $id: 'x' },
+      }),
+    ).toBeNull();
   });
 
   it('bounds size and depth', () => {
-    expect(refusal(at({ description: 'x'.repeat(33_000) }))).toMatchObject({ param: 'parameters', message: expect.stringContaining('32768 bytes') });
-    expect(refusal(JSON.parse(`${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`))).toMatchObject({ message: expect.stringContaining('32 levels') });
+    expect(refusal(at({ description: 'x'.repeat(33_000) }))).toMatchObject({
+      param: 'parameters',
+      message: expect.stringContaining('32768 bytes'),
+    });
+    expect(refusal(JSON.parse(`${'{"not":'.repeat(5000)}{}${'}'.repeat(5000)}`))).toMatchObject({
+      message: expect.stringContaining('32 levels'),
+    });
     expect(refusal(JSON.parse(`${'{"not":'.repeat(31)}{}${'}'.repeat(31)}`))).toBeNull();
   });
 });
 
 describe('hostile parameters and arguments take no more than a moment', () => {
   const doubling = (levels: number): JsonObject => {
-    const twice = (level: number) => ({ allOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }] });
-    const defs = Object.fromEntries(Array.from({ length: levels }, (_, level) => [`d${level}`, twice(level)]));
-    return withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: { ...defs, [`d${levels}`]: { type: 'string' } } });
+    const twice = (level: number) => ({
+      allOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }],
+    });
+    const defs = Object.fromEntries(
+      Array.from({ length: levels }, (_, level) => [`d${level}`, twice(level)]),
+    );
+    return withProperties(
+      { a: { $ref: '#/$defs/d0' } },
+      { $defs: { ...defs, [`d${levels}`]: { type: 'string' } } },
+    );
   };
 
-  it.each(['(a+)+$', '(a|aa)+$', '(a|a)*b$', '^(\\w+\\s?)*$', '(x+x+)+y', '(.*a){20}$'])('the pattern %s on 64 KiB', (pattern) => {
-    const schema = withProperties({ a: { pattern } });
-    expect(within(1500, () => said(schema, { a: `${'a'.repeat(65_000)}!` }))).toMatch(/^arguments/);
-  });
+  it.each(['(a+)+$', '(a|aa)+$', '(a|a)*b$', '^(\\w+\\s?)*$', '(x+x+)+y', '(.*a){20}$'])(
+    'the pattern %s on 64 KiB',
+    (pattern) => {
+      const schema = withProperties({ a: { pattern } });
+      expect(within(1500, () => said(schema, { a: `${'a'.repeat(65_000)}!` }))).toMatch(
+        /^arguments/,
+      );
+    },
+  );
 
   it('patterns that RE2 itself is slow at, each and together', () => {
     const text = Array.from({ length: 60_000 }, () => (Math.random() < 0.5 ? 'a' : 'b')).join('');
-    expect(within(1500, () => said(withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } }), { a: text }))).toMatch(/takes too long/);
-    const many = withProperties({ a: { allOf: Array.from({ length: 300 }, (_, index) => ({ pattern: `[ab]{9}$|${index}` })) } });
+    expect(
+      within(1500, () =>
+        said(withProperties({ a: { pattern: '(a|b)*a(a|b){900}$' } }), { a: text }),
+      ),
+    ).toMatch(/takes too long/);
+    const many = withProperties({
+      a: { allOf: Array.from({ length: 300 }, (_, index) => ({ pattern: `[ab]{9}$|${index}` })) },
+    });
     expect(within(1500, () => said(many, { a: text }))).toMatch(/^arguments/);
   });
 
@@ -203,50 +400,182 @@ describe('hostile parameters and arguments take no more than a moment', () => {
   });
 
   it('a list of values for each item of a long list is work that is not begun', () => {
-    const schema = withProperties({ a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } } });
-    expect(said(schema, { a: Array.from({ length: 10_000 }, () => 4999) })).toBe('arguments are too large for parameters with so many rules; send less.');
+    const schema = withProperties({
+      a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } },
+    });
+    expect(said(schema, { a: Array.from({ length: 10_000 }, () => 4999) })).toBe(
+      'arguments are too large for parameters with so many rules; send less.',
+    );
     expect(said(schema, { a: Array.from({ length: 100 }, () => 4999) })).toBeNull();
   });
 
   it('doubling by references', () => {
-    expect(within(500, () => refusal(doubling(25)))).toMatchObject({ message: expect.stringContaining('too large') });
+    expect(within(500, () => refusal(doubling(25)))).toMatchObject({
+      message: expect.stringContaining('too large'),
+    });
     const small = doubling(7);
     expect(within(1000, () => said(small, { a: 1 }))).toBe('arguments.a must be a string.');
   });
 
   it('a long chain of references, and many that lead to one large schema', () => {
-    const chain: JsonObject = Object.fromEntries(Array.from({ length: 900 }, (_, index): [string, JsonObject] => [`d${index}`, index === 899 ? {} : { $ref: `#/$defs/d${index + 1}` }]));
-    expect(within(500, () => refusal(withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: chain })))).toMatchObject({ message: expect.stringContaining('nested too deeply') });
+    const chain: JsonObject = Object.fromEntries(
+      Array.from({ length: 900 }, (_, index): [string, JsonObject] => [
+        `d${index}`,
+        index === 899 ? {} : { $ref: `#/$defs/d${index + 1}` },
+      ]),
+    );
+    expect(
+      within(500, () => refusal(withProperties({ a: { $ref: '#/$defs/d0' } }, { $defs: chain }))),
+    ).toMatchObject({ message: expect.stringContaining('nested too deeply') });
     const big = { allOf: Array.from({ length: 900 }, () => ({})) };
-    const many = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`d${index}`, { $ref: '#/$defs/big' }]));
+    const many = Object.fromEntries(
+      Array.from({ length: 700 }, (_, index) => [`d${index}`, { $ref: '#/$defs/big' }]),
+    );
     expect(within(500, () => refusal({ $defs: { ...many, big } }))).toBeNull();
   });
 
   it.each<[string, JsonObject, unknown]>([
-    ['900 properties', withProperties(Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`p${index}`, { type: 'string' }]))), { p1: 5 }],
-    ['900 rules for one text', withProperties({ a: { allOf: Array.from({ length: 900 }, () => ({ minLength: 1 })) } }), { a: 'x'.repeat(60_000) }],
-    ['900 choices', withProperties({ a: { items: { anyOf: Array.from({ length: 900 }, (_, index) => ({ const: index })) } } }), { a: Array.from({ length: 20_000 }, () => -1) }],
-    ['a long enum for a long list', withProperties({ a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } } }), { a: Array.from({ length: 20_000 }, () => 4999) }],
-    ['a list without twins', withProperties({ a: { uniqueItems: true } }), { a: Array.from({ length: 11_000 }, (_, index) => index) }],
-    ['a list of objects without twins', withProperties({ a: { uniqueItems: true, items: { type: 'object' } } }), { a: Array.from({ length: 4000 }, (_, index) => ({ i: index })) }],
-    ['names that are not evaluated', { anyOf: Array.from({ length: 300 }, (_, index) => ({ properties: { [`a${index}`]: { type: 'string' } } })), unevaluatedProperties: false }, Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`a${index}`, 'b']))],
-    ['names by patterns', { patternProperties: Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`(.*a){3}${index}$`, {}])) }, Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`aaaa${index}`, 1]))],
-    ['700 required names', withProperties({ a: { required: Array.from({ length: 3000 }, (_, index) => `r${index}`) } }), { a: {} }],
-    ['1,500 dependent names', withProperties({ a: { dependentRequired: Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`r${index}`, ['a']])) } }), { a: { r1: 1 } }],
+    [
+      '900 properties',
+      withProperties(
+        Object.fromEntries(
+          Array.from({ length: 900 }, (_, index) => [`p${index}`, { type: 'string' }]),
+        ),
+      ),
+      { p1: 5 },
+    ],
+    [
+      '900 rules for one text',
+      withProperties({ a: { allOf: Array.from({ length: 900 }, () => ({ minLength: 1 })) } }),
+      { a: 'x'.repeat(60_000) },
+    ],
+    [
+      '900 choices',
+      withProperties({
+        a: { items: { anyOf: Array.from({ length: 900 }, (_, index) => ({ const: index })) } },
+      }),
+      { a: Array.from({ length: 20_000 }, () => -1) },
+    ],
+    [
+      'a long enum for a long list',
+      withProperties({ a: { items: { enum: Array.from({ length: 5000 }, (_, index) => index) } } }),
+      { a: Array.from({ length: 20_000 }, () => 4999) },
+    ],
+    [
+      'a list without twins',
+      withProperties({ a: { uniqueItems: true } }),
+      { a: Array.from({ length: 11_000 }, (_, index) => index) },
+    ],
+    [
+      'a list of objects without twins',
+      withProperties({ a: { uniqueItems: true, items: { type: 'object' } } }),
+      { a: Array.from({ length: 4000 }, (_, index) => ({ i: index })) },
+    ],
+    [
+      'names that are not evaluated',
+      {
+        anyOf: Array.from({ length: 300 }, (_, index) => ({
+          properties: { [`a${index}`]: { type: 'string' } },
+        })),
+        unevaluatedProperties: false,
+      },
+      Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`a${index}`, 'b'])),
+    ],
+    [
+      'names by patterns',
+      {
+        patternProperties: Object.fromEntries(
+          Array.from({ length: 200 }, (_, index) => [`(.*a){3}${index}$`, {}]),
+        ),
+      },
+      Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`aaaa${index}`, 1])),
+    ],
+    [
+      '700 required names',
+      withProperties({ a: { required: Array.from({ length: 3000 }, (_, index) => `r${index}`) } }),
+      { a: {} },
+    ],
+    [
+      '1,500 dependent names',
+      withProperties({
+        a: {
+          dependentRequired: Object.fromEntries(
+            Array.from({ length: 1500 }, (_, index) => [`r${index}`, ['a']]),
+          ),
+        },
+      }),
+      { a: { r1: 1 } },
+    ],
   ])('%s', (_what, schema, args) => {
     within(2000, () => {
       if (refusal(schema) === null) expect(said(schema, args) ?? 'arguments').toMatch(/^arguments/);
     });
   });
 
-  const FORMATS = ['date', 'time', 'date-time', 'iso-time', 'iso-date-time', 'duration', 'uri', 'uri-reference', 'uri-template', 'url', 'email', 'hostname', 'ipv4', 'ipv6', 'regex', 'uuid', 'json-pointer', 'json-pointer-uri-fragment', 'relative-json-pointer', 'byte'];
+  const FORMATS = [
+    'date',
+    'time',
+    'date-time',
+    'iso-time',
+    'iso-date-time',
+    'duration',
+    'uri',
+    'uri-reference',
+    'uri-template',
+    'url',
+    'email',
+    'hostname',
+    'ipv4',
+    'ipv6',
+    'regex',
+    'uuid',
+    'json-pointer',
+    'json-pointer-uri-fragment',
+    'relative-json-pointer',
+    'byte',
+  ];
   it.each(FORMATS)('the format %s on 60 KiB', (format) => {
     const schema = withProperties({ a: { format } });
-    const starts = ['', 'a', 'http://', 'a@', 'P', '{', '/', '#', 'urn:uuid:', '2026-01-01T', '10:10:10.', 'http://a.', '['];
-    const middles = ['a', '1', '.', '-', ':', '/', '%41', 'a.', 'a-', '{a}', '~0', '1Y', '::', '(a+)+', ' ', '255.', 'AAAA', '\n'];
+    const starts = [
+      '',
+      'a',
+      'http://',
+      'a@',
+      'P',
+      '{',
+      '/',
+      '#',
+      'urn:uuid:',
+      '2026-01-01T',
+      '10:10:10.',
+      'http://a.',
+      '[',
+    ];
+    const middles = [
+      'a',
+      '1',
+      '.',
+      '-',
+      ':',
+      '/',
+      '%41',
+      'a.',
+      'a-',
+      '{a}',
+      '~0',
+      '1Y',
+      '::',
+      '(a+)+',
+      ' ',
+      '255.',
+      'AAAA',
+      '\n',
+    ];
     for (const start of starts) {
       for (const middle of middles) {
-        const args = { a: `${start}${middle.repeat(Math.floor(60_000 / (middle.length + (middle === '\n' ? 1 : 0))))}!` };
+        const args = {
+          a: `${start}${middle.repeat(Math.floor(60_000 / (middle.length + (middle === '\n' ? 1 : 0))))}!`,
+        };
         within(200, () => said(schema, args));
       }
     }

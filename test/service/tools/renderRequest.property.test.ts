@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isJsonObject, type Json, type JsonObject } from '../../../service/src/domain/json.ts';
-import { parseRequestTemplate, renderRequest, RequestRenderError, type RenderedRequest, type RequestTemplate } from '../../../service/src/domain/requestTemplate.ts';
+import {
+  parseRequestTemplate,
+  renderRequest,
+  RequestRenderError,
+  type RenderedRequest,
+  type RequestTemplate,
+} from '../../../service/src/domain/requestTemplate.ts';
 
 /** Whatever arguments a model writes, a request is the template's, or is none. */
 
@@ -9,23 +15,51 @@ const SECRET = 'S3cr3t!key-4711';
 const NAMES = ['a', 'b', 'c'];
 const SCHEMA = { properties: { a: {}, b: {}, c: { type: 'object' } } };
 
-const placeholder = fc.constantFrom('{{args.a}}', '{{args.b}}', '{{ args.c.x }}', '{{conversation.id}}', '{{call.id}}');
+const placeholder = fc.constantFrom(
+  '{{args.a}}',
+  '{{args.b}}',
+  '{{ args.c.x }}',
+  '{{conversation.id}}',
+  '{{call.id}}',
+);
 const literal = fc.constantFrom('', 'x', '.', '-', 'v1', '%2F', '%2e', '%25', ';', 'ü');
-const text = fc.array(fc.oneof(placeholder, placeholder, literal), { maxLength: 4 }).map((parts) => parts.join(''));
+const text = fc
+  .array(fc.oneof(placeholder, placeholder, literal), { maxLength: 4 })
+  .map((parts) => parts.join(''));
 
 const url = fc
-  .record({ port: fc.constantFrom('', ':8443'), segments: fc.array(text, { maxLength: 4 }), values: fc.array(text, { maxLength: 2 }) })
-  .map(({ port, segments, values }) => `https://api.example.com${port}/${segments.join('/')}${values.length ? `?${values.map((value, index) => `q${index}=${value}`).join('&')}` : ''}`);
+  .record({
+    port: fc.constantFrom('', ':8443'),
+    segments: fc.array(text, { maxLength: 4 }),
+    values: fc.array(text, { maxLength: 2 }),
+  })
+  .map(
+    ({ port, segments, values }) =>
+      `https://api.example.com${port}/${segments.join('/')}${values.length ? `?${values.map((value, index) => `q${index}=${value}`).join('&')}` : ''}`,
+  );
 
-const header = fc.array(fc.oneof(placeholder, fc.constantFrom('Bearer ', 'x', '{{secrets.KEY}}')), { maxLength: 3 }).map((parts) => parts.join(''));
-const names = (value: fc.Arbitrary<string>, ...keys: string[]) => fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 });
+const header = fc
+  .array(fc.oneof(placeholder, fc.constantFrom('Bearer ', 'x', '{{secrets.KEY}}')), {
+    maxLength: 3,
+  })
+  .map((parts) => parts.join(''));
+const names = (value: fc.Arbitrary<string>, ...keys: string[]) =>
+  fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 3 });
 
 const tree = fc.letrec<{ node: Json }>((tie) => ({
   node: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
-    fc.oneof(text, placeholder, fc.integer(), fc.boolean(), fc.constant(null)) as fc.Arbitrary<Json>,
+    fc.oneof(
+      text,
+      placeholder,
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+    ) as fc.Arbitrary<Json>,
     fc.array(tie('node'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('k', 'm', '__proto__', 'constructor'), tie('node'), { maxKeys: 3 }),
+    fc.dictionary(fc.constantFrom('k', 'm', '__proto__', 'constructor'), tie('node'), {
+      maxKeys: 3,
+    }),
   ),
 })).node;
 
@@ -37,12 +71,49 @@ const wanted = fc.record({
   body: fc.oneof(tree, fc.constant(null)),
 });
 
-const evil = fc.constantFrom('.', '..', '%2e', '%2E%2e', '../x', '..\\x', '%252e%252e', '/', '\\', '?', '#', '@', ':', '', '\r\nX-Evil: 1', '\n', '\0', '\ud800', '{{secrets.KEY}}', '{{args.a}}', '．．', '//evil.example', 'http://evil.example', '&q0=1', ' ');
-const json = fc.oneof(evil, fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })) as fc.Arbitrary<Json>;
-const args = fc.dictionary(fc.constantFrom(...NAMES, '__proto__', 'constructor'), fc.oneof(json, fc.record({ x: json })), { maxKeys: 5 }) as fc.Arbitrary<JsonObject>;
+const evil = fc.constantFrom(
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  '../x',
+  '..\\x',
+  '%252e%252e',
+  '/',
+  '\\',
+  '?',
+  '#',
+  '@',
+  ':',
+  '',
+  '\r\nX-Evil: 1',
+  '\n',
+  '\0',
+  '\ud800',
+  '{{secrets.KEY}}',
+  '{{args.a}}',
+  '．．',
+  '//evil.example',
+  'http://evil.example',
+  '&q0=1',
+  ' ',
+);
+const json = fc.oneof(
+  evil,
+  fc.string({ unit: 'binary' }),
+  fc.jsonValue({ stringUnit: 'binary' }),
+) as fc.Arbitrary<Json>;
+const args = fc.dictionary(
+  fc.constantFrom(...NAMES, '__proto__', 'constructor'),
+  fc.oneof(json, fc.record({ x: json })),
+  { maxKeys: 5 },
+) as fc.Arbitrary<JsonObject>;
 
 /** Null where the template or the arguments are refused, as they may be. */
-function rendered(change: object, given: JsonObject): { template: RequestTemplate; request: RenderedRequest } | null {
+function rendered(
+  change: object,
+  given: JsonObject,
+): { template: RequestTemplate; request: RenderedRequest } | null {
   let template: RequestTemplate;
   try {
     template = parseRequestTemplate(change, { parameters: SCHEMA, secretNames: ['KEY'] });
@@ -50,7 +121,15 @@ function rendered(change: object, given: JsonObject): { template: RequestTemplat
     return null;
   }
   try {
-    return { template, request: renderRequest(template, { arguments: given, conversationId: 'conv_1', callId: 'call_1', secrets: { KEY: SECRET } }) };
+    return {
+      template,
+      request: renderRequest(template, {
+        arguments: given,
+        conversationId: 'conv_1',
+        callId: 'call_1',
+        secrets: { KEY: SECRET },
+      }),
+    };
   } catch (error) {
     expect(error).toBeInstanceOf(RequestRenderError);
     expect((error as Error).message).not.toContain(SECRET);
@@ -60,7 +139,10 @@ function rendered(change: object, given: JsonObject): { template: RequestTemplat
 
 const SOLE = /^\{\{[^{}]*\}\}$/;
 
-/** The body has the template's shape: leaves may be anything where a sole placeholder stands, else a text. */
+/**
+ * The body has the template's shape: leaves may be anything where a sole placeholder stands, else a
+ * text.
+ */
 function expectShape(shape: Json, value: Json | undefined): void {
   if (typeof shape === 'string') {
     if (!SOLE.test(shape)) expect(typeof value).toBe('string');
@@ -105,11 +187,15 @@ describe('a rendered request, whatever the arguments', () => {
   it('goes to the origin of the template, with its number of path segments and none of them a dot segment', () => {
     check((request, template) => {
       const parsed = new URL(request.url);
-      const path = template.url.replace(/\{\{[^{}]*\}\}/g, 'x').replace(/^https:\/\/[^/]*/, '').split('?')[0]!;
+      const path = template.url
+        .replace(/\{\{[^{}]*\}\}/g, 'x')
+        .replace(/^https:\/\/[^/]*/, '')
+        .split('?')[0]!;
       expect(parsed.origin).toBe(/^https:\/\/[^/]*/.exec(template.url)![0]);
       expect(parsed.username + parsed.password + parsed.hash).toBe('');
       expect(parsed.pathname.split('/')).toHaveLength(path.split('/').length);
-      for (const segment of parsed.pathname.split('/')) for (const piece of decoded(segment).split(/[/\\]/)) expect(piece).not.toMatch(/^\.{1,2}$/);
+      for (const segment of parsed.pathname.split('/'))
+        for (const piece of decoded(segment).split(/[/\\]/)) expect(piece).not.toMatch(/^\.{1,2}$/);
       expect(request.method).toBe(template.method);
     });
   });
@@ -117,22 +203,26 @@ describe('a rendered request, whatever the arguments', () => {
   it('has no query parameter and no header beyond those of the template', () => {
     check((request, template) => {
       const own = [...template.url.matchAll(/[?&](q\d)=/g)].map(([, name]) => name!);
-      for (const name of new URL(request.url).searchParams.keys()) expect([...own, ...Object.keys(template.query ?? {})]).toContain(name);
+      for (const name of new URL(request.url).searchParams.keys())
+        expect([...own, ...Object.keys(template.query ?? {})]).toContain(name);
       const headers = Object.keys(template.headers ?? {}).map((name) => name.toLowerCase());
-      for (const name of Object.keys(request.headers)) expect([...headers, 'content-type']).toContain(name);
+      for (const name of Object.keys(request.headers))
+        expect([...headers, 'content-type']).toContain(name);
     });
   });
 
   it('has header values that HTTP can carry', () => {
     check((request) => {
-      for (const value of Object.values(request.headers)) expect(value).not.toMatch(/[\p{Cc}\u0100-\uffff]/u);
+      for (const value of Object.values(request.headers))
+        expect(value).not.toMatch(/[\p{Cc}\u0100-\uffff]/u);
       expect(() => new Headers(request.headers)).not.toThrow();
     });
   });
 
   it('has a body of the shape of the template', () => {
     check((request, template) => {
-      if (request.body === undefined) expect(template.body === undefined || SOLE.test(String(template.body))).toBe(true);
+      if (request.body === undefined)
+        expect(template.body === undefined || SOLE.test(String(template.body))).toBe(true);
       else expectShape(template.body!, JSON.parse(request.body) as Json);
     });
   });

@@ -1,16 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Json, JsonObject } from '../../../service/src/domain/json.ts';
-import { parseRequestTemplate, renderRequest, RequestRenderError } from '../../../service/src/domain/requestTemplate.ts';
+import {
+  parseRequestTemplate,
+  renderRequest,
+  RequestRenderError,
+} from '../../../service/src/domain/requestTemplate.ts';
 
 const SECRET = 'sk-4711-geheim';
 const ANY = { properties: { a: {}, b: {}, o: { type: 'object' } } };
 
 /** Saves a template and fills it. */
-function render(change: object, args: JsonObject = {}, secrets: Record<string, string> = { KEY: SECRET }) {
-  const template = parseRequestTemplate({ method: 'POST', url: 'https://api.example.com/x', ...change }, { parameters: ANY, secretNames: ['KEY'] });
-  return renderRequest(template, { arguments: args, conversationId: 'conv_1', callId: 'call_1', secrets });
+function render(
+  change: object,
+  args: JsonObject = {},
+  secrets: Record<string, string> = { KEY: SECRET },
+) {
+  const template = parseRequestTemplate(
+    { method: 'POST', url: 'https://api.example.com/x', ...change },
+    { parameters: ANY, secretNames: ['KEY'] },
+  );
+  return renderRequest(template, {
+    arguments: args,
+    conversationId: 'conv_1',
+    callId: 'call_1',
+    secrets,
+  });
 }
-const path = (a: Json, url = 'https://api.example.com/v1/{{args.a}}/end') => render({ url }, { a }).url.replace('https://api.example.com', '');
+const path = (a: Json, url = 'https://api.example.com/v1/{{args.a}}/end') =>
+  render({ url }, { a }).url.replace('https://api.example.com', '');
 const query = (change: object, args: JsonObject) => new URL(render(change, args).url).search;
 const body = (tree: Json, args: JsonObject) => {
   const { body: text } = render({ body: tree }, args);
@@ -35,12 +52,31 @@ describe('the address of a rendered request', () => {
     expect(path(value)).toBe(expected);
   });
 
-  it.each(['.', '..', '%2e', '%2E%2e', '.%2e', '%252e%252e', '%25252e.', '../x', 'x/../y', 'x\\..\\y', 'x/%2e%2e', '..%2fetc', '%c0%ae%c0%ae', '%u002e.', '..;x=1', '．．', '‥', '..\0', ' .. ', '%2e%2e%00', `%${'25'.repeat(30_000)}2e`])(
-    'refuses %.40j, which leads elsewhere',
-    (value) => {
-      expect(() => path(value)).toThrow(/another path/);
-    },
-  );
+  it.each([
+    '.',
+    '..',
+    '%2e',
+    '%2E%2e',
+    '.%2e',
+    '%252e%252e',
+    '%25252e.',
+    '../x',
+    'x/../y',
+    'x\\..\\y',
+    'x/%2e%2e',
+    '..%2fetc',
+    '%c0%ae%c0%ae',
+    '%u002e.',
+    '..;x=1',
+    '．．',
+    '‥',
+    '..\0',
+    ' .. ',
+    '%2e%2e%00',
+    `%${'25'.repeat(30_000)}2e`,
+  ])('refuses %.40j, which leads elsewhere', (value) => {
+    expect(() => path(value)).toThrow(/another path/);
+  });
 
   it.each([
     ['https://h.example/{{args.a}}{{args.b}}', { a: '.', b: '.' }],
@@ -53,7 +89,9 @@ describe('the address of a rendered request', () => {
   });
 
   it.each(['', null, undefined])('refuses %j where a segment needs a value', (value) => {
-    expect(() => render({ url: 'https://h.example/{{args.a}}' }, value === undefined ? {} : { a: value })).toThrow(/has no value/);
+    expect(() =>
+      render({ url: 'https://h.example/{{args.a}}' }, value === undefined ? {} : { a: value }),
+    ).toThrow(/has no value/);
   });
 
   it.each([[{ x: 1 }], [['x']], [[]]])('refuses %j in a path', (value) => {
@@ -61,27 +99,50 @@ describe('the address of a rendered request', () => {
   });
 
   it('refuses half a character with a sentence, wherever text is encoded', () => {
-    for (const change of [{ url: 'https://h.example/{{args.a}}' }, { url: 'https://h.example/?q={{args.a}}' }, { query: { q: '{{args.a}}' } }, { headers: { 'X-A': '{{args.a}}' } }]) {
-      expect(() => render(change, { a: 'x\ud800' })).toThrow(new RequestRenderError('{{args.a}} is not valid Unicode text.'));
+    for (const change of [
+      { url: 'https://h.example/{{args.a}}' },
+      { url: 'https://h.example/?q={{args.a}}' },
+      { query: { q: '{{args.a}}' } },
+      { headers: { 'X-A': '{{args.a}}' } },
+    ]) {
+      expect(() => render(change, { a: 'x\ud800' })).toThrow(
+        new RequestRenderError('{{args.a}} is not valid Unicode text.'),
+      );
     }
   });
 
   it('carries query values, lists as repeated names, and leaves out what is absent', () => {
     const own = 'https://h.example/?a={{args.a}}&b={{args.b}}&fix=1&flag';
-    expect(query({ url: own }, { a: 'x&y=z', b: [1, null, 'z'] })).toBe('?a=x%26y%3Dz&b=1&b=z&fix=1&flag');
+    expect(query({ url: own }, { a: 'x&y=z', b: [1, null, 'z'] })).toBe(
+      '?a=x%26y%3Dz&b=1&b=z&fix=1&flag',
+    );
     expect(query({ url: own }, { a: null })).toBe('?fix=1&flag');
-    expect(query({ query: { q: '{{args.a}}', n: 'p-{{args.b}}', f: '1' } }, { a: ['x y', '&'] })).toBe('?q=x+y&q=%26&n=p-&f=1');
-    expect(query({ url: 'https://h.example/?x=1', query: { q: '{{args.a}}', r: '{{args.b}}' } }, { b: [] })).toBe('?x=1');
+    expect(
+      query({ query: { q: '{{args.a}}', n: 'p-{{args.b}}', f: '1' } }, { a: ['x y', '&'] }),
+    ).toBe('?q=x+y&q=%26&n=p-&f=1');
+    expect(
+      query(
+        { url: 'https://h.example/?x=1', query: { q: '{{args.a}}', r: '{{args.b}}' } },
+        { b: [] },
+      ),
+    ).toBe('?x=1');
     expect(query({ query: { q: '{{args.a}}' } }, { a: '' })).toBe('?q=');
   });
 
   it.each([{ x: 1 }, [{ x: 1 }], [['x']]])('refuses %j in a query', (a) => {
     expect(() => query({ query: { q: '{{args.a}}' } }, { a })).toThrow(/list or an object/);
-    expect(() => query({ url: 'https://h.example/?q={{args.a}}' }, { a })).toThrow(/list or an object/);
+    expect(() => query({ url: 'https://h.example/?q={{args.a}}' }, { a })).toThrow(
+      /list or an object/,
+    );
   });
 
   it('puts in the ids of conversation and call', () => {
-    expect(render({ url: 'https://h.example/{{conversation.id}}', headers: { 'Idempotency-Key': '{{call.id}}' } })).toMatchObject({ url: 'https://h.example/conv_1', headers: { 'idempotency-key': 'call_1' } });
+    expect(
+      render({
+        url: 'https://h.example/{{conversation.id}}',
+        headers: { 'Idempotency-Key': '{{call.id}}' },
+      }),
+    ).toMatchObject({ url: 'https://h.example/conv_1', headers: { 'idempotency-key': 'call_1' } });
   });
 
   it('keeps origin and path of an address without placeholders', () => {
@@ -96,13 +157,27 @@ describe('the address of a rendered request', () => {
 
 describe('the headers of a rendered request', () => {
   it('carries secrets and arguments, and leaves out a header whose one argument is absent', () => {
-    const headers = { Authorization: 'Bearer {{secrets.KEY}}', 'X-A': '{{args.a}}', 'X-B': 'b={{args.b}}', 'X-N': '{{args.b}}' };
-    expect(render({ headers }, { a: 5, b: null }).headers).toEqual({ authorization: `Bearer ${SECRET}`, 'x-a': '5', 'x-b': 'b=' });
+    const headers = {
+      Authorization: 'Bearer {{secrets.KEY}}',
+      'X-A': '{{args.a}}',
+      'X-B': 'b={{args.b}}',
+      'X-N': '{{args.b}}',
+    };
+    expect(render({ headers }, { a: 5, b: null }).headers).toEqual({
+      authorization: `Bearer ${SECRET}`,
+      'x-a': '5',
+      'x-b': 'b=',
+    });
   });
 
-  it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'a\tb', '\x7f', '\x85', 'Łódź', '\u2028', '😀'])('refuses %j from an argument', (a) => {
-    expect(() => render({ headers: { 'X-A': 'v {{args.a}}' } }, { a })).toThrow(/header X-A .* cannot carry/);
-  });
+  it.each(['a\r\nX-Evil: 1', 'a\nb', 'a\0b', 'a\tb', '\x7f', '\x85', 'Łódź', '\u2028', '😀'])(
+    'refuses %j from an argument',
+    (a) => {
+      expect(() => render({ headers: { 'X-A': 'v {{args.a}}' } }, { a })).toThrow(
+        /header X-A .* cannot carry/,
+      );
+    },
+  );
 
   it.each([[['x']], [{ x: 1 }]])('refuses %j in a header', (a) => {
     expect(() => render({ headers: { 'X-A': '{{args.a}}' } }, { a })).toThrow(/list or an object/);
@@ -124,38 +199,83 @@ describe('the headers of a rendered request', () => {
   });
 
   it('takes secrets from own properties only', () => {
-    const template = { method: 'GET', url: 'https://h.example/', headers: { 'X-K': '{{secrets.constructor}}' } };
-    expect(() => renderRequest(template, { arguments: {}, conversationId: 'c', callId: 'k', secrets: {} })).toThrow(/no secret constructor/);
+    const template = {
+      method: 'GET',
+      url: 'https://h.example/',
+      headers: { 'X-K': '{{secrets.constructor}}' },
+    };
+    expect(() =>
+      renderRequest(template, { arguments: {}, conversationId: 'c', callId: 'k', secrets: {} }),
+    ).toThrow(/no secret constructor/);
   });
 
   it('adds the content type of JSON when there is a body and none is set', () => {
     expect(render({ body: { a: 1 } }).headers).toEqual({ 'content-type': 'application/json' });
-    expect(render({ body: {}, headers: { 'Content-Type': 'application/vnd.api+json' } }).headers).toEqual({ 'content-type': 'application/vnd.api+json' });
+    expect(
+      render({ body: {}, headers: { 'Content-Type': 'application/vnd.api+json' } }).headers,
+    ).toEqual({ 'content-type': 'application/vnd.api+json' });
     expect(render({}).headers).toEqual({});
   });
 });
 
 describe('the body of a rendered request', () => {
   it.each<[string, Json, JsonObject, Json | undefined]>([
-    ['keeps the type of a sole placeholder', { a: '{{args.a}}', b: '{{ args.b }}' }, { a: 5, b: [1, { c: null }] }, { a: 5, b: [1, { c: null }] }],
+    [
+      'keeps the type of a sole placeholder',
+      { a: '{{args.a}}', b: '{{ args.b }}' },
+      { a: 5, b: [1, { c: null }] },
+      { a: 5, b: [1, { c: null }] },
+    ],
     ['keeps null that was given', { a: '{{args.a}}' }, { a: null }, { a: null }],
     ['leaves out a key whose argument is absent', { a: '{{args.a}}', k: 1 }, {}, { k: 1 }],
     ['writes null in a list for what is absent', ['{{args.a}}', 1], {}, [null, 1]],
     ['fills texts', 'Order {{args.a}}{{args.b}}!', { a: 7 }, 'Order 7!'],
-    ['writes lists and objects inside a text as JSON', 'x {{args.a}}', { a: { y: ['"'] } }, 'x {"y":["\\""]}'],
+    [
+      'writes lists and objects inside a text as JSON',
+      'x {{args.a}}',
+      { a: { y: ['"'] } },
+      'x {"y":["\\""]}',
+    ],
     ['has the ids', ['{{conversation.id}}', '{{call.id}}'], {}, ['conv_1', 'call_1']],
-    ['follows nested names', ['{{args.o.x.y}}', '{{args.o.x.z}}'], { o: { x: { y: 1 } } }, [1, null]],
-    ['does not fill what was filled in', { a: '{{args.a}}' }, { a: '{{secrets.KEY}}' }, { a: '{{secrets.KEY}}' }],
-    ['leaves plain values alone', { n: 1.5, t: true, f: false, z: null, e: '', l: [], o: {} }, {}, { n: 1.5, t: true, f: false, z: null, e: '', l: [], o: {} }],
+    [
+      'follows nested names',
+      ['{{args.o.x.y}}', '{{args.o.x.z}}'],
+      { o: { x: { y: 1 } } },
+      [1, null],
+    ],
+    [
+      'does not fill what was filled in',
+      { a: '{{args.a}}' },
+      { a: '{{secrets.KEY}}' },
+      { a: '{{secrets.KEY}}' },
+    ],
+    [
+      'leaves plain values alone',
+      { n: 1.5, t: true, f: false, z: null, e: '', l: [], o: {} },
+      {},
+      { n: 1.5, t: true, f: false, z: null, e: '', l: [], o: {} },
+    ],
     ['is absent when its one argument is', '{{args.a}}', {}, undefined],
-    ['finds nothing that is inherited', ['{{args.o.constructor}}', '{{args.o.__proto__}}', '{{args.o.x.length}}'], { o: { x: [] } }, [null, null, null]],
+    [
+      'finds nothing that is inherited',
+      ['{{args.o.constructor}}', '{{args.o.__proto__}}', '{{args.o.x.length}}'],
+      { o: { x: [] } },
+      [null, null, null],
+    ],
   ])('%s', (_what, tree, args, expected) => {
     expect(body(tree, args)).toEqual(expected);
   });
 
   it('gives __proto__ and constructor no power', () => {
     const args = JSON.parse('{"a":{"__proto__":{"x":1},"constructor":2}}') as JsonObject;
-    const sent = render({ body: JSON.parse('{"__proto__":"{{args.a}}","constructor":"{{args.a.constructor}}"}') as Json }, args).body;
+    const sent = render(
+      {
+        body: JSON.parse(
+          '{"__proto__":"{{args.a}}","constructor":"{{args.a.constructor}}"}',
+        ) as Json,
+      },
+      args,
+    ).body;
     expect(sent).toBe('{"__proto__":{"__proto__":{"x":1},"constructor":2},"constructor":2}');
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
@@ -163,21 +283,30 @@ describe('the body of a rendered request', () => {
   it('is a form when the template says so', () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const form = { a: '{{args.a}}', t: 'x {{args.b}}&', n: 5, gone: '{{args.o.x}}', none: null };
-    expect(render({ headers, body: form }, { a: ['1', 2, null], b: 'é' })).toMatchObject({ headers: { 'content-type': headers['Content-Type'] }, body: 'a=1&a=2&t=x+%C3%A9%26&n=5' });
+    expect(render({ headers, body: form }, { a: ['1', 2, null], b: 'é' })).toMatchObject({
+      headers: { 'content-type': headers['Content-Type'] },
+      body: 'a=1&a=2&t=x+%C3%A9%26&n=5',
+    });
     expect(() => render({ headers, body: form }, { a: { x: 1 } })).toThrow(/field a of the form/);
     expect(() => render({ headers, body: form }, { a: [[1]] })).toThrow(/field a of the form/);
   });
 
   it('does not let a short template repeat a long argument without end', () => {
     const started = performance.now();
-    expect(() => render({ body: Array.from({ length: 2000 }, () => '{{args.a}}') }, { a: 'x'.repeat(60_000) })).toThrow(/larger than 256 KiB/);
-    expect(() => render({ body: '{{args.a}}'.repeat(2000) }, { a: Array.from({ length: 20_000 }, () => 1) })).toThrow(/larger than 256 KiB/);
+    expect(() =>
+      render({ body: Array.from({ length: 2000 }, () => '{{args.a}}') }, { a: 'x'.repeat(60_000) }),
+    ).toThrow(/larger than 256 KiB/);
+    expect(() =>
+      render({ body: '{{args.a}}'.repeat(2000) }, { a: Array.from({ length: 20_000 }, () => 1) }),
+    ).toThrow(/larger than 256 KiB/);
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('refuses arguments that are too large or too deep', () => {
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Json;
     expect(() => render({ body: '{{args.a}}' }, { a: deep })).toThrow(RequestRenderError);
-    expect(() => render({ body: '{{args.a}}' }, { a: 'x'.repeat(70_000) })).toThrow(RequestRenderError);
+    expect(() => render({ body: '{{args.a}}' }, { a: 'x'.repeat(70_000) })).toThrow(
+      RequestRenderError,
+    );
   });
 });

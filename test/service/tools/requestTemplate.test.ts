@@ -1,13 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../service/src/domain/json.ts';
-import { parseRequestTemplate, RequestTemplateError, type RequestTemplate } from '../../../service/src/domain/requestTemplate.ts';
+import {
+  parseRequestTemplate,
+  RequestTemplateError,
+  type RequestTemplate,
+} from '../../../service/src/domain/requestTemplate.ts';
 
 const parameters: JsonObject = {
   type: 'object',
   properties: {
     id: { type: 'string' },
     tags: { type: 'array', items: { type: 'string' } },
-    address: { type: 'object', properties: { city: { type: 'string' }, geo: { $ref: '#/$defs/geo' } } },
+    address: {
+      type: 'object',
+      properties: { city: { type: 'string' }, geo: { $ref: '#/$defs/geo' } },
+    },
     free: { type: 'object' },
     anything: {},
     never: false,
@@ -17,8 +24,13 @@ const parameters: JsonObject = {
 };
 const known = { parameters, secretNames: ['API_KEY'] };
 
-const template = (change: object = {}) => ({ method: 'POST', url: 'https://api.example.com/orders', ...change });
-const parse = (change: object = {}): RequestTemplate => parseRequestTemplate(template(change), known);
+const template = (change: object = {}) => ({
+  method: 'POST',
+  url: 'https://api.example.com/orders',
+  ...change,
+});
+const parse = (change: object = {}): RequestTemplate =>
+  parseRequestTemplate(template(change), known);
 
 /** What is said of a template, with the place at fault. */
 function refusal(value: unknown): { param: string; message: string } | null {
@@ -34,24 +46,53 @@ const refused = (change: object) => refusal(template(change));
 
 describe('a request template when a tool is saved', () => {
   it('is stored as it came, with the method in capitals and query and headers always there', () => {
-    const body = { id: '{{args.id}}', nested: [{ city: '{{ args.address.city }}' }], n: 1, flag: true, none: null };
+    const body = {
+      id: '{{args.id}}',
+      nested: [{ city: '{{ args.address.city }}' }],
+      n: 1,
+      flag: true,
+      none: null,
+    };
     const url = 'https://api.example.com/orders/{{args.id}}?q={{args.id}}';
-    expect(parse({ method: 'patch', url, body, headers: { 'X-Key': 'Bearer {{ secrets.API_KEY }}' }, response_fields: ['items.name'] })).toEqual({
-      method: 'PATCH', url, query: {}, headers: { 'X-Key': 'Bearer {{ secrets.API_KEY }}' }, body, response_fields: ['items.name'],
+    expect(
+      parse({
+        method: 'patch',
+        url,
+        body,
+        headers: { 'X-Key': 'Bearer {{ secrets.API_KEY }}' },
+        response_fields: ['items.name'],
+      }),
+    ).toEqual({
+      method: 'PATCH',
+      url,
+      query: {},
+      headers: { 'X-Key': 'Bearer {{ secrets.API_KEY }}' },
+      body,
+      response_fields: ['items.name'],
     });
   });
 
   it('reads null, and an empty list of response fields, as absent', () => {
-    expect(parse({ method: 'GET', query: null, headers: null, body: null, response_fields: null })).toEqual({ method: 'GET', url: 'https://api.example.com/orders', query: {}, headers: {} });
+    expect(
+      parse({ method: 'GET', query: null, headers: null, body: null, response_fields: null }),
+    ).toEqual({ method: 'GET', url: 'https://api.example.com/orders', query: {}, headers: {} });
     expect(parse({ response_fields: [] })).not.toHaveProperty('response_fields');
   });
 
-  it.each(['{{args.id}}', '{{ args.id }}', '{{\targs.address.city\n}}', '{{args.address.geo.lat}}', '{{args.free.any.thing}}', '{{args.anything.x}}', '{{args.choice.right}}', '{{conversation.id}}', '{{call.id}}', 'a {{args.id}}{{args.id}} }} b'])(
-    'knows the placeholders in %j',
-    (text) => {
-      expect(refused({ body: { text }, query: { text }, headers: { text } })).toBeNull();
-    },
-  );
+  it.each([
+    '{{args.id}}',
+    '{{ args.id }}',
+    '{{\targs.address.city\n}}',
+    '{{args.address.geo.lat}}',
+    '{{args.free.any.thing}}',
+    '{{args.anything.x}}',
+    '{{args.choice.right}}',
+    '{{conversation.id}}',
+    '{{call.id}}',
+    'a {{args.id}}{{args.id}} }} b',
+  ])('knows the placeholders in %j', (text) => {
+    expect(refused({ body: { text }, query: { text }, headers: { text } })).toBeNull();
+  });
 
   it.each([
     ['{{args.name}}', 'no such property'],
@@ -74,13 +115,25 @@ describe('a request template when a tool is saved', () => {
     ['{{args.id} }', 'never closes it'],
     ['{{secrets.API_KEY}}', 'headers only'],
   ])('refuses %j in a body, a query and an address', (text, reason) => {
-    expect(refused({ body: { a: [text] } })).toMatchObject({ param: 'request_template.body.a.0', message: expect.stringContaining(reason) });
-    expect(refused({ query: { q: text } })).toMatchObject({ param: 'request_template.query.q', message: expect.stringContaining(reason) });
-    expect(refused({ url: `https://api.example.com/${text}` })).toMatchObject({ param: 'request_template.url', message: expect.stringContaining(reason) });
+    expect(refused({ body: { a: [text] } })).toMatchObject({
+      param: 'request_template.body.a.0',
+      message: expect.stringContaining(reason),
+    });
+    expect(refused({ query: { q: text } })).toMatchObject({
+      param: 'request_template.query.q',
+      message: expect.stringContaining(reason),
+    });
+    expect(refused({ url: `https://api.example.com/${text}` })).toMatchObject({
+      param: 'request_template.url',
+      message: expect.stringContaining(reason),
+    });
   });
 
   it('refuses a secret that is not stored', () => {
-    expect(refused({ headers: { Authorization: 'Bearer {{secrets.OTHER}}' } })).toMatchObject({ param: 'request_template.headers.Authorization', message: expect.stringContaining('no secret of that name') });
+    expect(refused({ headers: { Authorization: 'Bearer {{secrets.OTHER}}' } })).toMatchObject({
+      param: 'request_template.headers.Authorization',
+      message: expect.stringContaining('no secret of that name'),
+    });
   });
 
   it.each([
@@ -117,24 +170,48 @@ describe('a request template when a tool is saved', () => {
     ['https://example.com/\ud800', 'Unicode'],
     [5, 'must be the address'],
   ])('refuses the address %j', (url, reason) => {
-    expect(refused({ url })).toEqual({ param: 'request_template.url', message: expect.stringMatching(reason) });
+    expect(refused({ url })).toEqual({
+      param: 'request_template.url',
+      message: expect.stringMatching(reason),
+    });
   });
 
-  it.each(['https://example.com', 'https://example.com/', 'https://example.com?a={{args.id}}', 'http://127.0.0.1:8080/x', 'https://[::1]:8080/{{args.id}}', 'HTTPS://Example.com/a//b/', 'https://example.com/a-{{args.id}}.json', 'https://example.com/?a=1&a=2&flag&=x&x=?y'])(
-    'takes the address %j',
-    (url) => {
-      expect(refused({ url })).toBeNull();
-    },
-  );
+  it.each([
+    'https://example.com',
+    'https://example.com/',
+    'https://example.com?a={{args.id}}',
+    'http://127.0.0.1:8080/x',
+    'https://[::1]:8080/{{args.id}}',
+    'HTTPS://Example.com/a//b/',
+    'https://example.com/a-{{args.id}}.json',
+    'https://example.com/?a=1&a=2&flag&=x&x=?y',
+  ])('takes the address %j', (url) => {
+    expect(refused({ url })).toBeNull();
+  });
 
-  it.each(['Host', 'content-length', 'Transfer-Encoding', 'CONNECTION', 'Keep-Alive', 'TE', 'Trailer', 'Upgrade', 'Expect', 'Proxy-Authorization', 'Accept-Encoding'])('refuses the header %s', (name) => {
-    expect(refused({ headers: { [name]: 'x' } })).toEqual({ param: `request_template.headers.${name}`, message: expect.stringContaining('cannot be set') });
+  it.each([
+    'Host',
+    'content-length',
+    'Transfer-Encoding',
+    'CONNECTION',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Upgrade',
+    'Expect',
+    'Proxy-Authorization',
+    'Accept-Encoding',
+  ])('refuses the header %s', (name) => {
+    expect(refused({ headers: { [name]: 'x' } })).toEqual({
+      param: `request_template.headers.${name}`,
+      message: expect.stringContaining('cannot be set'),
+    });
   });
 
   it.each([
     [{ 'X Key': 'x' }, 'no name of a header'],
     [{ 'X-Key\r\n': 'x' }, 'no name of a header'],
-    [{ 'Schlüssel': 'x' }, 'no name of a header'],
+    [{ Schlüssel: 'x' }, 'no name of a header'],
     [{ '': 'x' }, '1 to 256'],
     [{ 'X-{{args.id}}': 'x' }, 'in its name'],
     [{ 'X-Key': 'a', 'x-key': 'b' }, 'twice'],
@@ -149,14 +226,29 @@ describe('a request template when a tool is saved', () => {
     [{ 'PRIVATE-TOKEN': 'abc' }, 'put the key into secrets'],
     [{ 'Ocp-Apim-Subscription-Key': 'abc' }, 'put the key into secrets'],
     [['X-Key'], 'object of names and texts'],
-    [Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'x'])), 'at most 50'],
+    [
+      Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`X-${index}`, 'x'])),
+      'at most 50',
+    ],
   ])('refuses the headers %j', (headers, reason) => {
     expect(refused({ headers })?.message).toContain(reason);
   });
 
   it.each([
-    ...[{ Authorization: 'Bearer {{secrets.API_KEY}}' }, { 'x-api-key': '{{args.id}}' }, { Authorization: '' }, { 'X-Api-Key': ' ' }],
-    ...[{ 'X-Atlassian-Token': 'no-check' }, { 'X-CSRF-Token': 'Fetch' }, { 'Idempotency-Key': '{{call.id}}-1' }, { 'X-Client-Id': '42' }, { Cookie: 'lang=en' }, { 'X-Key': 'a' }],
+    ...[
+      { Authorization: 'Bearer {{secrets.API_KEY}}' },
+      { 'x-api-key': '{{args.id}}' },
+      { Authorization: '' },
+      { 'X-Api-Key': ' ' },
+    ],
+    ...[
+      { 'X-Atlassian-Token': 'no-check' },
+      { 'X-CSRF-Token': 'Fetch' },
+      { 'Idempotency-Key': '{{call.id}}-1' },
+      { 'X-Client-Id': '42' },
+      { Cookie: 'lang=en' },
+      { 'X-Key': 'a' },
+    ],
   ])('takes the headers %j', (headers) => {
     expect(refused({ headers })).toBeNull();
   });
@@ -176,36 +268,73 @@ describe('a request template when a tool is saved', () => {
     [{ response_fields: ['a', 'a..b'] }, 'response_fields.1', 'path of names'],
     [{ response_fields: [5] }, 'response_fields.0', 'path of names'],
     [{ response_fields: Array.from({ length: 101 }, () => 'a') }, 'response_fields', 'at most 100'],
-    [{ headers: { 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=utf-8' }, body: { a: { b: 1 } } }, 'body', 'flat object'],
-    [{ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '{{args.free}}' }, 'body', 'flat object'],
+    [
+      {
+        headers: { 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=utf-8' },
+        body: { a: { b: 1 } },
+      },
+      'body',
+      'flat object',
+    ],
+    [
+      { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: '{{args.free}}' },
+      'body',
+      'flat object',
+    ],
   ])('refuses %j', (change, param, reason) => {
-    expect(refused(change)).toEqual({ param: `request_template.${param}`, message: expect.stringContaining(reason) });
+    expect(refused(change)).toEqual({
+      param: `request_template.${param}`,
+      message: expect.stringContaining(reason),
+    });
   });
 
-  it.each([null, undefined, 'GET https://example.com', [], 5])('refuses %j for a template', (value) => {
-    expect(refusal(value)).toMatchObject({ param: 'request_template', message: expect.stringContaining('must be an object') });
-  });
+  it.each([null, undefined, 'GET https://example.com', [], 5])(
+    'refuses %j for a template',
+    (value) => {
+      expect(refusal(value)).toMatchObject({
+        param: 'request_template',
+        message: expect.stringContaining('must be an object'),
+      });
+    },
+  );
 
   it('bounds size and depth', () => {
-    expect(refused({ body: 'x'.repeat(33_000) })).toMatchObject({ message: expect.stringContaining('32768 bytes') });
+    expect(refused({ body: 'x'.repeat(33_000) })).toMatchObject({
+      message: expect.stringContaining('32768 bytes'),
+    });
     let deep: unknown = 'x';
     for (let level = 0; level < 40; level += 1) deep = [deep];
-    expect(refused({ body: deep })).toMatchObject({ message: expect.stringContaining('32 levels') });
+    expect(refused({ body: deep })).toMatchObject({
+      message: expect.stringContaining('32 levels'),
+    });
   });
 
   it('reads a schema that refers to itself, or is no good at all, without end or error', () => {
-    const loop = { properties: { id: { $ref: '#/properties/id' }, all: { allOf: [{ $ref: '#' }] } } };
-    const read = (url: string) => parseRequestTemplate(template({ url }), { parameters: loop, secretNames: [] });
+    const loop = {
+      properties: { id: { $ref: '#/properties/id' }, all: { allOf: [{ $ref: '#' }] } },
+    };
+    const read = (url: string) =>
+      parseRequestTemplate(template({ url }), { parameters: loop, secretNames: [] });
     expect(read('https://example.com/{{args.id}}').method).toBe('POST');
     expect(read('https://example.com/{{args.all.all.id}}').method).toBe('POST');
     expect(() => read('https://example.com/{{args.all.other}}')).toThrow(RequestTemplateError);
-    expect(() => parseRequestTemplate(template({ body: '{{args.x}}' }), { parameters: { properties: 5 }, secretNames: [] })).toThrow(RequestTemplateError);
+    expect(() =>
+      parseRequestTemplate(template({ body: '{{args.x}}' }), {
+        parameters: { properties: 5 },
+        secretNames: [],
+      }),
+    ).toThrow(RequestTemplateError);
   });
 
   it('looks at many placeholders and many properties in a moment', () => {
-    const properties = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: 'string' }]));
+    const properties = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, index) => [`p${index}`, { type: 'string' }]),
+    );
     const started = performance.now();
-    parseRequestTemplate(template({ body: '{{args.p999}}'.repeat(2400) }), { parameters: { properties }, secretNames: [] });
+    parseRequestTemplate(template({ body: '{{args.p999}}'.repeat(2400) }), {
+      parameters: { properties },
+      secretNames: [],
+    });
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 });

@@ -4,13 +4,26 @@ import type { ServiceStore, Tx } from '../../../service/src/domain/collections.t
 import { newId } from '../../../service/src/domain/ids.ts';
 import { boundResults } from '../../../service/src/domain/operations/boundResults.ts';
 import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
-import { LARGE_RESULTS_MOST, resultOf, type ToolCall } from '../../../service/src/domain/toolCall.ts';
+import {
+  LARGE_RESULTS_MOST,
+  resultOf,
+  type ToolCall,
+} from '../../../service/src/domain/toolCall.ts';
 import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
 import { LargeResults } from '../../../service/src/tools/largeResults.ts';
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const contact = { id: 'ctc', workspaceId: 'w', channel: 'web_chat', name: null, phone: '5491155551234', email: 'maria@example.com', verified: false, createdAt: '' } as const;
+const contact = {
+  id: 'ctc',
+  workspaceId: 'w',
+  channel: 'web_chat',
+  name: null,
+  phone: '5491155551234',
+  email: 'maria@example.com',
+  verified: false,
+  createdAt: '',
+} as const;
 
 describe('results of tool calls', () => {
   let fresh: FreshStore;
@@ -24,7 +37,14 @@ describe('results of tool calls', () => {
   });
 
   it('the oldest large ones make room, their beginning stays, small ones are left alone', async () => {
-    const call = (length: number) => ({ id: newId('call'), workspaceId: 'w', status: 'succeeded', resultJson: JSON.stringify('x'.repeat(length)), hasLargeResult: length > 1000 }) as ToolCall;
+    const call = (length: number) =>
+      ({
+        id: newId('call'),
+        workspaceId: 'w',
+        status: 'succeeded',
+        resultJson: JSON.stringify('x'.repeat(length)),
+        hasLargeResult: length > 1000,
+      }) as ToolCall;
     const small = call(100);
     const large = Array.from({ length: 50 }, () => call(MEBIBYTE));
     const kept = await store.transaction(async (tx) => {
@@ -32,23 +52,36 @@ describe('results of tool calls', () => {
       await boundResults(tx);
       return tx.toolCalls.find({ where: {}, limit: 100 });
     });
-    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(LARGE_RESULTS_MOST + MEBIBYTE / 2);
+    expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
+      LARGE_RESULTS_MOST + MEBIBYTE / 2,
+    );
     expect(kept.find(({ id }) => id === small.id)).toEqual(small);
     expect(kept.at(-1)).toEqual(large.at(-1));
-    expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(/^"x{8000,}… \(the rest was removed/);
+    expect(resultOf(kept.find(({ id }) => id === large[0]!.id)!)).toMatch(
+      /^"x{8000,}… \(the rest was removed/,
+    );
     expect(kept.filter(({ hasLargeResult }) => hasLargeResult)).toHaveLength(47);
   });
 
   it('of the workspace that stores the most make room: another one’s stay whole', async () => {
     const call = (workspaceId: string) =>
-      ({ id: newId('call'), workspaceId, status: 'succeeded', resultJson: JSON.stringify('x'.repeat(MEBIBYTE)), hasLargeResult: true }) as ToolCall;
+      ({
+        id: newId('call'),
+        workspaceId,
+        status: 'succeeded',
+        resultJson: JSON.stringify('x'.repeat(MEBIBYTE)),
+        hasLargeResult: true,
+      }) as ToolCall;
     const mine = call('mine');
-    const keep = (calls: readonly ToolCall[]) => store.transaction(async (tx) => {
-      for (const each of calls) await tx.toolCalls.put(each);
-      return (await boundResults(tx)).cut;
-    });
-    const whole = async (workspaceId: string) => (await store.transaction((tx) => tx.toolCalls.find({ where: { workspaceId }, limit: 200 })))
-      .filter(({ hasLargeResult }) => hasLargeResult).map(({ id }) => id);
+    const keep = (calls: readonly ToolCall[]) =>
+      store.transaction(async (tx) => {
+        for (const each of calls) await tx.toolCalls.put(each);
+        return (await boundResults(tx)).cut;
+      });
+    const whole = async (workspaceId: string) =>
+      (await store.transaction((tx) => tx.toolCalls.find({ where: { workspaceId }, limit: 200 })))
+        .filter(({ hasLargeResult }) => hasLargeResult)
+        .map(({ id }) => id);
     expect(await keep([mine])).toBe(0);
     const flood = Array.from({ length: 60 }, () => call('flooder'));
     expect(await keep(flood)).toBe(14);
@@ -72,21 +105,38 @@ describe('results of tool calls', () => {
     } as ServiceStore;
     const largeResults = new LargeResults();
     const add = async () => {
-      const call = { id: newId('call'), workspaceId: 'w', status: 'succeeded', resultJson: JSON.stringify('x'.repeat(MEBIBYTE)), hasLargeResult: true } as ToolCall;
+      const call = {
+        id: newId('call'),
+        workspaceId: 'w',
+        status: 'succeeded',
+        resultJson: JSON.stringify('x'.repeat(MEBIBYTE)),
+        hasLargeResult: true,
+      } as ToolCall;
       await store.transaction((tx) => tx.toolCalls.put(call));
       await largeResults.add({ store: counting, bounds: unwatchedBounds }, call);
-      const kept = await store.transaction((tx) => tx.toolCalls.find({ where: { hasLargeResult: true }, limit: 100 }));
-      expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThanOrEqual(LARGE_RESULTS_MOST);
+      const kept = await store.transaction((tx) =>
+        tx.toolCalls.find({ where: { hasLargeResult: true }, limit: 100 }),
+      );
+      expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThanOrEqual(
+        LARGE_RESULTS_MOST,
+      );
     };
     for (let n = 0; n < 60; n++) await add();
     expect(looks).toBeLessThanOrEqual(5);
   });
 
-  it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])('an excerpt masks %s wherever the cut lies', (detail) => {
-    for (let at = 60; at <= 110; at++) {
-      const { text, isCut } = resultExcerpt({ resultJson: `"${'.'.repeat(at)} ${detail} ${'.'.repeat(3000)}"` }, contact, 100);
-      expect(isCut).toBe(true);
-      expect(text).not.toMatch(/5555|maria/);
-    }
-  });
+  it.each(['+54 9 11 5555 1234', '+54 9 11 5555\\n1234', 'maria@example.com'])(
+    'an excerpt masks %s wherever the cut lies',
+    (detail) => {
+      for (let at = 60; at <= 110; at++) {
+        const { text, isCut } = resultExcerpt(
+          { resultJson: `"${'.'.repeat(at)} ${detail} ${'.'.repeat(3000)}"` },
+          contact,
+          100,
+        );
+        expect(isCut).toBe(true);
+        expect(text).not.toMatch(/5555|maria/);
+      }
+    },
+  );
 });

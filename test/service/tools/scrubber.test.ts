@@ -4,14 +4,24 @@ import { scrubber } from '../../../service/src/domain/scrubber.ts';
 
 const SECRET = 'p@ss/w+rd "ü" (x)!~';
 const scrub = scrubber([SECRET]);
-const base64 = (text: string, encoding: 'base64' | 'base64url' = 'base64') => Buffer.from(text).toString(encoding);
+const base64 = (text: string, encoding: 'base64' | 'base64url' = 'base64') =>
+  Buffer.from(text).toString(encoding);
 
 describe('scrubber', () => {
   it.each([
     ['as it is', SECRET],
     ['URL-encoded', encodeURIComponent(SECRET)],
-    ['URL-encoded in small letters', encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase())],
-    ['URL-encoded strictly', encodeURIComponent(SECRET).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)],
+    [
+      'URL-encoded in small letters',
+      encodeURIComponent(SECRET).replace(/%../g, (code) => code.toLowerCase()),
+    ],
+    [
+      'URL-encoded strictly',
+      encodeURIComponent(SECRET).replace(
+        /[!'()*]/g,
+        (sign) => `%${sign.charCodeAt(0).toString(16)}`,
+      ),
+    ],
     ['as a form', new URLSearchParams({ a: SECRET }).toString().slice(2)],
     ['JSON-escaped', JSON.stringify(SECRET).slice(1, -1)],
     ['JSON-escaped in ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00fc')],
@@ -24,14 +34,17 @@ describe('scrubber', () => {
     expect(scrub(`a ${spelling} b ${spelling}`)).toBe('a [secret] b [secret]');
   });
 
-  it.each(['', 'a', 'ab', 'user:', 'user1:'])('finds it in the base64 of a longer text that begins with %j', (before) => {
-    for (const encoding of ['base64', 'base64url'] as const) {
-      const encoded = base64(`${before}${SECRET} and more`, encoding);
-      const scrubbed = scrub(`Basic ${encoded}`);
-      expect(scrubbed).toContain('[secret]');
-      expect(scrubbed.length).toBeLessThan(`Basic ${encoded}`.length - 12);
-    }
-  });
+  it.each(['', 'a', 'ab', 'user:', 'user1:'])(
+    'finds it in the base64 of a longer text that begins with %j',
+    (before) => {
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const encoded = base64(`${before}${SECRET} and more`, encoding);
+        const scrubbed = scrub(`Basic ${encoded}`);
+        expect(scrubbed).toContain('[secret]');
+        expect(scrubbed.length).toBeLessThan(`Basic ${encoded}`.length - 12);
+      }
+    },
+  );
 
   it('replaces the longest first, and both of two that overlap', () => {
     expect(scrubber(['abcd', 'abcdefgh'])('x abcdefgh abcd')).toBe('x [secret] [secret]');
@@ -52,16 +65,24 @@ describe('scrubber', () => {
   it('never leaves a secret standing, whatever it is made of', () => {
     const secret = fc.string({ unit: 'binary', minLength: 4, maxLength: 20 });
     fc.assert(
-      fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), fc.string({ unit: 'binary' }), (secrets, between) => {
-        const scrubbed = scrubber(secrets)(secrets.join(between));
-        for (const one of secrets) if (!'[secret]'.includes(one) && !between.includes(one)) expect(scrubbed.split('[secret]').some((rest) => rest.includes(one))).toBe(false);
-      }),
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 4 }),
+        fc.string({ unit: 'binary' }),
+        (secrets, between) => {
+          const scrubbed = scrubber(secrets)(secrets.join(between));
+          for (const one of secrets)
+            if (!'[secret]'.includes(one) && !between.includes(one))
+              expect(scrubbed.split('[secret]').some((rest) => rest.includes(one))).toBe(false);
+        },
+      ),
       { numRuns: 1000 },
     );
   });
 
   it('takes a moment for 5 MB and twenty secrets', () => {
-    const many = scrubber(Array.from({ length: 20 }, (_, index) => `secret/number+${index}-${'x'.repeat(30)}`));
+    const many = scrubber(
+      Array.from({ length: 20 }, (_, index) => `secret/number+${index}-${'x'.repeat(30)}`),
+    );
     const started = performance.now();
     many('secret/number+ '.repeat(350_000));
     scrubber(['a'.repeat(1000)])('a'.repeat(5_000_000));

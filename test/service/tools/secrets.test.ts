@@ -2,7 +2,17 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { startTestService, type TestService } from '../../helpers/service.ts';
-import { agentSays, ask, body, makeLive, newestCall, startToolEndpoint, TOOL_TEST_ENV, type Answer, type ToolEndpoint } from '../../helpers/toolEndpoint.ts';
+import {
+  agentSays,
+  ask,
+  body,
+  makeLive,
+  newestCall,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  type Answer,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
 
 const TOKEN = 'sk-live/7Yq+"Zx9&Wv==secret';
 const PLAIN = 'plain-password-123456';
@@ -23,7 +33,11 @@ describe("a tool's secrets", () => {
         done();
       },
     });
-    service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, log: pino({ level: 'trace' }, sink) });
+    service = await startTestService({
+      ca: endpoint.ca,
+      env: TOOL_TEST_ENV,
+      log: pino({ level: 'trace' }, sink),
+    });
   });
   afterAll(async () => {
     await service?.stop();
@@ -39,7 +53,15 @@ describe("a tool's secrets", () => {
       name,
       timeout,
       secrets: { TOKEN, PLAIN, PIN },
-      request_template: { method: 'GET', url: `${endpoint.url}/${name}`, headers: { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}', 'x-pin': '{{secrets.PIN}}' } },
+      request_template: {
+        method: 'GET',
+        url: `${endpoint.url}/${name}`,
+        headers: {
+          authorization: 'Bearer {{secrets.TOKEN}}',
+          'x-key': '{{secrets.PLAIN}}',
+          'x-pin': '{{secrets.PIN}}',
+        },
+      },
     });
   const test = async (id: string, answer: Answer) => {
     endpoint.answer('/find_order', answer, answer, answer);
@@ -51,13 +73,30 @@ describe("a tool's secrets", () => {
   it('reach the endpoint', async () => {
     const { id } = await define('find_order');
     expect((await test(id, 200)).status).toBe('succeeded');
-    expect(endpoint.at('/find_order')[0]!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': PLAIN });
+    expect(endpoint.at('/find_order')[0]!.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'x-key': PLAIN,
+    });
   });
 
   it('are cut out of results, keys and numbers too, and of errors', async () => {
     const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
-    const echoed = await test(tool.id, { json: { headers: { authorization: `Bearer ${TOKEN}` }, [PLAIN]: all, list: [[PLAIN]], pin: Number(PIN), order: 77001122 } });
-    expect(echoed.result).toMatchObject({ headers: { authorization: 'Bearer [secret]' }, '[secret]': expect.any(String), list: [['[secret]']], pin: '[secret]', order: 77001122 });
+    const echoed = await test(tool.id, {
+      json: {
+        headers: { authorization: `Bearer ${TOKEN}` },
+        [PLAIN]: all,
+        list: [[PLAIN]],
+        pin: Number(PIN),
+        order: 77001122,
+      },
+    });
+    expect(echoed.result).toMatchObject({
+      headers: { authorization: 'Bearer [secret]' },
+      '[secret]': expect.any(String),
+      list: [['[secret]']],
+      pin: '[secret]',
+      order: 77001122,
+    });
     await test(tool.id, { json: { error: all }, status: 401 });
     await test(tool.id, { json: all, status: 500 });
     await test(tool.id, body(all, { 'content-type': 'text/plain' }));
@@ -69,10 +108,16 @@ describe("a tool's secrets", () => {
   it('are cut out of an error that is itself cut, at any place', async () => {
     const [tool] = (await service.api.get('/api/tools?name=find_order')).body.data;
     for (let before = 300 - PLAIN.length - 1; before <= 300; before += 3) {
-      const { error } = await test(tool.id, body(`${'.'.repeat(before)}${PLAIN} and more`, { 'content-type': 'text/plain' }, 400));
+      const { error } = await test(
+        tool.id,
+        body(`${'.'.repeat(before)}${PLAIN} and more`, { 'content-type': 'text/plain' }, 400),
+      );
       expect(error.message).not.toMatch(/plai|pass|1234/);
     }
-    const { error } = await test(tool.id, body('x', { 'content-type': `${'a'.repeat(90)}${PLAIN}` }));
+    const { error } = await test(
+      tool.id,
+      body('x', { 'content-type': `${'a'.repeat(90)}${PLAIN}` }),
+    );
     expect(error.message).not.toMatch(/plai|pass|1234/);
     await service.api.delete(`/api/tools/${tool.id}`);
   });
@@ -91,9 +136,17 @@ describe("a tool's secrets", () => {
   it('are cut out of what a Webhook tool answers, the signing secret and its bytes', async () => {
     const tool = await endpoint.define(service.api, { name: 'book_table' });
     secrets.push(tool.secret!, tool.secret!.slice('whsec_'.length));
-    endpoint.answer(tool.path, { json: { a: tool.secret, b: tool.secret!.slice('whsec_'.length) } }, { json: `no: ${tool.secret}`, status: 400 });
-    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.result.a).toBe('[secret]');
-    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.error.message).toContain('no: [secret]');
+    endpoint.answer(
+      tool.path,
+      { json: { a: tool.secret, b: tool.secret!.slice('whsec_'.length) } },
+      { json: `no: ${tool.secret}`, status: 400 },
+    );
+    expect(keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.result.a).toBe(
+      '[secret]',
+    );
+    expect(
+      keep(await service.api.post(`/api/tools/${tool.id}/test`, {})).body.error.message,
+    ).toContain('no: [secret]');
     const rotated = await service.api.post(`/api/tools/${tool.id}/rotate-secret`);
     secrets.push(rotated.body.secret);
     keep(await service.api.get(`/api/tools/${tool.id}`));
@@ -102,14 +155,26 @@ describe("a tool's secrets", () => {
   it('can be replaced one by one, the others stay; each change makes a draft', async () => {
     const tool = await define('rent_bicycle');
     await makeLive(service.api, tool);
-    const patched = keep(await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PLAIN: 'another-password' } })).body;
+    const patched = keep(
+      await service.api.patch(`/api/tools/${tool.id}`, { secrets: { PLAIN: 'another-password' } }),
+    ).body;
     secrets.push('another-password');
-    expect(patched).toMatchObject({ status: 'draft', tested_at: null, secret_names: ['TOKEN', 'PLAIN', 'PIN'] });
+    expect(patched).toMatchObject({
+      status: 'draft',
+      tested_at: null,
+      secret_names: ['TOKEN', 'PLAIN', 'PIN'],
+    });
     await service.api.post(`/api/tools/${tool.id}/test`, {});
-    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
+    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'x-key': 'another-password',
+    });
     await service.restart();
     await service.api.post(`/api/tools/${tool.id}/test`, {});
-    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'x-key': 'another-password' });
+    expect(endpoint.at(tool.path).at(-1)!.headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'x-key': 'another-password',
+    });
   });
 
   describe('when the request goes to another place', () => {
@@ -117,7 +182,9 @@ describe("a tool's secrets", () => {
     beforeAll(async () => void (elsewhere = await startToolEndpoint()));
     afterAll(() => elsewhere?.close());
     const headers = { authorization: 'Bearer {{secrets.TOKEN}}', 'x-key': '{{secrets.PLAIN}}' };
-    const at = (url: string, more: object = {}) => ({ request_template: { method: 'GET', url, headers, ...more } });
+    const at = (url: string, more: object = {}) => ({
+      request_template: { method: 'GET', url, headers, ...more },
+    });
 
     it.each([
       ['another port', (url: string) => url],
@@ -129,9 +196,22 @@ describe("a tool's secrets", () => {
       await service.restart({ INSECURE_TARGETS: 'true' });
       const before = (await service.api.get(`/api/tools/${tool.id}`)).body;
       for (const given of [undefined, {}, { PIN }, { PLAIN }]) {
-        const { status, body: refused } = keep(await service.api.patch(`/api/tools/${tool.id}`, { ...at(`${place}/x`), ...(given && { secrets: given }) }));
-        expect([status, refused.error.code, refused.error.param]).toEqual([400, 'invalid_request', 'secrets']);
-        expect(refused.error.message).toContain(given?.PLAIN === undefined ? 'secrets TOKEN, PLAIN must be given again' : 'secrets TOKEN must be given again');
+        const { status, body: refused } = keep(
+          await service.api.patch(`/api/tools/${tool.id}`, {
+            ...at(`${place}/x`),
+            ...(given && { secrets: given }),
+          }),
+        );
+        expect([status, refused.error.code, refused.error.param]).toEqual([
+          400,
+          'invalid_request',
+          'secrets',
+        ]);
+        expect(refused.error.message).toContain(
+          given?.PLAIN === undefined
+            ? 'secrets TOKEN, PLAIN must be given again'
+            : 'secrets TOKEN must be given again',
+        );
       }
       expect((await service.api.get(`/api/tools/${tool.id}`)).body).toEqual(before);
       expect(elsewhere.requests).toHaveLength(0);
@@ -141,25 +221,53 @@ describe("a tool's secrets", () => {
       const tool = await define('move_house');
       const given = { TOKEN: 'new-token-for-elsewhere', PLAIN: 'new-plain-for-elsewhere' };
       secrets.push(...Object.values(given));
-      const moved = keep(await service.api.patch(`/api/tools/${tool.id}`, { ...at(`${elsewhere.url}/moved`), secrets: given })).body;
+      const moved = keep(
+        await service.api.patch(`/api/tools/${tool.id}`, {
+          ...at(`${elsewhere.url}/moved`),
+          secrets: given,
+        }),
+      ).body;
       expect(moved).toMatchObject({ status: 'draft', secret_names: ['TOKEN', 'PLAIN'] });
       await service.api.post(`/api/tools/${tool.id}/test`, {});
-      expect(elsewhere.at('/moved')[0]!.headers).toMatchObject({ authorization: 'Bearer new-token-for-elsewhere', 'x-key': 'new-plain-for-elsewhere' });
-      const later = await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/moved`, { headers: { 'x-pin': '{{secrets.PIN}}' } }));
-      expect([later.status, later.body.error.param]).toEqual([400, 'request_template.headers.x-pin']);
+      expect(elsewhere.at('/moved')[0]!.headers).toMatchObject({
+        authorization: 'Bearer new-token-for-elsewhere',
+        'x-key': 'new-plain-for-elsewhere',
+      });
+      const later = await service.api.patch(
+        `/api/tools/${tool.id}`,
+        at(`${elsewhere.url}/moved`, { headers: { 'x-pin': '{{secrets.PIN}}' } }),
+      );
+      expect([later.status, later.body.error.param]).toEqual([
+        400,
+        'request_template.headers.x-pin',
+      ]);
     });
 
     it('do not come along in two steps: first the address without them, then the headers', async () => {
       const tool = await define('move_slowly');
-      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`, { headers: {} }))).body.secret_names).toEqual([]);
-      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`))).status).toBe(400);
-      expect((await service.api.patch(`/api/tools/${tool.id}`, at(`${endpoint.url}/slow`))).status).toBe(400);
+      expect(
+        (
+          await service.api.patch(
+            `/api/tools/${tool.id}`,
+            at(`${elsewhere.url}/slow`, { headers: {} }),
+          )
+        ).body.secret_names,
+      ).toEqual([]);
+      expect(
+        (await service.api.patch(`/api/tools/${tool.id}`, at(`${elsewhere.url}/slow`))).status,
+      ).toBe(400);
+      expect(
+        (await service.api.patch(`/api/tools/${tool.id}`, at(`${endpoint.url}/slow`))).status,
+      ).toBe(400);
     });
 
     it('stay while scheme, host and port do, in any spelling, with another path, method and headers', async () => {
       const tool = await define('stay_here');
       const url = `${endpoint.url.replace('https://localhost', 'HTTPS://LocalHost')}/elsewhere`;
-      const changed = await service.api.patch(`/api/tools/${tool.id}`, at(url, { method: 'POST', headers: { 'x-other': '{{secrets.PIN}}' } }));
+      const changed = await service.api.patch(
+        `/api/tools/${tool.id}`,
+        at(url, { method: 'POST', headers: { 'x-other': '{{secrets.PIN}}' } }),
+      );
       expect([changed.status, changed.body.secret_names]).toEqual([200, ['TOKEN', 'PLAIN', 'PIN']]);
       await service.api.post(`/api/tools/${tool.id}/test`, {});
       expect(endpoint.at('/elsewhere')[0]!.headers['x-other']).toBe(PIN);
@@ -168,7 +276,19 @@ describe("a tool's secrets", () => {
 
   it('are said in no error about a request that cannot be made', async () => {
     secrets.push('sècret\r\nX-Evil: 1');
-    const { body: refused } = keep(await service.api.post('/api/tools', { name: 'odd', description: 'x', kind: 'HTTP', secrets: { BAD: 'sècret\r\nX-Evil: 1' }, request_template: { method: 'GET', url: `${endpoint.url}/odd`, headers: { 'x-key': '{{secrets.BAD}}' } } }));
+    const { body: refused } = keep(
+      await service.api.post('/api/tools', {
+        name: 'odd',
+        description: 'x',
+        kind: 'HTTP',
+        secrets: { BAD: 'sècret\r\nX-Evil: 1' },
+        request_template: {
+          method: 'GET',
+          url: `${endpoint.url}/odd`,
+          headers: { 'x-key': '{{secrets.BAD}}' },
+        },
+      }),
+    );
     const { body: failed } = keep(await service.api.post(`/api/tools/${refused.id}/test`, {}));
     expect(failed).toMatchObject({ status: 'failed', error: { type: 'invalid_arguments' } });
     expect(JSON.stringify(failed)).not.toContain('Evil');
@@ -179,7 +299,9 @@ describe("a tool's secrets", () => {
     keep(await service.api.get('/api/tools?limit=200'));
     keep(await service.api.get('/api/tool-calls?limit=200'));
     expect(answers.length).toBeGreaterThan(15);
-    for (const secret of secrets) for (const answer of answers) expect(answer).not.toContain(JSON.stringify(secret).slice(1, -1));
+    for (const secret of secrets)
+      for (const answer of answers)
+        expect(answer).not.toContain(JSON.stringify(secret).slice(1, -1));
     for (const answer of answers) expect(answer).not.toContain(basic);
   });
 
@@ -189,8 +311,18 @@ describe("a tool's secrets", () => {
     expect(log).toContain('tool call');
     expect(stored).toContain('rent_bicycle');
     for (const secret of secrets) {
-      for (const spelling of [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')]) {
-        expect([spelling, log.includes(spelling), stored.includes(spelling), stored.includes(Buffer.from(spelling).toString('latin1'))]).toEqual([spelling, false, false, false]);
+      for (const spelling of [
+        secret,
+        JSON.stringify(secret).slice(1, -1),
+        encodeURIComponent(secret),
+        Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+      ]) {
+        expect([
+          spelling,
+          log.includes(spelling),
+          stored.includes(spelling),
+          stored.includes(Buffer.from(spelling).toString('latin1')),
+        ]).toEqual([spelling, false, false, false]);
       }
     }
   });

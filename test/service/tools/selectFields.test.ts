@@ -3,7 +3,12 @@ import fc from 'fast-check';
 import type { Json } from '../../../service/src/domain/json.ts';
 import { selectFields } from '../../../service/src/domain/requestTemplate.ts';
 
-const ANSWER: Json = { id: 7, total: { net: 1, gross: 2 }, items: [{ name: 'a', price: 1 }, { name: 'b', tags: ['x'] }, 5], empty: null };
+const ANSWER: Json = {
+  id: 7,
+  total: { net: 1, gross: 2 },
+  items: [{ name: 'a', price: 1 }, { name: 'b', tags: ['x'] }, 5],
+  empty: null,
+};
 
 describe('the fields of an answer that the agent sees', () => {
   it.each<[string[], Json]>([
@@ -28,7 +33,9 @@ describe('the fields of an answer that the agent sees', () => {
     expect(selectFields([{ a: 1, b: 2 }, [{ a: 3 }], 4], ['a'])).toEqual([{ a: 1 }, [{ a: 3 }]]);
   });
 
-  it.each(['text', 5, null])('is nothing of %j, which has no fields', (answer) => expect(selectFields(answer, ['a'])).toBeNull());
+  it.each(['text', 5, null])('is nothing of %j, which has no fields', (answer) =>
+    expect(selectFields(answer, ['a'])).toBeNull(),
+  );
 
   it('keeps __proto__ a plain name', () => {
     const kept = selectFields(JSON.parse('{"__proto__":{"x":1},"a":1}') as Json, ['__proto__.x']);
@@ -37,13 +44,22 @@ describe('the fields of an answer that the agent sees', () => {
   });
 
   it('does not follow lists in lists without end', () => {
-    expect(() => selectFields(JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Json, ['a'])).not.toThrow();
+    expect(() =>
+      selectFields(JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`) as Json, ['a']),
+    ).not.toThrow();
   });
 
   it('keeps everything when asked again', () => {
-    const path = fc.array(fc.constantFrom('a', 'b', '__proto__', 'length'), { minLength: 1, maxLength: 3 }).map((names) => names.join('.'));
+    const path = fc
+      .array(fc.constantFrom('a', 'b', '__proto__', 'length'), { minLength: 1, maxLength: 3 })
+      .map((names) => names.join('.'));
     const json = fc.letrec<{ node: Json }>((tie) => ({
-      node: fc.oneof({ maxDepth: 4 }, fc.integer() as fc.Arbitrary<Json>, fc.array(tie('node'), { maxLength: 3 }), fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('node'))),
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.integer() as fc.Arbitrary<Json>,
+        fc.array(tie('node'), { maxLength: 3 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('node')),
+      ),
     })).node;
     fc.assert(
       fc.property(json, fc.array(path, { minLength: 1 }), (answer, fields) => {

@@ -14,20 +14,35 @@ describe('the clock by which old things are removed', () => {
   /** Over a store whose newest event was emitted so long ago; null: it has none. */
   const open = async (clock: TestClock, newestAgoMs: number | null) => {
     const lines: string[] = [];
-    const events = newestAgoMs === null ? [] : [{ createdAt: new Date(NOW - newestAgoMs).toISOString() }];
-    const store = { transaction: (fn: (tx: never) => unknown) => fn({ events: { find: async () => events } } as never) } as never;
-    const prudent = await openPrudentClock({ clock, store, log: { warn: (line) => void lines.push(line) } });
-    return { ago: () => clock.now().getTime() - prudent.now().getTime(), at: () => prudent.now().getTime(), lines };
+    const events =
+      newestAgoMs === null ? [] : [{ createdAt: new Date(NOW - newestAgoMs).toISOString() }];
+    const store = {
+      transaction: (fn: (tx: never) => unknown) =>
+        fn({ events: { find: async () => events } } as never),
+    } as never;
+    const prudent = await openPrudentClock({
+      clock,
+      store,
+      log: { warn: (line) => void lines.push(line) },
+    });
+    return {
+      ago: () => clock.now().getTime() - prudent.now().getTime(),
+      at: () => prudent.now().getTime(),
+      lines,
+    };
   };
 
-  it.each([null, 0, 6 * DAY])('goes with the wall clock where nothing is odd (newest event %s ms ago)', async (newestAgoMs) => {
-    const clock = new TestClock(NOW);
-    const { ago, lines } = await open(clock, newestAgoMs);
-    expect(ago()).toBe(0);
-    clock.advance(40 * DAY);
-    expect(ago()).toBe(0);
-    expect(lines).toEqual([]);
-  });
+  it.each([null, 0, 6 * DAY])(
+    'goes with the wall clock where nothing is odd (newest event %s ms ago)',
+    async (newestAgoMs) => {
+      const clock = new TestClock(NOW);
+      const { ago, lines } = await open(clock, newestAgoMs);
+      expect(ago()).toBe(0);
+      clock.advance(40 * DAY);
+      expect(ago()).toBe(0);
+      expect(lines).toEqual([]);
+    },
+  );
 
   it('does not follow a jump forward, and counts on', async () => {
     const clock = new TestClock(NOW);
@@ -65,26 +80,37 @@ describe('housekeeping while the clock on the wall is wrong', () => {
     await receiver?.close();
   });
 
-  it.each(['while the service runs', 'at a start'])('by a year, set forward %s, removes nothing that is young', async (when) => {
-    let [aheadMs, passedMs] = [0, 0];
-    const clock = { now: () => new Date(Date.now() + passedMs + aheadMs), steadyMs: () => performance.now() + passedMs };
-    receiver = await startEventReceiver();
-    service = await startTestService({ ca: receiver.ca, clock, housekeepingEveryMs: 20 });
-    const statusOf = async ({ api }: Pick<ChatCustomer, 'api'>) => (await api.get('/api/chat/messages')).status;
-    const old = await chatCustomer(service.url);
-    passedMs = 23.75 * HOUR;
-    const { id } = await receiver.subscribe(service, 'message.received');
-    await (await chatCustomer(service.url)).write('keep this');
-    const deliveries = async (): Promise<{ status: string }[]> => (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data;
-    await waitFor('the delivery', async () => (await deliveries())[0]?.status === 'delivered');
-    const young = await chatCustomer(service.url);
+  it.each(['while the service runs', 'at a start'])(
+    'by a year, set forward %s, removes nothing that is young',
+    async (when) => {
+      let [aheadMs, passedMs] = [0, 0];
+      const clock = {
+        now: () => new Date(Date.now() + passedMs + aheadMs),
+        steadyMs: () => performance.now() + passedMs,
+      };
+      receiver = await startEventReceiver();
+      service = await startTestService({ ca: receiver.ca, clock, housekeepingEveryMs: 20 });
+      const statusOf = async ({ api }: Pick<ChatCustomer, 'api'>) =>
+        (await api.get('/api/chat/messages')).status;
+      const old = await chatCustomer(service.url);
+      passedMs = 23.75 * HOUR;
+      const { id } = await receiver.subscribe(service, 'message.received');
+      await (await chatCustomer(service.url)).write('keep this');
+      const deliveries = async (): Promise<{ status: string }[]> =>
+        (await service.api.get(`/api/hooks/${id}/deliveries`)).body.data;
+      await waitFor('the delivery', async () => (await deliveries())[0]?.status === 'delivered');
+      const young = await chatCustomer(service.url);
 
-    aheadMs = 365 * DAY;
-    if (when === 'at a start') await service.restart();
-    passedMs += HOUR / 2;
-    const calls = [old, young].map(({ token }) => apiClient(service.url, token));
-    await waitFor('a sweep: a visitor who has been silent for a day is gone', async () => (await statusOf({ api: calls[0]! })) === 401);
-    expect(await statusOf({ api: calls[1]! })).toBe(200);
-    expect(await deliveries()).toHaveLength(1);
-  });
+      aheadMs = 365 * DAY;
+      if (when === 'at a start') await service.restart();
+      passedMs += HOUR / 2;
+      const calls = [old, young].map(({ token }) => apiClient(service.url, token));
+      await waitFor(
+        'a sweep: a visitor who has been silent for a day is gone',
+        async () => (await statusOf({ api: calls[0]! })) === 401,
+      );
+      expect(await statusOf({ api: calls[1]! })).toBe(200);
+      expect(await deliveries()).toHaveLength(1);
+    },
+  );
 });

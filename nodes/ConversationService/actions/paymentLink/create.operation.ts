@@ -7,7 +7,9 @@ import { PAYMENT_PROVIDERS } from '../../shared/options';
 import { requestService } from '../../shared/transport';
 import type { Operation } from '../operation';
 
-/** The provider is asked for its page before the service answers; it waits for 15 seconds at most. */
+/**
+ * The provider is asked for its page before the service answers; it waits for 15 seconds at most.
+ */
 export const create: Operation = {
 	option: {
 		name: 'Create',
@@ -85,11 +87,15 @@ export const create: Operation = {
 	],
 	async execute(context, itemIndex) {
 		const conversationId = getId(context, 'conversationId', 'conversation', itemIndex);
-		const { deduplicationKey = '', expiresInMinutes, provider } = context.getNodeParameter(
-			'options',
-			itemIndex,
-			{},
-		) as { deduplicationKey?: string; expiresInMinutes?: number; provider?: string };
+		const {
+			deduplicationKey = '',
+			expiresInMinutes,
+			provider,
+		} = context.getNodeParameter('options', itemIndex, {}) as {
+			deduplicationKey?: string;
+			expiresInMinutes?: number;
+			provider?: string;
+		};
 		const amount = Number(context.getNodeParameter('amount', itemIndex));
 		if (!Number.isInteger(amount) || amount < 1) {
 			throw new NodeOperationError(context.getNode(), 'The amount is not a whole number from 1', {

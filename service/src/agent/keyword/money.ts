@@ -16,7 +16,10 @@ const WORDS_TOO = wordSet('all bob cup ern gel lak mad mop pen ron sos std top t
 
 const OF_OTHERS = '(?! (?:canad|austral|de hong|hong|neo|new|nz|singap|jama|taiw))';
 
-/** What stands behind a number. Pesos and other names that several countries share are no answer to which. */
+/**
+ * What stands behind a number. Pesos and other names that several countries share are no answer to
+ * which.
+ */
 const NAMED: readonly (readonly [words: string, currency: string])[] = [
   ['(?:us|american) dollars?', 'usd'],
   [`(?:dollars?|bucks|dolar(?:es)?)(?: (?:americanos?|estadounidenses?))?${OF_OTHERS}`, 'usd'],
@@ -46,7 +49,8 @@ const SIGNS: readonly (readonly [sign: string, currency: string])[] = [
 ];
 
 const CODES = CURRENCIES.filter((code) => !WORDS_TOO.has(code)).join('|');
-const either = (list: readonly (readonly [string, string])[]) => list.map(([words]) => words).join('|');
+const either = (list: readonly (readonly [string, string])[]) =>
+  list.map(([words]) => words).join('|');
 
 const AMOUNT = new RegExp(
   `(?<![\\p{L}\\p{N}.,/#$-])(?:(?<before>${CODES}|${either(SIGNS)}|\\$) ?)?(?<number>\\d[\\d.,]*\\d|\\d)` +
@@ -55,11 +59,14 @@ const AMOUNT = new RegExp(
 );
 
 /**
- * The amounts of money in a text, each once: numbers with a currency beside them that can be one only.
+ * The amounts of money in a text, each once: numbers with a currency beside them that can be one
+ * only.
  * `$` alone is the US dollar where English is spoken, and says nothing elsewhere.
  */
 export function moneyIn(text: string, language: Language): readonly Money[] {
-  const found = [...foldCase(text).matchAll(AMOUNT)].map(({ groups }) => moneyOf(groups as unknown as Groups, language)).filter((money) => money !== null);
+  const found = [...foldCase(text).matchAll(AMOUNT)]
+    .map(({ groups }) => moneyOf(groups as unknown as Groups, language))
+    .filter((money) => money !== null);
   return [...new Map(found.map((money) => [`${money.amount} ${money.currency}`, money])).values()];
 }
 
@@ -79,6 +86,8 @@ function moneyOf({ before, number, after }: Groups, language: Language): Money |
 function currencyOf(written: string | undefined, language: Language): string | null {
   if (written === undefined) return null;
   if (written === '$') return language === 'en' ? 'usd' : null;
-  const named = [...NAMED, ...SIGNS].find(([words]) => new RegExp(`^(?:${words})$`, 'u').test(written));
+  const named = [...NAMED, ...SIGNS].find(([words]) =>
+    new RegExp(`^(?:${words})$`, 'u').test(written),
+  );
   return named?.[1] ?? (CURRENCIES.includes(written) ? written : null);
 }

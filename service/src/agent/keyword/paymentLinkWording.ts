@@ -10,12 +10,22 @@ export interface MadeLink {
 }
 
 /** The link that a call has made; null when it has made none. */
-export function madeLink({ tool, status, outcome }: PastToolCall, language: Language): MadeLink | null {
+export function madeLink(
+  { tool, status, outcome }: PastToolCall,
+  language: Language,
+): MadeLink | null {
   if (tool !== CREATE_PAYMENT_LINK || status !== 'succeeded') return null;
   const result = parse(outcome);
   if (!isJsonObject(result) || typeof result.url !== 'string') return null;
   const { url, amount_display: amount, description } = result;
-  return { url, words: sentence('paymentLink', language, { url, amount: String(amount), description: String(description) }) };
+  return {
+    url,
+    words: sentence('paymentLink', language, {
+      url,
+      amount: String(amount),
+      description: String(description),
+    }),
+  };
 }
 
 /** What is shown of an older result may be cut, and then is no JSON. */

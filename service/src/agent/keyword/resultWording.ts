@@ -12,7 +12,10 @@ const MAX_NESTING = 6;
 /** Properties that are the answer in words already, the plainest first. */
 const SPEAKING = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
-/** What came of a tool call, for the customer: at most 1,000 characters (a payment link: whole), and never JSON. Null for `invalid`, which is nothing to tell. */
+/**
+ * What came of a tool call, for the customer: at most 1,000 characters (a payment link: whole), and
+ * never JSON. Null for `invalid`, which is nothing to tell.
+ */
 export function callInWords(call: PastToolCall, language: Language): string | null {
   switch (call.status) {
     case 'succeeded':
@@ -33,7 +36,9 @@ export function callInWords(call: PastToolCall, language: Language): string | nu
 
 function resultInWords(outcome: string, language: Language): string {
   const result = parse(outcome);
-  return result === undefined ? plainText(outcome, language) : inWords(result, language, MAX_NESTING);
+  return result === undefined
+    ? plainText(outcome, language)
+    : inWords(result, language, MAX_NESTING);
 }
 
 function inWords(result: Json, language: Language, nesting: number): string {
@@ -41,25 +46,52 @@ function inWords(result: Json, language: Language, nesting: number): string {
   if (result === null || result === true || nesting === 0) return done;
   if (typeof result === 'string') return inString(result, language, nesting);
   if (!isJsonObject(result) && Array.isArray(result)) return listInWords(result, language, nesting);
-  if (!isJsonObject(result)) return sentence('toolResult', language, { result: scalar(result, language)! });
+  if (!isJsonObject(result))
+    return sentence('toolResult', language, { result: scalar(result, language)! });
   const spoken = SPEAKING.filter((key) => Object.hasOwn(result, key)).map((key) => result[key]!);
   const speaking = spoken.find((value) => typeof value === 'string' && value.trim() !== '');
   if (speaking !== undefined) return inWords(speaking, language, nesting - 1);
   const entries = Object.entries(result);
-  if (entries.length === 1 && isContainer(entries[0]![1])) return inWords(entries[0]![1], language, nesting - 1);
+  if (entries.length === 1 && isContainer(entries[0]![1]))
+    return inWords(entries[0]![1], language, nesting - 1);
   if (entries.every(([name, value]) => isSuccessFlag(name, value) || value === null)) return done;
   const lines = flatLines(result, language);
-  return lines.length === 0 || lines.length > MAX_LINES ? done : sentence('toolResult', language, { result: lines.join('\n') });
+  return lines.length === 0 || lines.length > MAX_LINES
+    ? done
+    : sentence('toolResult', language, { result: lines.join('\n') });
 }
 
-const FLAGS: ReadonlySet<string> = new Set(['ok', 'success', 'successful', 'succeeded', 'accepted', 'done', 'status', 'statuscode', 'code']);
-const SUCCESS: ReadonlySet<string> = new Set(['ok', 'success', 'successful', 'succeeded', 'accepted', 'true']);
+const FLAGS: ReadonlySet<string> = new Set([
+  'ok',
+  'success',
+  'successful',
+  'succeeded',
+  'accepted',
+  'done',
+  'status',
+  'statuscode',
+  'code',
+]);
+const SUCCESS: ReadonlySet<string> = new Set([
+  'ok',
+  'success',
+  'successful',
+  'succeeded',
+  'accepted',
+  'true',
+]);
 
 /** `ok: true`, `status: "accepted"`, `status: 200`: that it worked, and no more. */
 function isSuccessFlag(name: string, value: Json): boolean {
   if (!FLAGS.has(name.toLowerCase().replace(/[^a-z]/g, ''))) return false;
   if (typeof value === 'string') return SUCCESS.has(value.trim().toLowerCase());
-  return value === true || (/^(?:status|code|status.?code)$/i.test(name) && typeof value === 'number' && value >= 200 && value < 300);
+  return (
+    value === true ||
+    (/^(?:status|code|status.?code)$/i.test(name) &&
+      typeof value === 'number' &&
+      value >= 200 &&
+      value < 300)
+  );
 }
 
 /** A text may be JSON once more: automations like to wrap what they answer. */
@@ -69,15 +101,21 @@ function inString(text: string, language: Language, nesting: number): string {
 }
 
 /** JSON that was cut in the middle is not for reading. */
-const plainText = (text: string, language: Language) => (/^\s*(?:[[{]|$)/.test(text) ? sentence('toolDone', language) : text.trim().replace(/^"|"$/g, ''));
+const plainText = (text: string, language: Language) =>
+  /^\s*(?:[[{]|$)/.test(text) ? sentence('toolDone', language) : text.trim().replace(/^"|"$/g, '');
 
 function listInWords(items: readonly Json[], language: Language, nesting: number): string {
   if (items.length === 0) return sentence('nothingFound', language);
   if (items.length === 1) return inWords(items[0]!, language, nesting - 1);
   const lines = items.slice(0, MAX_ITEMS).map((item) => itemInWords(item, language));
   if (lines.includes(null)) return sentence('toolDone', language);
-  const more = items.length > MAX_ITEMS ? [sentence('moreItems', language, { count: String(items.length - MAX_ITEMS) })] : [];
-  return sentence('toolResult', language, { result: [...lines.map((line) => `- ${line}`), ...more].join('\n') });
+  const more =
+    items.length > MAX_ITEMS
+      ? [sentence('moreItems', language, { count: String(items.length - MAX_ITEMS) })]
+      : [];
+  return sentence('toolResult', language, {
+    result: [...lines.map((line) => `- ${line}`), ...more].join('\n'),
+  });
 }
 
 function itemInWords(item: Json, language: Language): string | null {
@@ -98,7 +136,9 @@ function shortList(items: readonly Json[], language: Language): string | null {
   return items.map((item) => scalar(item, language)).join(', ');
 }
 
-/** Null for what is no single value, and for what is nothing to read: null, or a text that is JSON. */
+/**
+ * Null for what is no single value, and for what is nothing to read: null, or a text that is JSON.
+ */
 function scalar(value: Json, language: Language): string | null {
   if (typeof value === 'boolean') return sentence(value ? 'yes' : 'no', language);
   if (typeof value === 'number') return String(value);
@@ -118,5 +158,8 @@ function parse(text: string): Json | undefined {
 
 export function cut(text: string, length = MAX_LENGTH): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`;
+  return `${text
+    .slice(0, length - 1)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .trimEnd()}…`;
 }

@@ -24,17 +24,31 @@ export function chatRequest(turn: Turn, model: string): ChatRequest {
   const custom = turn.mayCallTools ? turn.tools.map(definitionOf) : [];
   return {
     model,
-    messages: [{ role: 'system', content: systemPrompt(turn) }, ...inTurns(turn.history.flatMap(messagesOf))],
-    tools: [...custom, ...BUILT_IN_FUNCTIONS].map((definition) => ({ type: 'function', function: functionOf(definition) })),
+    messages: [
+      { role: 'system', content: systemPrompt(turn) },
+      ...inTurns(turn.history.flatMap(messagesOf)),
+    ],
+    tools: [...custom, ...BUILT_IN_FUNCTIONS].map((definition) => ({
+      type: 'function',
+      function: functionOf(definition),
+    })),
   };
 }
 
-const functionOf = ({ name, description, parameters }: FunctionDefinition) => ({ name, description, parameters: { ...parameters } });
+const functionOf = ({ name, description, parameters }: FunctionDefinition) => ({
+  name,
+  description,
+  parameters: { ...parameters },
+});
 
 function definitionOf({ name, description, parameters }: AgentTool): FunctionDefinition {
   const { $schema: _dialect, $id: _id, ...schema } = parameters;
   // OpenAI refuses an object schema that has no `properties`.
-  return { name, description: cutText(cleanText(description), DESCRIPTION_MAX), parameters: { type: 'object', properties: {}, ...schema } };
+  return {
+    name,
+    description: cutText(cleanText(description), DESCRIPTION_MAX),
+    parameters: { type: 'object', properties: {}, ...schema },
+  };
 }
 
 function messagesOf(item: HistoryItem): ChatMessage[] {
@@ -42,7 +56,12 @@ function messagesOf(item: HistoryItem): ChatMessage[] {
     case 'customer':
       return [{ role: 'user', content: cleanText(item.text) }];
     case 'reply':
-      return [{ role: 'assistant', content: cleanText(item.from === 'team' ? `${TEAM_MARK} ${item.text}` : item.text) }];
+      return [
+        {
+          role: 'assistant',
+          content: cleanText(item.from === 'team' ? `${TEAM_MARK} ${item.text}` : item.text),
+        },
+      ];
     case 'tool_calls':
       return [callsMessage(item.calls), ...item.calls.map(resultMessage)];
     case 'late_result':
@@ -50,24 +69,38 @@ function messagesOf(item: HistoryItem): ChatMessage[] {
   }
 }
 
-/** `content` is null, not '' and not left out: what servers give themselves, and the one spelling that all of them take back. */
+/**
+ *  `content` is null, not '' and not left out: what servers give themselves, and the one spelling that all of them take back.
+ */
 const callsMessage = (calls: readonly PastToolCall[]): ChatMessage => ({
   role: 'assistant',
   content: null,
   tool_calls: calls.map((call) => ({
     id: call.id,
     type: 'function',
-    function: { name: sendableName(call.tool), arguments: cleanText(JSON.stringify(call.arguments)) },
+    function: {
+      name: sendableName(call.tool),
+      arguments: cleanText(JSON.stringify(call.arguments)),
+    },
   })),
 });
 
 /** A model can make up a name that the API refuses to see again. */
-const sendableName = (name: string): string => name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_MAX) || '_';
+const sendableName = (name: string): string =>
+  name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_MAX) || '_';
 
-const resultMessage = (call: PastToolCall): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: outcomeJson(call) });
+const resultMessage = (call: PastToolCall): ChatMessage => ({
+  role: 'tool',
+  tool_call_id: call.id,
+  content: outcomeJson(call),
+});
 
 const outcomeJson = ({ status, outcome }: PastToolCall): string =>
-  JSON.stringify(status === 'succeeded' ? { status, result: parsedOr(cleanText(outcome)) } : { status, message: cleanText(outcome) });
+  JSON.stringify(
+    status === 'succeeded'
+      ? { status, result: parsedOr(cleanText(outcome)) }
+      : { status, message: cleanText(outcome) },
+  );
 
 function parsedOr(text: string): unknown {
   try {
@@ -78,30 +111,40 @@ function parsedOr(text: string): unknown {
 }
 
 /**
- * A note in the customer's place: a system message in the middle is refused by the chat templates of
- * Qwen, Gemma and others, and a tool message may only follow the call that it answers. The call's id,
- * which no customer knows, shows the model that the note is genuine.
+ * A note in the customer's place: a system message in the middle is refused by the chat templates
+ * of Qwen, Gemma and others, and a tool message may only follow the call that it answers. The
+ * call's id, which no customer knows, shows the model that the note is genuine.
  */
 const lateResultNote = (call: PastToolCall): ChatMessage => ({
   role: 'user',
   content: `${noteMark(call.id)} This call of ${sendableName(call.tool)} waited for approval and has now ended: ${outcomeJson(call)} Tell the customer what came of it.`,
 });
 
-/** Joins neighbours of one role, and begins with a user: Gemma's and Mistral's templates refuse anything else. */
+/**
+ * Joins neighbours of one role, and begins with a user: Gemma's and Mistral's templates refuse
+ * anything else.
+ */
 function inTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const turns: ChatMessage[] = [];
   for (const message of messages) {
     const last = turns.at(-1);
     if (last && isPlain(last) && isPlain(message) && last.role === message.role) {
-      turns[turns.length - 1] = { role: last.role, content: `${last.content}\n\n${message.content}` };
+      turns[turns.length - 1] = {
+        role: last.role,
+        content: `${last.content}\n\n${message.content}`,
+      };
     } else {
       turns.push(message);
     }
   }
-  return turns[0]?.role === 'user' ? turns : [{ role: 'user', content: BEGINNING_LEFT_OUT }, ...turns];
+  return turns[0]?.role === 'user'
+    ? turns
+    : [{ role: 'user', content: BEGINNING_LEFT_OUT }, ...turns];
 }
 
 type PlainMessage = { role: 'user' | 'assistant'; content: string };
 
 const isPlain = (message: ChatMessage): message is PlainMessage =>
-  (message.role === 'user' || message.role === 'assistant') && typeof message.content === 'string' && !('tool_calls' in message);
+  (message.role === 'user' || message.role === 'assistant') &&
+  typeof message.content === 'string' &&
+  !('tool_calls' in message);

@@ -2,7 +2,12 @@ import { VERDICTS, type Verdict } from '../../domain/conversation.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
 import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import type { Language, Step, Turn } from '../agentModel.ts';
-import { BUILT_IN_NAMES, CLOSE_CONVERSATION, HAND_OVER, MARK_QUALIFIED } from './builtInFunctions.ts';
+import {
+  BUILT_IN_NAMES,
+  CLOSE_CONVERSATION,
+  HAND_OVER,
+  MARK_QUALIFIED,
+} from './builtInFunctions.ts';
 import { ModelError } from './modelError.ts';
 import { cutText } from '../cutText.ts';
 import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
@@ -18,8 +23,9 @@ const GOODBYE: Record<Language, string> = {
 };
 
 /**
- * What a model's answer means. Tools come first: a hand-over or a close beside them is left out, since
- * the model can ask for it again when it knows what the tools gave. A hand-over comes before a close.
+ * What a model's answer means. Tools come first: a hand-over or a close beside them is left out,
+ * since the model can ask for it again when it knows what the tools gave. A hand-over comes before
+ * a close.
  * @returns null when the model marked the conversation qualified and said nothing yet
  * @throws ModelError when the answer means nothing that can be done now
  */
@@ -34,18 +40,26 @@ export function chooseStep(answer: ModelAnswer, turn: Turn): Step | null {
 
   if (custom.length > 0) {
     if (!turn.mayCallTools) throw new ModelError('The model called a tool where it was to reply.');
-    return { type: 'tool_calls', calls: custom.map((call) => ({ tool: call.name, arguments: call.arguments })), ...qualified };
+    return {
+      type: 'tool_calls',
+      calls: custom.map((call) => ({ tool: call.name, arguments: call.arguments })),
+      ...qualified,
+    };
   }
   if (handOver) return handOverStep(handOver, text);
   if (close) return { ...closingStep(close, text, turn.language), ...qualified };
   return text === '' ? null : { type: 'reply', text, ...qualified };
 }
 
-/** Some models write a built-in name with underscores; a live tool of that name is meant before it. */
+/**
+ * Some models write a built-in name with underscores; a live tool of that name is meant before it.
+ */
 function meantName(name: string, { tools }: Turn): string {
   const hyphenated = name.replaceAll('_', '-');
   const isTool = (wanted: string) => tools.some((tool) => tool.name === wanted);
-  return (BUILT_IN_NAMES.includes(hyphenated) || isTool(hyphenated)) && !isTool(name) ? hyphenated : name;
+  return (BUILT_IN_NAMES.includes(hyphenated) || isTool(hyphenated)) && !isTool(name)
+    ? hyphenated
+    : name;
 }
 
 function handOverStep(call: FunctionCall, text: string): Step {
@@ -58,9 +72,16 @@ function handOverStep(call: FunctionCall, text: string): Step {
 }
 
 /** Broken arguments close nothing: a close cannot be taken back. */
-function closingStep(call: FunctionCall, said: string, language: Language): Extract<Step, { type: 'reply' }> {
+function closingStep(
+  call: FunctionCall,
+  said: string,
+  language: Language,
+): Extract<Step, { type: 'reply' }> {
   if (!isJsonObject(call.arguments)) {
-    if (said === '') throw new ModelError('The model wanted to close the conversation with arguments that are not JSON.');
+    if (said === '')
+      throw new ModelError(
+        'The model wanted to close the conversation with arguments that are not JSON.',
+      );
     return { type: 'reply', text: said };
   }
   const { verdict, summary, message } = call.arguments;
@@ -68,15 +89,20 @@ function closingStep(call: FunctionCall, said: string, language: Language): Extr
   return {
     type: 'reply',
     text,
-    close: { verdict: isVerdict(verdict) ? verdict : 'unknown', summary: cutText(plain(summary) || text, SUMMARY_MAX) },
+    close: {
+      verdict: isVerdict(verdict) ? verdict : 'unknown',
+      summary: cutText(plain(summary) || text, SUMMARY_MAX),
+    },
   };
 }
 
-const isVerdict = (value: unknown): value is Verdict => VERDICTS.some((verdict) => verdict === value);
+const isVerdict = (value: unknown): value is Verdict =>
+  VERDICTS.some((verdict) => verdict === value);
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /** Words for the customer: models imitate the mark of the team's messages that they see. */
-const messageText = (value: unknown): string => cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MESSAGE_TEXT_MAX);
+const messageText = (value: unknown): string =>
+  cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MESSAGE_TEXT_MAX);

@@ -11,23 +11,34 @@ export interface ModelServer {
   readonly apiKey: string | undefined;
 }
 
-/** Puts what the SDK throws into a sentence that names the setting to look at. Nothing of the original is kept: it holds headers. */
+/**
+ * Puts what the SDK throws into a sentence that names the setting to look at. Nothing of the
+ * original is kept: it holds headers.
+ */
 export function describeModelFailure(error: unknown, server: ModelServer): ModelError {
   if (error instanceof ModelError) return error;
   const { status, cause } = error as { status?: number; cause?: Error };
-  const sentence = status === undefined ? connectionSentence(cause ?? error, server) : statusSentence(status, error, server);
+  const sentence =
+    status === undefined
+      ? connectionSentence(cause ?? error, server)
+      : statusSentence(status, error, server);
   return new ModelError(withoutKey(sentence, server));
 }
 
 function statusSentence(status: number, error: unknown, server: ModelServer): string {
   if (status === 401 || status === 403) {
     // Its own words often repeat a part of the key.
-    return server.apiKey === undefined ? `The model's server asks for a key (${status}): set LLM_API_KEY.` : `The model's server refused the key (${status}): check LLM_API_KEY.`;
+    return server.apiKey === undefined
+      ? `The model's server asks for a key (${status}): set LLM_API_KEY.`
+      : `The model's server refused the key (${status}): check LLM_API_KEY.`;
   }
   const words = serverWords(error);
-  if (status < 400) return `The model's server answers with a redirect (${status}): set LLM_BASE_URL to the address that it leads to.`;
-  if (status === 404) return `The model's server knows no such model or address (404): check LLM_MODEL ("${server.model}") and LLM_BASE_URL${words}`;
-  if (status === 429) return `The model's server takes no more requests now (429): its rate limit or the account's quota is reached${words}`;
+  if (status < 400)
+    return `The model's server answers with a redirect (${status}): set LLM_BASE_URL to the address that it leads to.`;
+  if (status === 404)
+    return `The model's server knows no such model or address (404): check LLM_MODEL ("${server.model}") and LLM_BASE_URL${words}`;
+  if (status === 429)
+    return `The model's server takes no more requests now (429): its rate limit or the account's quota is reached${words}`;
   if (status >= 500) return `The model's server failed (${status})${words}`;
   return `The model's server refused the request (${status})${words}`;
 }
@@ -35,8 +46,14 @@ function statusSentence(status: number, error: unknown, server: ModelServer): st
 /** `: <what it said>`, in one line; '.' when it said nothing. */
 function serverWords(error: unknown): string {
   const { error: body } = error as { error?: unknown };
-  const message = typeof body === 'string' ? body : (body as { message?: unknown } | null | undefined)?.message;
-  const words = typeof message === 'string' ? cleanText(message).replace(/[\s\p{Cc}]+/gu, ' ').trim() : '';
+  const message =
+    typeof body === 'string' ? body : (body as { message?: unknown } | null | undefined)?.message;
+  const words =
+    typeof message === 'string'
+      ? cleanText(message)
+          .replace(/[\s\p{Cc}]+/gu, ' ')
+          .trim()
+      : '';
   return words === '' ? '.' : `: ${cutText(words, SERVER_WORDS_MAX)}`;
 }
 
@@ -48,4 +65,5 @@ function connectionSentence(error: unknown, { host }: ModelServer): string {
   return `${describeFailure(root, host).message} LLM_BASE_URL says where the model is.`;
 }
 
-const withoutKey = (sentence: string, { apiKey }: ModelServer): string => (apiKey ? sentence.replaceAll(apiKey, '[key]') : sentence);
+const withoutKey = (sentence: string, { apiKey }: ModelServer): string =>
+  apiKey ? sentence.replaceAll(apiKey, '[key]') : sentence;

@@ -17,9 +17,14 @@ const SENT_HEADERS = ['accept', 'authorization', 'content-type', 'user-agent'];
 export const modelFetch =
   (deadlineAt: number): typeof fetch =>
   async (url, init) => {
-    const response = await fetch(url, { ...init, headers: onlySent(init?.headers), redirect: 'manual' });
+    const response = await fetch(url, {
+      ...init,
+      headers: onlySent(init?.headers),
+      redirect: 'manual',
+    });
     const headers = new Headers(response.headers);
-    if (waitAskedFor(headers) > Math.min(deadlineAt - performance.now(), LONGEST_WAIT_MS)) headers.set('x-should-retry', 'false');
+    if (waitAskedFor(headers) > Math.min(deadlineAt - performance.now(), LONGEST_WAIT_MS))
+      headers.set('x-should-retry', 'false');
     return new Response(response.body?.pipeThrough(atMost(MAX_ANSWER_BYTES)) ?? null, {
       status: response.status,
       statusText: response.statusText,
@@ -48,7 +53,10 @@ function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) controller.error(new ModelError(`The model's answer is larger than ${maxBytes / 1024 / 1024} MiB.`));
+      if (bytes > maxBytes)
+        controller.error(
+          new ModelError(`The model's answer is larger than ${maxBytes / 1024 / 1024} MiB.`),
+        );
       else controller.enqueue(chunk);
     },
   });

@@ -17,7 +17,9 @@ export interface FunctionCall {
 }
 
 /** OpenAI gives a text; some servers give the parts of one. */
-const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]).nullish();
+const contentSchema = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))])
+  .nullish();
 
 const completionSchema = z.looseObject({
   choices: z
@@ -27,7 +29,13 @@ const completionSchema = z.looseObject({
         message: z.looseObject({
           content: contentSchema,
           refusal: z.string().nullish(),
-          tool_calls: z.array(z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }) })).nullish(),
+          tool_calls: z
+            .array(
+              z.looseObject({
+                function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
+              }),
+            )
+            .nullish(),
         }),
       }),
     )
@@ -40,12 +48,16 @@ const completionSchema = z.looseObject({
  */
 export function readAnswer(body: string): ModelAnswer {
   const completion = completionSchema.safeParse(parseBody(body));
-  if (!completion.success) throw new ModelError('The model answered with something that is no chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.');
+  if (!completion.success)
+    throw new ModelError(
+      'The model answered with something that is no chat completion: check that LLM_BASE_URL leads to an OpenAI-compatible API.',
+    );
   const choice = completion.data.choices?.[0];
   if (!choice) throw new ModelError('The model answered without any choice.');
   const { message, finish_reason } = choice;
   if (message.refusal) throw new ModelError('The model refused to answer.');
-  if (finish_reason === 'content_filter') throw new ModelError("The model's content filter withheld the answer.");
+  if (finish_reason === 'content_filter')
+    throw new ModelError("The model's content filter withheld the answer.");
 
   const calls = (message.tool_calls ?? []).map((call) => ({
     name: cleanText(call.function.name).trim(),
@@ -61,7 +73,9 @@ function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    throw new ModelError('The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).');
+    throw new ModelError(
+      'The model answered with something that is not JSON: check LLM_BASE_URL (it usually ends in /v1).',
+    );
   }
 }
 
@@ -75,7 +89,9 @@ function parseArguments(given: unknown): unknown {
   const text = typeof given === 'string' ? given : JSON.stringify(given ?? {});
   if (text.trim() === '') return {};
   try {
-    return JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? cleanText(value) : value));
+    return JSON.parse(text, (_name, value: unknown) =>
+      typeof value === 'string' ? cleanText(value) : value,
+    );
   } catch {
     return cleanText(text);
   }

@@ -8,7 +8,10 @@ const NAMES: Record<Language, string> = { en: 'English', es: 'Spanish', pt: 'Por
 /** Begins an assistant message that a person of the team wrote. */
 export const TEAM_MARK = '[written by a team member]';
 
-/** Begins a note of the service among the customer's messages; the call's id in it shows that it is no customer's text. */
+/**
+ * Begins a note of the service among the customer's messages; the call's id in it shows that it is
+ * no customer's text.
+ */
 export const noteMark = (callId: string) => `[note from the service about ${callId}]`;
 
 const listed = (words: readonly string[]): string =>

@@ -5,13 +5,18 @@ import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
 import { graphCall, type GraphAnswer } from './graphCall.ts';
 
 /**
- * Sends one text: POST /{version}/{phone_number_id}/messages. The sending's id goes along and comes back
- * with the receipts. A customer who hides the phone number is addressed by their user id.
+ * Sends one text: POST /{version}/{phone_number_id}/messages. The sending's id goes along and comes
+ * back with the receipts. A customer who hides the phone number is addressed by their user id.
  * @see developers.facebook.com, WhatsApp, "Messages" and "Business-scoped user IDs"
  */
-export async function sendText({ sendingId, text, to }: OutboundText, { values }: OpenAccount, context: ChannelContext): Promise<SendResult> {
+export async function sendText(
+  { sendingId, text, to }: OutboundText,
+  { values }: OpenAccount,
+  context: ChannelContext,
+): Promise<SendResult> {
   const recipient = to.phone !== null ? { to: to.phone } : { recipient: to.channelUserId };
-  if (to.phone === null && !to.channelUserId) return refused('Neither a phone number nor a user ID of the customer is known.');
+  if (to.phone === null && !to.channelUserId)
+    return refused('Neither a phone number nor a user ID of the customer is known.');
   const answer = await graphCall(
     {
       method: 'POST',
@@ -33,39 +38,81 @@ export async function sendText({ sendingId, text, to }: OutboundText, { values }
 }
 
 /** Asks the Graph API for the phone number: whether token and number fit. */
-export async function testConnection({ values }: OpenAccount, context: ChannelContext): Promise<Omit<ConnectionTest, 'at'>> {
+export async function testConnection(
+  { values }: OpenAccount,
+  context: ChannelContext,
+): Promise<Omit<ConnectionTest, 'at'>> {
   const id = values.phone_number_id ?? '';
   const path = `${id}?fields=display_phone_number,verified_name,quality_rating,platform_type`;
-  const answer = await graphCall({ method: 'GET', path, token: values.access_token ?? '' }, context);
+  const answer = await graphCall(
+    { method: 'GET', path, token: values.access_token ?? '' },
+    context,
+  );
   if (answer.type === 'silence') return { ok: false, message: answer.error };
   const { status, json } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
     // What is asked for is fixed, so an invalid parameter is the number.
     const isUnknown = error.code === 100 || error.code === 33;
-    return { ok: false, message: isUnknown ? `There is no phone number ID ${id} that this access token may use. Compare both with the Meta app under WhatsApp, API Setup.` : errorInWords(error) };
+    return {
+      ok: false,
+      message: isUnknown
+        ? `There is no phone number ID ${id} that this access token may use. Compare both with the Meta app under WhatsApp, API Setup.`
+        : errorInWords(error),
+    };
   }
   const number = textOf(json?.display_phone_number);
   if (status !== 200 || number === null) return { ok: false, message: unreadable(status) };
   const name = textOf(json?.verified_name);
-  return { ok: true, message: `WhatsApp knows this number as ${number}${name === null ? '' : ` (${name})`}.` };
+  return {
+    ok: true,
+    message: `WhatsApp knows this number as ${number}${name === null ? '' : ` (${name})`}.`,
+  };
 }
 
-const refused = (error: string): SendResult => ({ type: 'failed', error, isRefused: true, retryAfterMs: null, mayHaveArrived: false });
+const refused = (error: string): SendResult => ({
+  type: 'failed',
+  error,
+  isRefused: true,
+  retryAfterMs: null,
+  mayHaveArrived: false,
+});
 
 function resultOf(answer: GraphAnswer): SendResult {
-  if (answer.type === 'silence') return { type: 'failed', error: answer.error, isRefused: false, retryAfterMs: null, mayHaveArrived: answer.wasSent };
+  if (answer.type === 'silence')
+    return {
+      type: 'failed',
+      error: answer.error,
+      isRefused: false,
+      retryAfterMs: null,
+      mayHaveArrived: answer.wasSent,
+    };
   const { status, json, isCut, retryAfterMs } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
-    const mayPass = isTemporary(error.code) ?? (isPassing(status) || fieldsOf(json.error).is_transient === true);
-    return mayPass ? { type: 'failed', error: errorInWords(error), isRefused: false, retryAfterMs, mayHaveArrived: false } : refused(errorInWords(error));
+    const mayPass =
+      isTemporary(error.code) ?? (isPassing(status) || fieldsOf(json.error).is_transient === true);
+    return mayPass
+      ? {
+          type: 'failed',
+          error: errorInWords(error),
+          isRefused: false,
+          retryAfterMs,
+          mayHaveArrived: false,
+        }
+      : refused(errorInWords(error));
   }
   const isTaken = status >= 200 && status < 300;
   const id = textOf(fieldsOf(listOf(json?.messages)[0]).id);
   // Meta says 200 once it has the message; when the rest is lost, the receipts tell its id.
   if (isTaken && (id !== null || isCut)) return { type: 'sent', channelMessageId: id };
-  return { type: 'failed', error: unreadable(status), isRefused: !isTaken && !isPassing(status), retryAfterMs, mayHaveArrived: isTaken };
+  return {
+    type: 'failed',
+    error: unreadable(status),
+    isRefused: !isTaken && !isPassing(status),
+    retryAfterMs,
+    mayHaveArrived: isTaken,
+  };
 }
 
 /** Statuses that ask for another try. */
@@ -73,10 +120,15 @@ const isPassing = (status: number): boolean => status === 408 || status === 429 
 
 function errorOf({ error }: Fields): GraphError {
   const { code, message, error_data: data } = fieldsOf(error);
-  return { code: typeof code === 'number' ? code : null, message: textOf(message), details: textOf(fieldsOf(data).details) };
+  return {
+    code: typeof code === 'number' ? code : null,
+    message: textOf(message),
+    details: textOf(fieldsOf(data).details),
+  };
 }
 
 function unreadable(status: number): string {
-  if (status >= 300 && status < 400) return `The Graph API answered ${status}, a redirect, which is not followed. Check GRAPH_API_URL.`;
+  if (status >= 300 && status < 400)
+    return `The Graph API answered ${status}, a redirect, which is not followed. Check GRAPH_API_URL.`;
   return `The Graph API answered ${status} with something that is not its own. Check GRAPH_API_URL, or what stands between.`;
 }

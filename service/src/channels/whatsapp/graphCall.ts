@@ -2,7 +2,10 @@ import { Agent, request } from 'undici';
 import type { ChannelContext } from '../channelAdapter.ts';
 import { fieldsOf, type Fields } from './fields.ts';
 
-/** The base address comes from the environment, so it is called directly and not through the guarded client. */
+/**
+ * The base address comes from the environment, so it is called directly and not through the guarded
+ * client.
+ */
 export interface GraphCall {
   readonly method: 'GET' | 'POST';
   /** Below the versioned base address, with its query. */
@@ -22,25 +25,40 @@ export type GraphAnswer =
       /** Of Retry-After; null when there is none. */
       readonly retryAfterMs: number | null;
     }
-  | { readonly type: 'silence'; /** In words. */ readonly error: string; /** The request may have been taken. */ readonly wasSent: boolean };
+  | {
+      readonly type: 'silence';
+      /** In words. */ readonly error: string;
+      /** The request may have been taken. */ readonly wasSent: boolean;
+    };
 
 const ANSWER_MAX_BYTES = 64 * 1024;
 
-/** Connections are kept for the next call; an idle one holds no process and is closed after some seconds. */
+/**
+ * Connections are kept for the next call; an idle one holds no process and is closed after some
+ * seconds.
+ */
 const connections = new Agent({ keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 });
 
 /**
- * One call of Meta's Graph API. One deadline covers connecting, sending and reading; at most 64 KiB of
- * the answer are read, and no redirect is followed. The token goes into the header and nowhere else.
+ * One call of Meta's Graph API. One deadline covers connecting, sending and reading; at most 64 KiB
+ * of the answer are read, and no redirect is followed. The token goes into the header and nowhere
+ * else.
  * @throws the context's signal's reason; nothing else
  */
-export async function graphCall({ method, path, token, body }: GraphCall, { config, signal }: ChannelContext): Promise<GraphAnswer> {
+export async function graphCall(
+  { method, path, token, body }: GraphCall,
+  { config, signal }: ChannelContext,
+): Promise<GraphAnswer> {
   signal.throwIfAborted();
   const deadline = AbortSignal.timeout(config.timeoutMs);
   try {
     const response = await request(`${config.graphApiUrl}/${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       body: body === undefined ? null : JSON.stringify(body),
       dispatcher: connections,
       signal: AbortSignal.any([signal, deadline]),
@@ -50,8 +68,15 @@ export async function graphCall({ method, path, token, body }: GraphCall, { conf
     const retryAfterMs = waitAskedFor(response.headers['retry-after'], new Date());
     const text = await readText(response.body).catch(() => null);
     signal.throwIfAborted();
-    const isCut = text === null && /^application\/json\b/.test(String(response.headers['content-type']));
-    return { type: 'answer', status: response.statusCode, json: text === null ? null : parseObject(text), isCut, retryAfterMs };
+    const isCut =
+      text === null && /^application\/json\b/.test(String(response.headers['content-type']));
+    return {
+      type: 'answer',
+      status: response.statusCode,
+      json: text === null ? null : parseObject(text),
+      isCut,
+      retryAfterMs,
+    };
   } catch (error) {
     signal.throwIfAborted();
     return silence(error, deadline.aborted, config);
@@ -88,21 +113,50 @@ function waitAskedFor(header: string | string[] | undefined, now: Date): number 
 }
 
 /** What happens before anything of the request has left. */
-const UNSENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'];
+const UNSENT: readonly string[] = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
 
-function silence(error: unknown, isLate: boolean, { graphApiUrl, timeoutMs }: ChannelContext['config']): GraphAnswer {
+function silence(
+  error: unknown,
+  isLate: boolean,
+  { graphApiUrl, timeoutMs }: ChannelContext['config'],
+): GraphAnswer {
   const { host } = new URL(graphApiUrl);
-  if (isLate) return { type: 'silence', error: `${host} did not answer within ${timeoutMs / 1000} seconds.`, wasSent: true };
+  if (isLate)
+    return {
+      type: 'silence',
+      error: `${host} did not answer within ${timeoutMs / 1000} seconds.`,
+      wasSent: true,
+    };
   const code = codeOf(error);
   if (UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code)) {
-    return { type: 'silence', error: `${host} cannot be reached (${code}). Check the network of this service, and GRAPH_API_URL.`, wasSent: false };
+    return {
+      type: 'silence',
+      error: `${host} cannot be reached (${code}). Check the network of this service, and GRAPH_API_URL.`,
+      wasSent: false,
+    };
   }
-  return { type: 'silence', error: `The connection to ${host} broke off (${code}).`, wasSent: true };
+  return {
+    type: 'silence',
+    error: `The connection to ${host} broke off (${code}).`,
+    wasSent: true,
+  };
 }
 
 /** Of the error, or of the first of several addresses that were tried. */
 function codeOf(error: unknown): string {
   const { code, cause, errors } = fieldsOf(error);
   if (typeof code === 'string') return code;
-  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : cause === undefined ? 'no code' : codeOf(cause);
+  return Array.isArray(errors) && errors.length > 0
+    ? codeOf(errors[0])
+    : cause === undefined
+      ? 'no code'
+      : codeOf(cause);
 }

@@ -2,15 +2,20 @@ import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
 /**
- * What a customer sent, as the text of a message. What is no text is told in words, in brackets, with
- * what the customer wrote beside it: `[Picture] Do you have this one?`
+ * What a customer sent, as the text of a message. What is no text is told in words, in brackets,
+ * with what the customer wrote beside it: `[Picture] Do you have this one?`
  * @param message one of `value.messages`
  * @see developers.facebook.com, Cloud API, "Webhooks", "messages"
  */
 export function messageInWords(message: Fields): string {
   const type = textOf(message.type) ?? 'unknown';
-  const words = (Object.hasOwn(WORDS, type) ? WORDS[type]!(fieldsOf(message[type]), message) : null) ?? unknownInWords(type, message);
-  return shortened(message.group_id === undefined ? words : `[In a group] ${words}`, MESSAGE_TEXT_MAX);
+  const words =
+    (Object.hasOwn(WORDS, type) ? WORDS[type]!(fieldsOf(message[type]), message) : null) ??
+    unknownInWords(type, message);
+  return shortened(
+    message.group_id === undefined ? words : `[In a group] ${words}`,
+    MESSAGE_TEXT_MAX,
+  );
 }
 
 /** Null: there is nothing in it that could be told. */
@@ -26,14 +31,18 @@ const WORDS: Readonly<Record<string, InWords>> = {
   voice: ({ caption }) => media('Voice message', caption),
   document: ({ filename, caption }) => media(about('Document', [textOf(filename)]), caption),
   sticker: () => media('Sticker', null),
-  location: ({ name, address, latitude, longitude }) => media(about('Location', [name, address, latitude, longitude].map(textOf)), null),
-  contacts: (_, { contacts }) => media(about('Contact', listOf(contacts).map(contactInWords), '; '), null),
-  order: ({ product_items, text }) => media(about('Order', listOf(product_items).map(itemInWords)), text),
+  location: ({ name, address, latitude, longitude }) =>
+    media(about('Location', [name, address, latitude, longitude].map(textOf)), null),
+  contacts: (_, { contacts }) =>
+    media(about('Contact', listOf(contacts).map(contactInWords), '; '), null),
+  order: ({ product_items, text }) =>
+    media(about('Order', listOf(product_items).map(itemInWords)), text),
   request_welcome: () => media('Opened the chat for the first time', null),
   edit: (content) => editInWords(content),
 };
 
-const media = (what: string, caption: unknown): string => [`[${what}]`, textOf(caption)].filter((part) => part !== null).join(' ');
+const media = (what: string, caption: unknown): string =>
+  [`[${what}]`, textOf(caption)].filter((part) => part !== null).join(' ');
 
 const about = (what: string, details: readonly (string | null)[], between = ', '): string => {
   const known = details.filter((detail) => detail !== null);
@@ -41,21 +50,35 @@ const about = (what: string, details: readonly (string | null)[], between = ', '
 };
 
 /** What was chosen of what we offered. */
-function interactiveInWords({ type, button_reply, list_reply, nfm_reply, call_permission_reply }: Fields): string | null {
+function interactiveInWords({
+  type,
+  button_reply,
+  list_reply,
+  nfm_reply,
+  call_permission_reply,
+}: Fields): string | null {
   if (type === 'button_reply') return textOf(fieldsOf(button_reply).title);
   if (type === 'list_reply') {
     const { title, description } = fieldsOf(list_reply);
     return [textOf(title), textOf(description)].filter((part) => part !== null).join(', ') || null;
   }
   if (type === 'nfm_reply') return formInWords(fieldsOf(nfm_reply));
-  if (type === 'call_permission_reply') return media(about('Permission to call', [textOf(fieldsOf(call_permission_reply).response)]), null);
+  if (type === 'call_permission_reply')
+    return media(
+      about('Permission to call', [textOf(fieldsOf(call_permission_reply).response)]),
+      null,
+    );
   return null;
 }
 
 /** A form (a Flow) that was filled in: its answers come as a JSON text. */
 function formInWords({ body, response_json }: Fields): string {
-  const answers = Object.entries(fieldsOf(parsed(response_json))).filter(([name]) => name !== 'flow_token');
-  const told = answers.map(([name, answer]) => `${textOf(name) ?? ''}: ${textOf(answer) ?? JSON.stringify(answer)}`);
+  const answers = Object.entries(fieldsOf(parsed(response_json))).filter(
+    ([name]) => name !== 'flow_token',
+  );
+  const told = answers.map(
+    ([name, answer]) => `${textOf(name) ?? ''}: ${textOf(answer) ?? JSON.stringify(answer)}`,
+  );
   return media(about('Form', told), told.length === 0 ? body : null);
 }
 
@@ -70,8 +93,16 @@ function parsed(json: unknown): unknown {
 function contactInWords(contact: unknown): string | null {
   const { name, phones, emails } = fieldsOf(contact);
   const { formatted_name, first_name, last_name } = fieldsOf(name);
-  const called = textOf(formatted_name) ?? ([first_name, last_name].map(textOf).filter((part) => part !== null).join(' ') || null);
-  const numbers = listOf(phones).map((each) => textOf(fieldsOf(each).phone) ?? textOf(fieldsOf(each).wa_id));
+  const called =
+    textOf(formatted_name) ??
+    ([first_name, last_name]
+      .map(textOf)
+      .filter((part) => part !== null)
+      .join(' ') ||
+      null);
+  const numbers = listOf(phones).map(
+    (each) => textOf(fieldsOf(each).phone) ?? textOf(fieldsOf(each).wa_id),
+  );
   const addresses = listOf(emails).map((each) => textOf(fieldsOf(each).email));
   return [called, ...numbers, ...addresses].filter((part) => part !== null).join(', ') || null;
 }
@@ -87,14 +118,28 @@ function itemInWords(item: unknown): string | null {
 
 function editInWords({ message }: Fields): string | null {
   const changed = fieldsOf(message);
-  return textOf(changed.type) === null || changed.type === 'edit' ? null : `[Changed an earlier message] ${messageInWords(changed)}`;
+  return textOf(changed.type) === null || changed.type === 'edit'
+    ? null
+    : `[Changed an earlier message] ${messageInWords(changed)}`;
 }
 
-/** A kind that WhatsApp does not pass on, or one that came after this was written: said so, with whatever text there is. */
+/**
+ * A kind that WhatsApp does not pass on, or one that came after this was written: said so, with
+ * whatever text there is.
+ */
 function unknownInWords(type: string, { unsupported, errors, [type]: content }: Fields): string {
   const [error] = listOf(errors).map(fieldsOf);
-  const why = error && (textOf(fieldsOf(error.error_data).details) ?? textOf(error.message) ?? textOf(error.title));
-  const kind = textOf(fieldsOf(unsupported).type) ?? (type === 'unknown' || type === 'unsupported' ? null : type);
+  const why =
+    error &&
+    (textOf(fieldsOf(error.error_data).details) ?? textOf(error.message) ?? textOf(error.title));
+  const kind =
+    textOf(fieldsOf(unsupported).type) ??
+    (type === 'unknown' || type === 'unsupported' ? null : type);
   const { body, text, caption } = fieldsOf(content);
-  return media(about(`Message that cannot be shown here${kind === null ? '' : ` (${shortened(kind, 60)})`}`, [why ?? null]), textOf(body) ?? textOf(text) ?? caption);
+  return media(
+    about(`Message that cannot be shown here${kind === null ? '' : ` (${shortened(kind, 60)})`}`, [
+      why ?? null,
+    ]),
+    textOf(body) ?? textOf(text) ?? caption,
+  );
 }

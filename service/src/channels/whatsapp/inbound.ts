@@ -5,8 +5,8 @@ import { messageInWords } from './inWords.ts';
 import { identifiers, readSenders } from './whoWrote.ts';
 
 /**
- * Every message and status of a body of Meta's webhook, over all entries and changes, in order. What
- * cannot be read is left out; what stands beside it is not.
+ * Every message and status of a body of Meta's webhook, over all entries and changes, in order.
+ * What cannot be read is left out; what stands beside it is not.
  * @see developers.facebook.com, Cloud API, "Webhooks", field `messages`
  */
 export const parseBody = (body: unknown): readonly InboundItem[] =>
@@ -20,16 +20,23 @@ function itemsOf(value: Fields): InboundItem[] {
   const account = textOf(fieldsOf(value.metadata).phone_number_id);
   if (account === null) return [];
   const whoWrote = readSenders(value);
-  const messages = listOf(value.messages).map((message) => readMessage(account, fieldsOf(message), whoWrote));
+  const messages = listOf(value.messages).map((message) =>
+    readMessage(account, fieldsOf(message), whoWrote),
+  );
   const receipts = listOf(value.statuses).map((status) => readStatus(account, fieldsOf(status)));
   return [...messages, ...receipts].filter((item) => item !== null);
 }
 
 const ID_MAX = 512;
 
-const idOf = (value: unknown): string | null => (typeof value === 'string' && value.length <= ID_MAX ? textOf(value) : null);
+const idOf = (value: unknown): string | null =>
+  typeof value === 'string' && value.length <= ID_MAX ? textOf(value) : null;
 
-function readMessage(account: string, message: Fields, whoWrote: (message: Fields) => InboundSender | null): InboundItem | null {
+function readMessage(
+  account: string,
+  message: Fields,
+  whoWrote: (message: Fields) => InboundSender | null,
+): InboundItem | null {
   const id = idOf(message.id);
   if (id === null) return null;
   const sentAt = timeOf(message.timestamp);
@@ -37,7 +44,8 @@ function readMessage(account: string, message: Fields, whoWrote: (message: Field
   const from = whoWrote(message);
   if (from === null) return null;
   const note = noteInWords(message);
-  if (note !== null) return { type: 'note', account, from, id, text: note, sentAt, changedTo: null };
+  if (note !== null)
+    return { type: 'note', account, from, id, text: note, sentAt, changedTo: null };
   return { type: 'message', account, from, id, text: messageInWords(message), sentAt };
 }
 
@@ -52,29 +60,59 @@ function noteInWords({ type, reaction }: Fields): string | null {
 }
 
 /**
- * WhatsApp itself speaks: the customer has a new number, or a new user id. What its words say is not
- * read: the customer's own name stands in them, and may hold anything.
+ * WhatsApp itself speaks: the customer has a new number, or a new user id. What its words say is
+ * not read: the customer's own name stands in them, and may hold anything.
  */
-function readSystem(account: string, id: string, message: Fields, sentAt: Date | null): InboundItem | null {
+function readSystem(
+  account: string,
+  id: string,
+  message: Fields,
+  sentAt: Date | null,
+): InboundItem | null {
   const system = fieldsOf(message.system);
   const before = identifiers(message.from, message.from_user_id ?? system.previous_user_id);
   const changedTo = identifiers(system.wa_id ?? system.new_wa_id, system.user_id);
   // A user id that changes leaves the number as it is, and the number then tells who it was.
   const phone = before.phone ?? (system.type === 'user_changed_user_id' ? changedTo.phone : null);
   if (phone === null && before.userId === null) return null;
-  const text = changedTo.phone !== null && changedTo.phone !== phone ? 'has changed their phone number' : 'has a new identity on WhatsApp';
-  return { type: 'note', account, from: { ...before, phone, name: null }, id, text, sentAt, changedTo };
+  const text =
+    changedTo.phone !== null && changedTo.phone !== phone
+      ? 'has changed their phone number'
+      : 'has a new identity on WhatsApp';
+  return {
+    type: 'note',
+    account,
+    from: { ...before, phone, name: null },
+    id,
+    text,
+    sentAt,
+    changedTo,
+  };
 }
 
-const STATES: Readonly<Record<string, InboundReceipt['state']>> = { sent: 'sent', delivered: 'delivered', read: 'read', played: 'read', failed: 'failed' };
+const STATES: Readonly<Record<string, InboundReceipt['state']>> = {
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'read',
+  played: 'read',
+  failed: 'failed',
+};
 
 function readStatus(account: string, status: Fields): InboundReceipt | null {
   const channelMessageId = idOf(status.id);
   const name = textOf(status.status) ?? '';
   if (channelMessageId === null || !Object.hasOwn(STATES, name)) return null;
-  const sendingId = /^snd_[0-9A-Z]{26}$/.exec(textOf(status.biz_opaque_callback_data) ?? '')?.[0] ?? null;
+  const sendingId =
+    /^snd_[0-9A-Z]{26}$/.exec(textOf(status.biz_opaque_callback_data) ?? '')?.[0] ?? null;
   const state = STATES[name]!;
-  return { type: 'receipt', account, channelMessageId, sendingId, state, error: state === 'failed' ? whyFailed(status) : null };
+  return {
+    type: 'receipt',
+    account,
+    channelMessageId,
+    sendingId,
+    state,
+    error: state === 'failed' ? whyFailed(status) : null,
+  };
 }
 
 function whyFailed({ errors }: Fields): string {

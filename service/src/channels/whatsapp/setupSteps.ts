@@ -1,4 +1,7 @@
-/** What a team does in Meta's app dashboard so that messages arrive here. @see developers.facebook.com, "Set up webhooks" of the Cloud API */
+/**
+ * What a team does in Meta's app dashboard so that messages arrive here. @see
+ * developers.facebook.com, "Set up webhooks" of the Cloud API
+ */
 export const WHATSAPP_SETUP_STEPS: readonly string[] = [
   'Open your app on developers.facebook.com and go to WhatsApp, Configuration.',
   'Under Webhook, press Edit. Paste the webhook address from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta calls this service at once to check them.',

@@ -3,20 +3,32 @@ import { isSameText } from '../../security/isSameText.ts';
 import type { OpenAccount, Verification, WebhookRequest } from '../channelAdapter.ts';
 
 /**
- * Meta's webhook. GET asks whether the address is ours: with our verify token, the challenge goes back.
- * POST delivers, signed with the app's secret over the very bytes: `X-Hub-Signature-256: sha256=<hex>`.
+ * Meta's webhook. GET asks whether the address is ours: with our verify token, the challenge goes
+ * back. POST delivers, signed with the app's secret over the very bytes: `X-Hub-Signature-256:
+ * sha256=<hex>`.
  * @see developers.facebook.com, "Webhooks", "Getting started"
  */
 export const verifyRequest = (request: WebhookRequest, { values }: OpenAccount): Verification =>
-  request.method === 'GET' ? verifyChallenge(request.query, values.verify_token ?? '') : verifySignature(request, values.app_secret ?? '');
+  request.method === 'GET'
+    ? verifyChallenge(request.query, values.verify_token ?? '')
+    : verifySignature(request, values.app_secret ?? '');
 
 /** What is sent back to whoever knows the token; Meta's are numbers. */
 const CHALLENGE = /^[A-Za-z0-9_-]{1,128}$/;
 
-function verifyChallenge({ 'hub.mode': mode, 'hub.verify_token': token, 'hub.challenge': challenge }: WebhookRequest['query'], verifyToken: string): Verification {
+function verifyChallenge(
+  {
+    'hub.mode': mode,
+    'hub.verify_token': token,
+    'hub.challenge': challenge,
+  }: WebhookRequest['query'],
+  verifyToken: string,
+): Verification {
   if (mode !== 'subscribe') return refused('hub.mode is not subscribe.');
-  if (typeof token !== 'string' || verifyToken === '' || !isSameText(token, verifyToken)) return refused('hub.verify_token is not the verify token of this channel.');
-  if (typeof challenge !== 'string' || !CHALLENGE.test(challenge)) return refused('hub.challenge is missing, or is no plain token.');
+  if (typeof token !== 'string' || verifyToken === '' || !isSameText(token, verifyToken))
+    return refused('hub.verify_token is not the verify token of this channel.');
+  if (typeof challenge !== 'string' || !CHALLENGE.test(challenge))
+    return refused('hub.challenge is missing, or is no plain token.');
   return { type: 'answer', text: challenge };
 }
 
@@ -24,9 +36,11 @@ function verifySignature({ headers, rawBody }: WebhookRequest, appSecret: string
   const header = headers['x-hub-signature-256'];
   if (header === undefined) return refused('The header X-Hub-Signature-256 is missing.');
   const hex = typeof header === 'string' ? /^sha256=([0-9a-f]{64})$/i.exec(header)?.[1] : undefined;
-  if (hex === undefined) return refused('X-Hub-Signature-256 is not of the form sha256=<64 hexadecimal digits>.');
+  if (hex === undefined)
+    return refused('X-Hub-Signature-256 is not of the form sha256=<64 hexadecimal digits>.');
   const expected = createHmac('sha256', appSecret).update(rawBody).digest();
-  if (appSecret === '' || !timingSafeEqual(Buffer.from(hex, 'hex'), expected)) return refused("X-Hub-Signature-256 does not fit this body and this channel's app secret.");
+  if (appSecret === '' || !timingSafeEqual(Buffer.from(hex, 'hex'), expected))
+    return refused("X-Hub-Signature-256 does not fit this body and this channel's app secret.");
   return { type: 'authentic' };
 }
 

@@ -4,42 +4,64 @@ import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 const NAME_MAX = 200;
 
 /**
- * Tells who each message of a `value` is from: by its own fields, and by what `value.contacts` says of
- * the same person. Somebody who has taken a username may come without a phone number, with the
+ * Tells who each message of a `value` is from: by its own fields, and by what `value.contacts` says
+ * of the same person. Somebody who has taken a username may come without a phone number, with the
  * business-scoped user id alone. Null when neither is there.
- * @see developers.facebook.com, "Business-scoped user IDs": `from_user_id` of a message, `user_id` of a contact
+ * @see developers.facebook.com, "Business-scoped user IDs": `from_user_id` of a message, `user_id`
+ * of a contact
  */
 export function readSenders(value: Fields): (message: Fields) => InboundSender | null {
   const contacts = listOf(value.contacts).map((contact) => readContact(fieldsOf(contact)));
-  const known = new Map<string, InboundSender>(contacts.flatMap((contact) => keysOf(contact).map((key) => [key, contact] as const)));
-  // A phone number and its WhatsApp id may differ: one entry beside messages of one sender is about them.
+  const known = new Map<string, InboundSender>(
+    contacts.flatMap((contact) => keysOf(contact).map((key) => [key, contact] as const)),
+  );
+  // A phone number and its WhatsApp id may differ: one entry beside messages of one sender is about
+  // them.
   const only = contacts.length === 1 && isOneSender(value) ? contacts[0] : undefined;
   return (message) => {
     const from = identifiers(message.from, message.from_user_id);
-    const contact = keysOf(from).map((key) => known.get(key)).find((each) => each !== undefined) ?? only;
+    const contact =
+      keysOf(from)
+        .map((key) => known.get(key))
+        .find((each) => each !== undefined) ?? only;
     const phone = from.phone ?? contact?.phone ?? null;
     const userId = from.userId ?? contact?.userId ?? null;
-    return phone === null && userId === null ? null : { phone, userId, name: contact?.name ?? null };
+    return phone === null && userId === null
+      ? null
+      : { phone, userId, name: contact?.name ?? null };
   };
 }
 
 type Identifiers = Pick<InboundSender, 'phone' | 'userId'>;
 
 /** A user id may also stand where a phone number was, when there is none. */
-export const identifiers = (number: unknown, id: unknown): Identifiers => ({ phone: phoneOf(number), userId: userIdOf(id) ?? userIdOf(number) });
+export const identifiers = (number: unknown, id: unknown): Identifiers => ({
+  phone: phoneOf(number),
+  userId: userIdOf(id) ?? userIdOf(number),
+});
 
-const phoneOf = (value: unknown): string | null => /^\+?(\d{6,15})$/.exec(textOf(value) ?? '')?.[1] ?? null;
+const phoneOf = (value: unknown): string | null =>
+  /^\+?(\d{6,15})$/.exec(textOf(value) ?? '')?.[1] ?? null;
 
 /** `US.13491208655302741918`, `US.ENT.11815799212886844830`. */
-const userIdOf = (value: unknown): string | null => /^[A-Za-z]{2}\.[\w.-]{1,190}$/.exec(textOf(value) ?? '')?.[0] ?? null;
+const userIdOf = (value: unknown): string | null =>
+  /^[A-Za-z]{2}\.[\w.-]{1,190}$/.exec(textOf(value) ?? '')?.[0] ?? null;
 
 function readContact({ wa_id, user_id, profile }: Fields): InboundSender {
   const { name, username } = fieldsOf(profile);
   const called = textOf(name) ?? textOf(username);
-  return { ...identifiers(wa_id, user_id), name: called === null ? null : shortened(called.trim(), NAME_MAX) };
+  return {
+    ...identifiers(wa_id, user_id),
+    name: called === null ? null : shortened(called.trim(), NAME_MAX),
+  };
 }
 
-const keysOf = ({ phone, userId }: Identifiers): string[] => [userId, phone].filter((key) => key !== null);
+const keysOf = ({ phone, userId }: Identifiers): string[] =>
+  [userId, phone].filter((key) => key !== null);
 
 const isOneSender = ({ messages }: Fields): boolean =>
-  new Set(listOf(messages).map((message) => JSON.stringify([fieldsOf(message).from, fieldsOf(message).from_user_id]))).size === 1;
+  new Set(
+    listOf(messages).map((message) =>
+      JSON.stringify([fieldsOf(message).from, fieldsOf(message).from_user_id]),
+    ),
+  ).size === 1;

@@ -12,7 +12,8 @@ import type { Member } from '../workspace.ts';
 export const findInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string) =>
   store.transaction(async (tx) => usable(await tx.invites.peek(hashToken(token)), clock.now()));
 
-const usable = (invite: Invite | null, now: Date): Invite | null => (invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null);
+const usable = (invite: Invite | null, now: Date): Invite | null =>
+  invite && Date.parse(invite.expiresAt) > now.getTime() ? invite : null;
 
 /**
  * Joins the team by an invitation, which is then used up.
@@ -35,10 +36,18 @@ export async function acceptInvite(
   const passwordHash = await passwords.hash(password);
   return store.transaction(async (tx) => {
     const now = clock.now();
-    const invite = usable(await tx.invites.get(hashToken(token)), now); // locked: it lets one person in
+    // locked: it lets one person in
+    const invite = usable(await tx.invites.get(hashToken(token)), now);
     if (!invite) return null;
     await refuseTwin(tx, email);
-    const member = { id: newId('mbr'), workspaceId: invite.workspaceId, name, email: normalizeEmail(email), passwordHash, createdAt: timestamp(now) };
+    const member = {
+      id: newId('mbr'),
+      workspaceId: invite.workspaceId,
+      name,
+      email: normalizeEmail(email),
+      passwordHash,
+      createdAt: timestamp(now),
+    };
     await tx.members.put(member);
     await tx.invites.delete(invite.id);
     return member;

@@ -12,7 +12,12 @@ import { putPayment } from './schedulePayment.ts';
  * pays there in the same moment has paid. One that is cancelled already comes back as it is.
  * @throws not_found (404), payment_not_open (409)
  */
-export const cancelPaymentLink = ({ store, clock }: Deps, workspace: Workspace, id: string, _actor: Actor) =>
+export const cancelPaymentLink = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  _actor: Actor,
+) =>
   store.transaction(async (tx): Promise<PaymentView> => {
     const view = await loadPayment(tx, workspace, id);
     if (view.payment.status === 'cancelled') return view;
@@ -23,15 +28,24 @@ export const cancelPaymentLink = ({ store, clock }: Deps, workspace: Workspace, 
 
 /** A page that its provider has not told us of is known to nobody: there is nothing to close. */
 function cancel(payment: Payment, now: Date): Payment {
-  if (payment.status !== 'open' && payment.status !== 'creating') throw notOpen(payment, 'It cannot be cancelled any more.');
+  if (payment.status !== 'open' && payment.status !== 'creating')
+    throw notOpen(payment, 'It cannot be cancelled any more.');
   const at = timestamp(now);
   const isAtProvider = payment.providerUrl !== null;
-  return { ...payment, status: 'cancelled', work: isAtProvider ? { task: 'expire', attempts: 0, runAt: at } : null, updatedAt: at };
+  return {
+    ...payment,
+    status: 'cancelled',
+    work: isAtProvider ? { task: 'expire', attempts: 0, runAt: at } : null,
+    updatedAt: at,
+  };
 }
 
 /** payment_not_open (409), with its status in words. */
 export function notOpen(payment: Payment, why: string): AppError {
-  return new AppError('payment_not_open', `Payment link ${payment.id} ${statusInWords(payment)}. ${why} ${ERROR_CATALOGUE.payment_not_open.fix}`);
+  return new AppError(
+    'payment_not_open',
+    `Payment link ${payment.id} ${statusInWords(payment)}. ${why} ${ERROR_CATALOGUE.payment_not_open.fix}`,
+  );
 }
 
 function statusInWords({ status, paidAt, expiresAt, providerUrl }: Payment): string {
@@ -47,6 +61,8 @@ function statusInWords({ status, paidAt, expiresAt, providerUrl }: Payment): str
     case 'cancelled':
       return 'was cancelled';
     case 'failed':
-      return providerUrl === null ? 'was refused by its provider' : "was refused by the customer's bank";
+      return providerUrl === null
+        ? 'was refused by its provider'
+        : "was refused by the customer's bank";
   }
 }

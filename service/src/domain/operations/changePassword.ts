@@ -5,20 +5,23 @@ import type { SignedIn } from './findSession.ts';
 
 /**
  * Gives a member another password and signs every other browser out.
- * @throws invalid_request (400) when the present password is wrong, rate_limited (429) when too many
- *   passwords are being checked
+ * @throws invalid_request (400) when the present password is wrong, rate_limited (429) when too
+ * many passwords are being checked
  */
 export async function changePassword(
   { store, passwords }: Pick<Deps, 'store' | 'passwords'>,
   { member, session }: SignedIn,
   { current, next }: { current: string; next: string },
 ): Promise<void> {
-  const wrong = new AppError('invalid_request', 'The present password is wrong.', { param: 'current' });
+  const wrong = new AppError('invalid_request', 'The present password is wrong.', {
+    param: 'current',
+  });
   if (!(await passwords.isRight(current, member.passwordHash))) throw wrong;
   const passwordHash = await passwords.hash(next);
   await store.transaction(async (tx) => {
     const now = await tx.members.get(member.id);
-    if (now?.passwordHash !== member.passwordHash) throw wrong; // changed while this one was looked at
+    // changed while this one was looked at
+    if (now?.passwordHash !== member.passwordHash) throw wrong;
     await tx.members.put({ ...now, passwordHash });
     await deleteSessionsOf(tx, member.id, session.id);
   });

@@ -37,7 +37,12 @@ export async function putClosed(
   await tx.conversations.put(conversation);
   await tx.systemNotes.put(newSystemNote(conversation, { type: 'closed' }, closing.actor, now));
   if (conversation.outcome) {
-    await emitEvent(tx, { name: 'conversation.closed', outcome: conversation.outcome }, { ...view, conversation }, now);
+    await emitEvent(
+      tx,
+      { name: 'conversation.closed', outcome: conversation.outcome },
+      { ...view, conversation },
+      now,
+    );
   }
   return conversation;
 }

@@ -26,7 +26,11 @@ export const createApiKey = (
   return store.transaction(async (tx): Promise<{ key: string; apiKey: ApiKey }> => {
     await tx.workspaces.get(workspace.id); // locks the workspace: the limit is kept
     if ((await countInUse(tx, workspace)) >= MAX_API_KEYS) {
-      throw new AppError('invalid_request', `A workspace has at most ${MAX_API_KEYS} API keys. Revoke one that is no longer used.`, { param: 'name' });
+      throw new AppError(
+        'invalid_request',
+        `A workspace has at most ${MAX_API_KEYS} API keys. Revoke one that is no longer used.`,
+        { param: 'name' },
+      );
     }
     const apiKey: ApiKey = {
       id: newId('key'),
@@ -49,7 +53,11 @@ export const createApiKey = (
 async function countInUse(tx: Tx, { id: workspaceId }: Workspace): Promise<number> {
   let count = 0;
   for (let lastId: string | null = null; ; ) {
-    const keys: readonly ApiKey[] = await tx.apiKeys.find({ where: { workspaceId }, limit: PAGE, ...(lastId === null ? {} : { after: { value: lastId, id: lastId } }) });
+    const keys: readonly ApiKey[] = await tx.apiKeys.find({
+      where: { workspaceId },
+      limit: PAGE,
+      ...(lastId === null ? {} : { after: { value: lastId, id: lastId } }),
+    });
     count += keys.filter(({ revokedAt }) => revokedAt === null).length;
     if (keys.length < PAGE) return count;
     lastId = keys.at(-1)!.id;

@@ -6,18 +6,35 @@ import { INVITE_LASTS_MS, type Invite } from '../session.ts';
 import type { Member } from '../workspace.ts';
 
 /**
- * Makes a link's token by which one person can join the team within seven days. It is shown this once.
+ * Makes a link's token by which one person can join the team within seven days. It is shown this
+ * once.
  * @throws not_found (404) when the member who invites was removed meanwhile
  */
-export const createInvite = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, by: Pick<Member, 'id' | 'name' | 'workspaceId'>, note: string): Promise<{ token: string; invite: Invite }> => {
+export const createInvite = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  by: Pick<Member, 'id' | 'name' | 'workspaceId'>,
+  note: string,
+): Promise<{ token: string; invite: Invite }> => {
   const token = newSetupToken();
   return store.transaction(async (tx) => {
-    // Locked: whoever is removed at this moment leaves no way back, since this invitation is found then.
+    // Locked: whoever is removed at this moment leaves no way back, since this invitation is found
+    // then.
     if (by.id.startsWith('mbr_') && !(await tx.members.get(by.id))) throw notFound('member', by.id);
     const now = clock.now();
     const expiresAt = timestamp(new Date(now.getTime() + INVITE_LASTS_MS));
-    const invite = { id: hashToken(token), workspaceId: by.workspaceId, note, createdBy: by.name, createdById: by.id, createdAt: timestamp(now), expiresAt };
-    for (const old of await tx.invites.find({ where: { workspaceId: by.workspaceId }, limit: 1000 })) {
+    const invite = {
+      id: hashToken(token),
+      workspaceId: by.workspaceId,
+      note,
+      createdBy: by.name,
+      createdById: by.id,
+      createdAt: timestamp(now),
+      expiresAt,
+    };
+    for (const old of await tx.invites.find({
+      where: { workspaceId: by.workspaceId },
+      limit: 1000,
+    })) {
       if (Date.parse(old.expiresAt) <= now.getTime()) await tx.invites.delete(old.id);
     }
     await tx.invites.put(invite);

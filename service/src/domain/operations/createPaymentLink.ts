@@ -6,7 +6,12 @@ import { AMOUNT_MAX, isCurrency } from '../currency.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
-import { PAYMENT_DESCRIPTION_MAX, type Payment, type PaymentProvider, type PaymentRules } from '../payment.ts';
+import {
+  PAYMENT_DESCRIPTION_MAX,
+  type Payment,
+  type PaymentProvider,
+  type PaymentRules,
+} from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
 import { findPaymentAccount } from './findPaymentAccount.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
@@ -27,13 +32,20 @@ export interface WantedPayment {
 }
 
 /**
- * Makes a payment link in a conversation and moves the funnel to `payment_pending`. Where the provider
- * makes the page, the link is `creating` until the provider has been asked, which the queue does; the
- * funnel moves when the page is there: what a provider refuses qualifies nobody.
- * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request (400)
+ * Makes a payment link in a conversation and moves the funnel to `payment_pending`. Where the
+ * provider makes the page, the link is `creating` until the provider has been asked, which the
+ * queue does; the funnel moves when the page is there: what a provider refuses qualifies nobody.
+ * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request
+ * (400)
  * @see design section 3, Payments
  */
-export const createPaymentLink = (deps: Deps, workspace: Workspace, conversationId: string, wanted: WantedPayment, actor: Actor) =>
+export const createPaymentLink = (
+  deps: Deps,
+  workspace: Workspace,
+  conversationId: string,
+  wanted: WantedPayment,
+  actor: Actor,
+) =>
   deps.store.transaction(async (tx): Promise<PaymentView> => {
     const view = await loadConversation(tx, workspace, conversationId);
     const payment = await putPaymentLink(tx, deps, view, wanted, actor, deps.clock.now());
@@ -58,7 +70,12 @@ export async function putPaymentLink(
 
   const token = newPageToken();
   const page = { pageTokenHash: hashToken(token), sealedPageToken: secrets.seal(token) };
-  const payment = newPayment(view, { ...wanted, ...page, provider, expiresInSeconds, isRemote: rules.isRemote }, actor, now);
+  const payment = newPayment(
+    view,
+    { ...wanted, ...page, provider, expiresInSeconds, isRemote: rules.isRemote },
+    actor,
+    now,
+  );
   await putPayment(tx, payment);
   if (payment.status === 'open') await putStageForward(tx, view, 'payment_pending', actor, now);
   return payment;
@@ -66,7 +83,11 @@ export async function putPaymentLink(
 
 function newPayment(
   { conversation, contact }: ConversationView,
-  wanted: WantedPayment & Pick<Payment, 'provider' | 'pageTokenHash' | 'sealedPageToken'> & { expiresInSeconds: number; isRemote: boolean },
+  wanted: WantedPayment &
+    Pick<Payment, 'provider' | 'pageTokenHash' | 'sealedPageToken'> & {
+      expiresInSeconds: number;
+      isRemote: boolean;
+    },
   actor: Actor,
   now: Date,
 ): Payment {
@@ -103,13 +124,23 @@ function assertSound({ amount, currency, description }: WantedPayment): void {
   if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX) {
     throw refusal('amount', `must be a whole number of minor units from 1 to ${AMOUNT_MAX}`);
   }
-  if (!isCurrency(currency)) throw refusal('currency', 'must be the three letters of a currency of ISO 4217 in lower case, such as usd');
+  if (!isCurrency(currency))
+    throw refusal(
+      'currency',
+      'must be the three letters of a currency of ISO 4217 in lower case, such as usd',
+    );
   if (description.trim() === '') throw refusal('description', 'must not be empty');
-  if ([...description].length > PAYMENT_DESCRIPTION_MAX) throw refusal('description', `must have at most ${PAYMENT_DESCRIPTION_MAX} characters`);
+  if ([...description].length > PAYMENT_DESCRIPTION_MAX)
+    throw refusal('description', `must have at most ${PAYMENT_DESCRIPTION_MAX} characters`);
 }
 
 /** @throws invalid_request (400) for what this provider does not take */
-function assertTaken(rules: PaymentRules, wanted: WantedPayment, expiresInSeconds: number, provider: PaymentProvider): void {
+function assertTaken(
+  rules: PaymentRules,
+  wanted: WantedPayment,
+  expiresInSeconds: number,
+  provider: PaymentProvider,
+): void {
   const { min, max } = rules.expiresIn;
   if (!Number.isInteger(expiresInSeconds) || expiresInSeconds < min || expiresInSeconds > max) {
     throw refusal('expires_in', `must be from ${min} to ${max} seconds with ${provider}`);
@@ -118,13 +149,25 @@ function assertTaken(rules: PaymentRules, wanted: WantedPayment, expiresInSecond
   if (refused) throw refusal(refused.param, refused.message);
 }
 
-const refusal = (param: string, message: string) => new AppError('invalid_request', `${param} ${message}.`, { param });
+const refusal = (param: string, message: string) =>
+  new AppError('invalid_request', `${param} ${message}.`, { param });
 
 /** @throws payment_provider_missing (409) when the one that is wanted, or any, is not set up */
-async function chooseProvider(tx: Tx, providers: readonly PaymentProvider[], workspace: Workspace, wanted: PaymentProvider | undefined): Promise<PaymentProvider> {
+async function chooseProvider(
+  tx: Tx,
+  providers: readonly PaymentProvider[],
+  workspace: Workspace,
+  wanted: PaymentProvider | undefined,
+): Promise<PaymentProvider> {
   for (const provider of wanted === undefined ? providers : [wanted]) {
     if (await findPaymentAccount(tx, workspace.id, provider)) return provider;
   }
-  const what = wanted === undefined ? 'No payment provider is set up in this workspace.' : `The payment provider ${wanted} is not set up in this workspace.`;
-  throw new AppError('payment_provider_missing', `${what} ${ERROR_CATALOGUE.payment_provider_missing.fix}`);
+  const what =
+    wanted === undefined
+      ? 'No payment provider is set up in this workspace.'
+      : `The payment provider ${wanted} is not set up in this workspace.`;
+  throw new AppError(
+    'payment_provider_missing',
+    `${what} ${ERROR_CATALOGUE.payment_provider_missing.fix}`,
+  );
 }

@@ -10,8 +10,8 @@ import { handOn, lockRetired } from './retireSubscription.ts';
 
 /**
  * Subscribes an address to an event. One that was removed within the last ten minutes and agrees in
- * event, target_url and source hands down its deliveries: what is pending is sent, signed with the new
- * secret, and what failed can be recovered.
+ * event, target_url and source hands down its deliveries: what is pending is sent, signed with the
+ * new secret, and what failed can be recovered.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
  * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
  * @see spec sections 2, 4 and 8; decision 0022
@@ -33,20 +33,29 @@ export async function createSubscription(
     createdAt: timestamp(clock.now()),
   };
   const stored = await store.transaction(async (tx) => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: two creations cannot both be the 25th
-    const all = await tx.subscriptions.find({ where: { workspaceId: workspace.id }, limit: SUBSCRIPTION_LIMIT + 1 });
+    // locks the workspace: two creations cannot both be the 25th
+    await tx.workspaces.get(workspace.id);
+    const all = await tx.subscriptions.find({
+      where: { workspaceId: workspace.id },
+      limit: SUBSCRIPTION_LIMIT + 1,
+    });
     assertNew(all, wanted);
     assertRoom(all);
     const predecessor = await lockRetired(tx, workspace, wanted);
     if (predecessor) await handOn(tx, predecessor, subscription.id, clock.now());
-    const successor = predecessor ? { ...subscription, lineageId: predecessor.lineageId } : subscription;
+    const successor = predecessor
+      ? { ...subscription, lineageId: predecessor.lineageId }
+      : subscription;
     await tx.subscriptions.put(successor);
     return successor;
   });
   return { subscription: stored, secret };
 }
 
-function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: EventName; targetUrl: string }): void {
+function assertNew(
+  all: readonly Subscription[],
+  { event, targetUrl }: { event: EventName; targetUrl: string },
+): void {
   const twin = all.find((each) => each.event === event && isSameAddress(each.targetUrl, targetUrl));
   if (!twin) return;
   throw new AppError(
@@ -59,7 +68,9 @@ function assertNew(all: readonly Subscription[], { event, targetUrl }: { event: 
 function assertRoom(all: readonly Subscription[]): void {
   if (all.length < SUBSCRIPTION_LIMIT) return;
   const bySource = Map.groupBy(all, ({ source }) => source || 'no source');
-  const counts = [...bySource].map(([source, { length }]) => `${length} from ${JSON.stringify(source)}`).join(', ');
+  const counts = [...bySource]
+    .map(([source, { length }]) => `${length} from ${JSON.stringify(source)}`)
+    .join(', ');
   throw new AppError(
     'subscription_limit_reached',
     `A workspace has at most ${SUBSCRIPTION_LIMIT} subscriptions; this one has ${all.length} (${counts}). ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,

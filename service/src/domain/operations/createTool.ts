@@ -40,26 +40,41 @@ export async function createTool(
     updatedAt: now,
   };
   await store.transaction(async (tx) => {
-    await tx.workspaces.get(workspace.id); // locks the workspace: names stay unique, the limit is kept
+    // locks the workspace: names stay unique, the limit is kept
+    await tx.workspaces.get(workspace.id);
     await assertNameIsFree(tx, workspace, tool);
     const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: TOOL_LIMIT });
     if (all.length >= TOOL_LIMIT) {
-      throw new AppError('tool_limit_reached', `A workspace has at most ${TOOL_LIMIT} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`);
+      throw new AppError(
+        'tool_limit_reached',
+        `A workspace has at most ${TOOL_LIMIT} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
+      );
     }
     await tx.tools.put(tool);
   });
   return { tool, secret };
 }
 
-export const sealAll = ({ secrets: box }: Pick<Deps, 'secrets'>, secrets: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+export const sealAll = (
+  { secrets: box }: Pick<Deps, 'secrets'>,
+  secrets: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]));
 
 /** @throws tool_exists (409) when another tool has the name */
-export async function assertNameIsFree(tx: Tx, workspace: Workspace, { id, name }: Pick<Tool, 'id' | 'name'>): Promise<void> {
+export async function assertNameIsFree(
+  tx: Tx,
+  workspace: Workspace,
+  { id, name }: Pick<Tool, 'id' | 'name'>,
+): Promise<void> {
   const [twin] = await tx.tools.find({ where: { workspaceId: workspace.id, name }, limit: 1 });
   if (!twin || twin.id === id) return;
-  throw new AppError('tool_exists', `Tool ${twin.id} has the name ${JSON.stringify(name)} already. ${ERROR_CATALOGUE.tool_exists.fix}`, {
-    existingId: twin.id,
-    param: 'name',
-  });
+  throw new AppError(
+    'tool_exists',
+    `Tool ${twin.id} has the name ${JSON.stringify(name)} already. ${ERROR_CATALOGUE.tool_exists.fix}`,
+    {
+      existingId: twin.id,
+      param: 'name',
+    },
+  );
 }

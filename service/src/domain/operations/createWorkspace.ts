@@ -8,8 +8,15 @@ export const createWorkspace = ({ store, clock }: Pick<Deps, 'store' | 'clock'>,
   store.transaction(async (tx): Promise<Workspace> => {
     const base = slugFrom(name);
     let slug = base;
-    for (let n = 2; (await tx.workspaces.find({ where: { slug }, limit: 1 })).length > 0; n++) slug = `${base.slice(0, 35)}-${n}`;
-    const workspace = { id: newId('ws'), slug, name, agentId: newId('agent'), createdAt: timestamp(clock.now()) };
+    for (let n = 2; (await tx.workspaces.find({ where: { slug }, limit: 1 })).length > 0; n++)
+      slug = `${base.slice(0, 35)}-${n}`;
+    const workspace = {
+      id: newId('ws'),
+      slug,
+      name,
+      agentId: newId('agent'),
+      createdAt: timestamp(clock.now()),
+    };
     await tx.workspaces.put(workspace);
     return workspace;
   });

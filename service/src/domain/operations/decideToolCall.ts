@@ -9,10 +9,11 @@ import { loadToolCall, peekToolCall, viewToolCall, type ToolCallView } from './l
 import { countDecided, enqueueToolCall, settleToolCall } from './settleToolCall.ts';
 
 /**
- * A person decides about a call that waits for approval; the first decision counts. An approved call
- * runs under its own id, and the decision and the work that follows from it are one write: it cannot
- * be lost. Of a rejected one the agent tells the customer.
- * @throws not_found (404), approval_already_decided (409), also when the wait has ended in another way
+ * A person decides about a call that waits for approval; the first decision counts. An approved
+ * call runs under its own id, and the decision and the work that follows from it are one write: it
+ * cannot be lost. Of a rejected one the agent tells the customer.
+ * @throws not_found (404), approval_already_decided (409), also when the wait has ended in another
+ * way
  */
 export const decideToolCall = (
   deps: Deps,
@@ -39,7 +40,15 @@ async function approve(tx: Tx, call: ToolCall, now: Date): Promise<void> {
 }
 
 function assertWaiting({ id, status, expiresAt, neededApproval }: ToolCall, now: Date): void {
-  if (status === 'pending_approval' && expiresAt !== null && Date.parse(expiresAt) > now.getTime()) return;
-  const state = !neededApproval ? 'needs no approval' : status === 'pending_approval' ? 'has expired' : `is ${status} already`;
-  throw new AppError('approval_already_decided', `Tool call ${id} ${state}. ${ERROR_CATALOGUE.approval_already_decided.fix}`);
+  if (status === 'pending_approval' && expiresAt !== null && Date.parse(expiresAt) > now.getTime())
+    return;
+  const state = !neededApproval
+    ? 'needs no approval'
+    : status === 'pending_approval'
+      ? 'has expired'
+      : `is ${status} already`;
+  throw new AppError(
+    'approval_already_decided',
+    `Tool call ${id} ${state}. ${ERROR_CATALOGUE.approval_already_decided.fix}`,
+  );
 }

@@ -3,7 +3,10 @@ import type { Workspace } from '../workspace.ts';
 import { loadTool } from './loadTool.ts';
 import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
-/** Removes a tool and cancels what waits for approval; the calls it made stay on record. @throws not_found (404) */
+/**
+ * Removes a tool and cancels what waits for approval; the calls it made stay on record. @throws
+ * not_found (404)
+ */
 export const deleteTool = (deps: Deps, workspace: Workspace, id: string) =>
   deps.store.transaction(async (tx) => {
     await loadTool(tx, workspace, id);

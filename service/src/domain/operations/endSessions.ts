@@ -2,7 +2,8 @@ import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 
 /** Signs one browser out. */
-export const endSession = ({ store }: Pick<Deps, 'store'>, sessionId: string) => store.transaction((tx) => tx.sessions.delete(sessionId));
+export const endSession = ({ store }: Pick<Deps, 'store'>, sessionId: string) =>
+  store.transaction((tx) => tx.sessions.delete(sessionId));
 
 /** Signs a member out of every browser. @param except a session that stays */
 export const endAllSessions = ({ store }: Pick<Deps, 'store'>, memberId: string, except?: string) =>

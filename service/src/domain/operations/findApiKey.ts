@@ -3,7 +3,10 @@ import type { ApiKey } from '../apiKey.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Who a key speaks for; null when there is no such key or it was revoked. Every call asks: nothing is locked or written. */
+/**
+ * Who a key speaks for; null when there is no such key or it was revoked. Every call asks: nothing
+ * is locked or written.
+ */
 export const findApiKey = async ({ store }: Pick<Deps, 'store'>, key: string) => {
   if (!API_KEY_PATTERN.test(key)) return null;
   return store.transaction(async (tx): Promise<{ apiKey: ApiKey; workspace: Workspace } | null> => {

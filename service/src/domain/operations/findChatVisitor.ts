@@ -8,6 +8,9 @@ export const findChatVisitor = ({ store }: Pick<Deps, 'store'>, token: string) =
   store.transaction(async (tx): Promise<{ workspace: Workspace; contact: Contact } | null> => {
     const session = await tx.chatSessions.peek(hashToken(token));
     if (!session) return null;
-    const [workspace, contact] = await Promise.all([tx.workspaces.peek(session.workspaceId), tx.contacts.peek(session.contactId)]);
+    const [workspace, contact] = await Promise.all([
+      tx.workspaces.peek(session.workspaceId),
+      tx.contacts.peek(session.contactId),
+    ]);
     return workspace && contact ? { workspace, contact } : null;
   });

@@ -9,7 +9,8 @@ const CONTACTS_CONSIDERED = 200;
 
 /**
  * The conversation of the contact with this phone or e-mail; null when there is none. Contacts that
- * their channel verified come before ones that only claim it, then open conversations, then the newest.
+ * their channel verified come before ones that only claim it, then open conversations, then the
+ * newest.
  * @param by in the stored spelling: see normalizePhone and normalizeEmail
  * @see spec section 4, POST /api/contacts/lookup; design section 4
  */
@@ -33,8 +34,16 @@ export const findConversationByContact = (
   });
 
 /** A contact has one open conversation at most, and it is the newest. */
-async function newestConversation(tx: Tx, workspace: Workspace, contact: Contact): Promise<ConversationView | null> {
-  const [conversation] = await tx.conversations.find({ where: { contactId: contact.id }, direction: 'desc', limit: 1 });
+async function newestConversation(
+  tx: Tx,
+  workspace: Workspace,
+  contact: Contact,
+): Promise<ConversationView | null> {
+  const [conversation] = await tx.conversations.find({
+    where: { contactId: contact.id },
+    direction: 'desc',
+    limit: 1,
+  });
   return conversation ? { workspace, contact, conversation } : null;
 }
 

@@ -2,18 +2,33 @@ import type { Tx } from '../collections.ts';
 import { RETIRED_LIMIT, isVacant, type RetiredSubscription } from '../retiredSubscription.ts';
 import type { Subscription } from '../subscription.ts';
 
-/** Who gets a lineage's deliveries now: its living subscription, or a retired one beside it; both null when nobody does any more. */
+/**
+ * Who gets a lineage's deliveries now: its living subscription, or a retired one beside it; both
+ * null when nobody does any more.
+ */
 export interface LineageHolder {
   readonly subscription: Subscription | null;
-  /** The one that waits for a successor. One that has a successor stands here when that was not there yet a moment ago. */
+  /**
+   * The one that waits for a successor. One that has a successor stands here when that was not
+   * there yet a moment ago.
+   */
   readonly retired: RetiredSubscription | null;
 }
 
-/** Locks nothing. In this order, so that a lineage that is handed on meanwhile is not taken for dead. @see docs/decisions/0033 */
+/**
+ * Locks nothing. In this order, so that a lineage that is handed on meanwhile is not taken for
+ * dead. @see docs/decisions/0033
+ */
 export async function findLineageHolder(tx: Tx, lineageId: string): Promise<LineageHolder> {
-  const subscription = (await tx.subscriptions.peek(lineageId)) ?? (await tx.subscriptions.find({ where: { lineageId }, limit: 1 }))[0] ?? null;
+  const subscription =
+    (await tx.subscriptions.peek(lineageId)) ??
+    (await tx.subscriptions.find({ where: { lineageId }, limit: 1 }))[0] ??
+    null;
   if (subscription) return { subscription, retired: null };
-  const retired = await tx.retiredSubscriptions.find({ where: { lineageId }, limit: RETIRED_LIMIT });
+  const retired = await tx.retiredSubscriptions.find({
+    where: { lineageId },
+    limit: RETIRED_LIMIT,
+  });
   return { subscription: null, retired: retired.find(isVacant) ?? retired[0] ?? null };
 }
 
@@ -28,7 +43,8 @@ export class LineageHolders {
 
   of(lineageId: string): Promise<LineageHolder> {
     let found = this.#byLineage.get(lineageId);
-    if (found === undefined) this.#byLineage.set(lineageId, (found = findLineageHolder(this.#tx, lineageId)));
+    if (found === undefined)
+      this.#byLineage.set(lineageId, (found = findLineageHolder(this.#tx, lineageId)));
     return found;
   }
 

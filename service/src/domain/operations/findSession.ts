@@ -15,8 +15,13 @@ export interface SignedIn {
 /** Expiry is moved on at most this often, so that reading does not write. */
 const PRECISION_MS = 60 * 60 * 1000;
 
-/** Who a session's token speaks for; null when it has expired, was ended, or its member was removed. */
-export const findSession = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, token: string): Promise<SignedIn | null> =>
+/**
+ * Who a session's token speaks for; null when it has expired, was ended, or its member was removed.
+ */
+export const findSession = (
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  token: string,
+): Promise<SignedIn | null> =>
   store.transaction(async (tx) => {
     const session = await tx.sessions.peek(hashToken(token));
     const now = clock.now().getTime();
@@ -26,7 +31,8 @@ export const findSession = ({ store, clock }: Pick<Deps, 'store' | 'clock'>, tok
     if (!member || !workspace) return null;
     const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + SESSION_MOST_MS);
     const csrfToken = csrfTokenOf(token);
-    if (until - Date.parse(session.expiresAt) < PRECISION_MS) return { session, csrfToken, member, workspace };
+    if (until - Date.parse(session.expiresAt) < PRECISION_MS)
+      return { session, csrfToken, member, workspace };
     const used = { ...session, expiresAt: timestamp(new Date(until)) };
     await tx.sessions.put(used);
     return { session: used, csrfToken, member, workspace };

@@ -3,4 +3,5 @@ import type { Workspace } from '../workspace.ts';
 import { peekPayment } from './loadPayment.ts';
 
 /** @throws not_found (404) */
-export const getPaymentLink = ({ store }: Deps, workspace: Workspace, id: string) => store.transaction((tx) => peekPayment(tx, workspace, id));
+export const getPaymentLink = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction((tx) => peekPayment(tx, workspace, id));

@@ -3,4 +3,5 @@ import type { Workspace } from '../workspace.ts';
 import { peekTool } from './loadTool.ts';
 
 /** @throws not_found (404) */
-export const getTool = ({ store }: Deps, workspace: Workspace, id: string) => store.transaction((tx) => peekTool(tx, workspace, id));
+export const getTool = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction((tx) => peekTool(tx, workspace, id));

@@ -7,8 +7,8 @@ import { cancelApprovalsOf } from './settleToolCall.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /**
- * Control returns to the agent, which answers if the last message is the customer's; nothing changes when
- * the agent has it already.
+ * Control returns to the agent, which answers if the last message is the customer's; nothing
+ * changes when the agent has it already.
  * @throws conversation_closed (409), not_found (404)
  * @see design section 3, "Actions by status"
  */
@@ -21,7 +21,12 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const conversation = await cancelApprovalsOf(tx, handedBack, now);
     await tx.conversations.put(conversation);
     await tx.systemNotes.put(newSystemNote(conversation, { type: 'handed_back' }, actor, now));
-    const [last] = await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', direction: 'desc', limit: 1 });
+    const [last] = await tx.messages.find({
+      where: { conversationId: id },
+      orderBy: 'number',
+      direction: 'desc',
+      limit: 1,
+    });
     if (last?.direction === 'inbound') await wakeAgent(tx, deps, conversation, now.getTime());
     return { ...view, conversation };
   });

@@ -5,7 +5,10 @@ import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './loadSubscription.ts';
 
-/** What a subscription is owed and was sent, newest first; with that of those whose place it took. @throws not_found (404) */
+/**
+ * What a subscription is owed and was sent, newest first; with that of those whose place it took.
+ * @throws not_found (404)
+ */
 export const listDeliveries = (
   { store }: Deps,
   workspace: Workspace,

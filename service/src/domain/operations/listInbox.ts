@@ -3,7 +3,14 @@ import type { Contact } from '../contact.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import { contactMatcher } from '../contactSearch.ts';
-import { filterOfTab, positionOf, readMarkId, unreadOf, type InboxPosition, type InboxTab } from '../inbox.ts';
+import {
+  filterOfTab,
+  positionOf,
+  readMarkId,
+  unreadOf,
+  type InboxPosition,
+  type InboxTab,
+} from '../inbox.ts';
 import type { Message } from '../message.ts';
 import type { Member } from '../workspace.ts';
 import { withContacts, type ConversationView } from './loadConversation.ts';
@@ -44,13 +51,24 @@ export const MOST_COUNTED = 100;
 export const MOST_SEARCHED = 5000;
 const CHUNK = 250;
 
-/** A page of the team's list for one member, the last changed first, with what waits for a person. */
+/**
+ * A page of the team's list for one member, the last changed first, with what waits for a person.
+ */
 export const listInbox = ({ store }: Pick<Deps, 'store'>, member: Member, query: InboxQuery) =>
   store.transaction(async (tx): Promise<Inbox> => {
-    const found = query.tab === 'approvals' ? await waitingApprovals(tx, member) : await searchTab(tx, member, query, query.tab);
+    const found =
+      query.tab === 'approvals'
+        ? await waitingApprovals(tx, member)
+        : await searchTab(tx, member, query, query.tab);
     const items: InboxItem[] = [];
-    for (const [conversation, contact] of await withContacts(tx, found.conversations)) items.push(await viewItem(tx, conversation, contact, member));
-    return { items, next: found.next, stoppedEarly: found.stoppedEarly, counts: await countWaiting(tx, member.workspaceId) };
+    for (const [conversation, contact] of await withContacts(tx, found.conversations))
+      items.push(await viewItem(tx, conversation, contact, member));
+    return {
+      items,
+      next: found.next,
+      stoppedEarly: found.stoppedEarly,
+      counts: await countWaiting(tx, member.workspaceId),
+    };
   });
 
 interface Found {
@@ -59,8 +77,15 @@ interface Found {
   readonly stoppedEarly: boolean;
 }
 
-/** Looks through a tab until a page is full, everything was seen, or `MOST_SEARCHED` were looked at. */
-async function searchTab(tx: Tx, member: Member, { search, after }: InboxQuery, tab: Exclude<InboxTab, 'approvals'>): Promise<Found> {
+/**
+ * Looks through a tab until a page is full, everything was seen, or `MOST_SEARCHED` were looked at.
+ */
+async function searchTab(
+  tx: Tx,
+  member: Member,
+  { search, after }: InboxQuery,
+  tab: Exclude<InboxTab, 'approvals'>,
+): Promise<Found> {
   const matches = search === '' ? null : contactMatcher(search);
   const conversations: Conversation[] = [];
   let position = after;
@@ -74,8 +99,13 @@ async function searchTab(tx: Tx, member: Member, { search, after }: InboxQuery, 
       ...(position === null ? {} : { after: position }),
     });
     for (const conversation of chunk) {
-      if (conversations.length === INBOX_PAGE) return { conversations, next: position, stoppedEarly: false };
-      if (!matches || (await withContacts(tx, [conversation])).some(([, contact]) => matches(contact))) conversations.push(conversation);
+      if (conversations.length === INBOX_PAGE)
+        return { conversations, next: position, stoppedEarly: false };
+      if (
+        !matches ||
+        (await withContacts(tx, [conversation])).some(([, contact]) => matches(contact))
+      )
+        conversations.push(conversation);
       position = positionOf(conversation);
     }
     if (chunk.length < limit) return { conversations, next: null, stoppedEarly: false };
@@ -86,7 +116,10 @@ async function searchTab(tx: Tx, member: Member, { search, after }: InboxQuery, 
 
 /** The conversations in which a tool call waits for a decision, the longest waiting first. */
 async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found> {
-  const calls = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_COUNTED });
+  const calls = await tx.toolCalls.find({
+    where: { workspaceId, status: 'pending_approval' },
+    limit: MOST_COUNTED,
+  });
   const conversations: Conversation[] = [];
   for (const id of new Set(calls.map(({ conversationId }) => conversationId))) {
     const conversation = id === null ? null : await tx.conversations.peek(id);
@@ -95,8 +128,18 @@ async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found>
   return { conversations, next: null, stoppedEarly: false };
 }
 
-async function viewItem(tx: Tx, conversation: Conversation, contact: Contact, member: Member): Promise<InboxItem> {
-  const [lastMessage = null] = await tx.messages.find({ where: { conversationId: conversation.id }, orderBy: 'number', direction: 'desc', limit: 1 });
+async function viewItem(
+  tx: Tx,
+  conversation: Conversation,
+  contact: Contact,
+  member: Member,
+): Promise<InboxItem> {
+  const [lastMessage = null] = await tx.messages.find({
+    where: { conversationId: conversation.id },
+    orderBy: 'number',
+    direction: 'desc',
+    limit: 1,
+  });
   const mark = await tx.readMarks.peek(readMarkId(member.id, conversation.id));
   return {
     conversation,
@@ -114,7 +157,13 @@ export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<st
 }
 
 async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
-  const waiting = await tx.conversations.find({ where: { workspaceId, status: 'awaiting_human' }, limit: MOST_COUNTED });
-  const approvals = await tx.toolCalls.find({ where: { workspaceId, status: 'pending_approval' }, limit: MOST_COUNTED });
+  const waiting = await tx.conversations.find({
+    where: { workspaceId, status: 'awaiting_human' },
+    limit: MOST_COUNTED,
+  });
+  const approvals = await tx.toolCalls.find({
+    where: { workspaceId, status: 'pending_approval' },
+    limit: MOST_COUNTED,
+  });
   return { waiting: waiting.length, approvals: approvals.length };
 }

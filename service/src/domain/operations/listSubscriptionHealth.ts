@@ -10,11 +10,21 @@ export interface SubscriptionHealth {
   readonly lastFailure: Attempt | null;
 }
 
-/** Every subscription of the workspace, newest first, with the reason of its last failed attempt. */
-export const listSubscriptionHealth = ({ store }: Pick<Deps, 'store'>, workspace: Workspace): Promise<readonly SubscriptionHealth[]> =>
+/**
+ * Every subscription of the workspace, newest first, with the reason of its last failed attempt.
+ */
+export const listSubscriptionHealth = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+): Promise<readonly SubscriptionHealth[]> =>
   store.transaction(async (tx) => {
-    const all = await tx.subscriptions.find({ where: { workspaceId: workspace.id }, direction: 'desc', limit: SUBSCRIPTION_LIMIT });
+    const all = await tx.subscriptions.find({
+      where: { workspaceId: workspace.id },
+      direction: 'desc',
+      limit: SUBSCRIPTION_LIMIT,
+    });
     const described: SubscriptionHealth[] = [];
-    for (const subscription of all) described.push({ subscription, lastFailure: await findLastFailure(tx, subscription) });
+    for (const subscription of all)
+      described.push({ subscription, lastFailure: await findLastFailure(tx, subscription) });
     return described;
   });

@@ -12,10 +12,18 @@ export interface ToolWithLastCall {
 /** All of the workspace's tools, newest first, each with its newest call. */
 export const listToolsWithLastCall = ({ store }: Deps, workspace: Workspace) =>
   store.transaction(async (tx): Promise<readonly ToolWithLastCall[]> => {
-    const tools = await tx.tools.find({ where: { workspaceId: workspace.id }, direction: 'desc', limit: TOOL_LIMIT });
+    const tools = await tx.tools.find({
+      where: { workspaceId: workspace.id },
+      direction: 'desc',
+      limit: TOOL_LIMIT,
+    });
     const listed = [];
     for (const tool of tools) {
-      const [lastCall = null] = await tx.toolCalls.find({ where: { toolId: tool.id }, direction: 'desc', limit: 1 });
+      const [lastCall = null] = await tx.toolCalls.find({
+        where: { toolId: tool.id },
+        direction: 'desc',
+        limit: 1,
+      });
       listed.push({ tool, lastCall });
     }
     return listed;

@@ -5,4 +5,5 @@ import type { Workspace } from '../workspace.ts';
 const MOST = 10_000;
 
 /** All workspaces, the oldest first: it is the one that is meant where none is named. */
-export const listWorkspaces = ({ store }: Pick<Deps, 'store'>): Promise<readonly Workspace[]> => store.transaction((tx) => tx.workspaces.find({ where: {}, limit: MOST }));
+export const listWorkspaces = ({ store }: Pick<Deps, 'store'>): Promise<readonly Workspace[]> =>
+  store.transaction((tx) => tx.workspaces.find({ where: {}, limit: MOST }));

@@ -4,7 +4,10 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** For changing it: locked until the transaction ends. @throws not_found (404), also for another workspace's */
+/**
+ * For changing it: locked until the transaction ends. @throws not_found (404), also for another
+ * workspace's
+ */
 export const loadChannel = async (tx: Tx, workspace: Workspace, id: string): Promise<Channel> =>
   ofWorkspace(await tx.channels.get(id), workspace, id);
 
@@ -18,4 +21,5 @@ function ofWorkspace(found: Channel | null, workspace: Workspace, id: string): C
 }
 
 /** @throws not_found (404) */
-export const getChannel = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) => store.transaction((tx) => peekChannel(tx, workspace, id));
+export const getChannel = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, id: string) =>
+  store.transaction((tx) => peekChannel(tx, workspace, id));

@@ -16,22 +16,43 @@ export interface ConversationView {
  * @throws not_found (404), also for another workspace's conversation
  * @see docs/decisions/0033
  */
-export const loadConversation = async (tx: Tx, workspace: Workspace, id: string): Promise<ConversationView> =>
-  viewOf(tx, workspace, id, await tx.conversations.get(id));
+export const loadConversation = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.get(id));
 
-/** As it stands, without a lock. @throws not_found (404), also for another workspace's conversation */
-export const peekConversation = async (tx: Tx, workspace: Workspace, id: string): Promise<ConversationView> =>
-  viewOf(tx, workspace, id, await tx.conversations.peek(id));
+/**
+ * As it stands, without a lock. @throws not_found (404), also for another workspace's conversation
+ */
+export const peekConversation = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<ConversationView> => viewOf(tx, workspace, id, await tx.conversations.peek(id));
 
-async function viewOf(tx: Tx, workspace: Workspace, id: string, conversation: Conversation | null): Promise<ConversationView> {
-  // Contact and conversation are removed together: without the one, the other is not there any more.
+async function viewOf(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  conversation: Conversation | null,
+): Promise<ConversationView> {
+  // Contact and conversation are removed together: without the one, the other is not there any
+  // more.
   const contact = conversation && (await tx.contacts.peek(conversation.contactId));
-  if (contact === null || conversation?.workspaceId !== workspace.id) throw notFound('conversation', id);
+  if (contact === null || conversation?.workspaceId !== workspace.id)
+    throw notFound('conversation', id);
   return { workspace, conversation, contact };
 }
 
-/** What of a list still has its contact, with that: what is removed at that moment may be found without. */
-export async function withContacts<Item extends { readonly contactId: string }>(tx: Tx, items: readonly Item[]): Promise<readonly (readonly [Item, Contact])[]> {
+/**
+ * What of a list still has its contact, with that: what is removed at that moment may be found
+ * without.
+ */
+export async function withContacts<Item extends { readonly contactId: string }>(
+  tx: Tx,
+  items: readonly Item[],
+): Promise<readonly (readonly [Item, Contact])[]> {
   const found: (readonly [Item, Contact])[] = [];
   for (const item of items) {
     const contact = await tx.contacts.peek(item.contactId);

@@ -10,14 +10,20 @@ export interface PaymentView {
   readonly contact: Contact;
 }
 
-/** For changing it: locked until the transaction ends. @throws not_found (404), also for another workspace's */
-export const loadPayment = async (tx: Tx, workspace: Workspace, id: string): Promise<PaymentView> => viewPayment(tx, ofWorkspace(await tx.payments.get(id), workspace, id));
+/**
+ * For changing it: locked until the transaction ends. @throws not_found (404), also for another
+ * workspace's
+ */
+export const loadPayment = async (tx: Tx, workspace: Workspace, id: string): Promise<PaymentView> =>
+  viewPayment(tx, ofWorkspace(await tx.payments.get(id), workspace, id));
 
 /** As it stands, without a lock. @throws not_found (404), also for another workspace's */
-export const peekPayment = async (tx: Tx, workspace: Workspace, id: string): Promise<PaymentView> => viewPayment(tx, ofWorkspace(await tx.payments.peek(id), workspace, id));
+export const peekPayment = async (tx: Tx, workspace: Workspace, id: string): Promise<PaymentView> =>
+  viewPayment(tx, ofWorkspace(await tx.payments.peek(id), workspace, id));
 
 /**
- * For a change that moves the conversation's funnel too: the conversation is locked first, then the payment.
+ * For a change that moves the conversation's funnel too: the conversation is locked first, then the
+ * payment.
  * @returns null when there is no such payment
  * @see docs/decisions/0033
  */

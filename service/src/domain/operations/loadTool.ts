@@ -3,7 +3,10 @@ import { notFound } from '../errorCatalogue.ts';
 import type { Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** For changing it: locked until the transaction ends. @throws not_found (404), also for another workspace's */
+/**
+ * For changing it: locked until the transaction ends. @throws not_found (404), also for another
+ * workspace's
+ */
 export const loadTool = async (tx: Tx, workspace: Workspace, id: string): Promise<Tool> =>
   ofWorkspace(await tx.tools.get(id), workspace, id);
 

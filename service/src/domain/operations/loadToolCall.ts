@@ -17,7 +17,10 @@ export async function peekToolCall(tx: Tx, workspace: Workspace, id: string): Pr
   return call;
 }
 
-/** For deciding about a call: locked as by `lockToolCall`. @throws not_found (404), also for another workspace's call */
+/**
+ * For deciding about a call: locked as by `lockToolCall`. @throws not_found (404), also for another
+ * workspace's call
+ */
 export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Promise<ToolCall> {
   const call = await lockKnown(tx, await peekToolCall(tx, workspace, id));
   if (!call) throw notFound('tool call', id);
@@ -25,7 +28,8 @@ export async function loadToolCall(tx: Tx, workspace: Workspace, id: string): Pr
 }
 
 /**
- * For changing a call: its conversation is locked first, then the call, by everybody who changes one.
+ * For changing a call: its conversation is locked first, then the call, by everybody who changes
+ * one.
  * @returns the call as it stands then; null when there is none
  * @see docs/decisions/0033
  */
@@ -41,6 +45,7 @@ async function lockKnown(tx: Tx, { id, conversationId }: ToolCall): Promise<Tool
 
 /** With the contact whose details are masked in it. */
 export async function viewToolCall(tx: Tx, call: ToolCall): Promise<ToolCallView> {
-  const conversation = call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);
+  const conversation =
+    call.conversationId === null ? null : await tx.conversations.peek(call.conversationId);
   return { call, contact: conversation && (await tx.contacts.peek(conversation.contactId)) };
 }

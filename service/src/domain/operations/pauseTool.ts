@@ -4,7 +4,9 @@ import type { Workspace } from '../workspace.ts';
 import { loadTool } from './loadTool.ts';
 import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
-/** The agent calls the tool no more; what waits for approval is cancelled. @throws not_found (404) */
+/**
+ * The agent calls the tool no more; what waits for approval is cancelled. @throws not_found (404)
+ */
 export const pauseTool = (deps: Deps, workspace: Workspace, id: string) =>
   deps.store.transaction(async (tx): Promise<Tool> => {
     const now = deps.clock.now();

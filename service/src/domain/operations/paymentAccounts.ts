@@ -16,13 +16,17 @@ import { findPaymentAccount } from './findPaymentAccount.ts';
 export const listPaymentAccounts = ({ store, payments }: Deps, workspace: Workspace) =>
   store.transaction(async (tx): Promise<readonly PaymentAccount[]> => {
     const accounts = [];
-    for (const provider of payments.providers) accounts.push(await findPaymentAccount(tx, workspace.id, provider));
+    for (const provider of payments.providers)
+      accounts.push(await findPaymentAccount(tx, workspace.id, provider));
     return accounts.filter((account) => account !== null);
   });
 
 /** @throws not_found (404) when the provider is not set up */
-export const getPaymentAccount = ({ store }: Pick<Deps, 'store'>, workspace: Workspace, provider: PaymentProvider) =>
-  store.transaction((tx) => loadPaymentAccount(tx, workspace, provider));
+export const getPaymentAccount = (
+  { store }: Pick<Deps, 'store'>,
+  workspace: Workspace,
+  provider: PaymentProvider,
+) => store.transaction((tx) => loadPaymentAccount(tx, workspace, provider));
 
 /**
  * Sets a provider up, or changes it: what is left out stays as it is, secrets too. The last test is
@@ -30,7 +34,12 @@ export const getPaymentAccount = ({ store }: Pick<Deps, 'store'>, workspace: Wor
  * @param values by the names of the provider's fields; secrets are sealed before they are stored
  * @throws invalid_request (400) with param `settings.<name>`
  */
-export const putPaymentAccount = ({ store, clock, secrets, payments }: Deps, workspace: Workspace, provider: PaymentProvider, values: SetupValues) =>
+export const putPaymentAccount = (
+  { store, clock, secrets, payments }: Deps,
+  workspace: Workspace,
+  provider: PaymentProvider,
+  values: SetupValues,
+) =>
   store.transaction(async (tx): Promise<PaymentAccount> => {
     await tx.workspaces.get(workspace.id); // locks it: two at once make one account
     const at = timestamp(clock.now());
@@ -49,8 +58,15 @@ export const putPaymentAccount = ({ store, clock, secrets, payments }: Deps, wor
     return account;
   });
 
-/** Removes a workspace's account with a provider. Its links stay as they are. @throws not_found (404) */
-export const deletePaymentAccount = ({ store }: Deps, workspace: Workspace, provider: PaymentProvider) =>
+/**
+ * Removes a workspace's account with a provider. Its links stay as they are. @throws not_found
+ * (404)
+ */
+export const deletePaymentAccount = (
+  { store }: Deps,
+  workspace: Workspace,
+  provider: PaymentProvider,
+) =>
   store.transaction(async (tx): Promise<void> => {
     const { id } = await loadPaymentAccount(tx, workspace, provider);
     await tx.paymentAccounts.delete(id);
@@ -71,15 +87,22 @@ export async function testPaymentAccount(
   const lastTest: ConnectionTest = { ...(await ask(asked)), at: timestamp(deps.clock.now()) };
   await deps.store.transaction(async (tx) => {
     const account = await tx.paymentAccounts.get(asked.id);
-    if (account && isDeepStrictEqual(filledIn(account), filledIn(asked))) await tx.paymentAccounts.put({ ...account, lastTest });
+    if (account && isDeepStrictEqual(filledIn(account), filledIn(asked)))
+      await tx.paymentAccounts.put({ ...account, lastTest });
   });
   return lastTest;
 }
 
-/** A secret is sealed in another form each time: the same one filled in again is another one here. */
+/**
+ * A secret is sealed in another form each time: the same one filled in again is another one here.
+ */
 const filledIn = ({ settings, sealedSecrets }: PaymentAccount) => ({ settings, sealedSecrets });
 
-async function loadPaymentAccount(tx: Tx, workspace: Workspace, provider: PaymentProvider): Promise<PaymentAccount> {
+async function loadPaymentAccount(
+  tx: Tx,
+  workspace: Workspace,
+  provider: PaymentProvider,
+): Promise<PaymentAccount> {
   const account = await findPaymentAccount(tx, workspace.id, provider);
   if (!account) throw notFound('payment account', provider);
   return account;

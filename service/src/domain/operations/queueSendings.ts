@@ -10,11 +10,16 @@ import type { ConversationView } from './loadConversation.ts';
 import { lockSendings } from './lockSendings.ts';
 
 /**
- * Owes a message to its channel, in pieces that the channel takes. When the channel would not take it
- * now, nothing is owed: the message has failed, and says why.
+ * Owes a message to its channel, in pieces that the channel takes. When the channel would not take
+ * it now, nothing is owed: the message has failed, and says why.
  * @returns the message as it stands
  */
-export async function queueSendings(tx: Tx, deps: Pick<Deps, 'channels'>, sent: ConversationView & { message: Message }, now: Date): Promise<Message> {
+export async function queueSendings(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  sent: ConversationView & { message: Message },
+  now: Date,
+): Promise<Message> {
   const { contact, message } = sent;
   const obstacle = await findObstacle(tx, deps, sent, now);
   if (obstacle) {
@@ -24,13 +29,25 @@ export async function queueSendings(tx: Tx, deps: Pick<Deps, 'channels'>, sent: 
   }
   await lockSendings(tx, contact.id);
   // A job that is there already has its time, which may be that of a retry.
-  const [waiting] = await tx.sendings.find({ where: { contactId: contact.id, status: 'pending' }, limit: 1 });
+  const [waiting] = await tx.sendings.find({
+    where: { contactId: contact.id, status: 'pending' },
+    limit: 1,
+  });
   const pieces = splitText(message.text, deps.channels.capabilitiesOf(contact.channel).textMax);
   for (const [index, text] of pieces.entries()) {
-    await tx.sendings.put(newSending({ id: newId('snd'), message, part: index + 1, text, createdAt: timestamp(now) }));
+    await tx.sendings.put(
+      newSending({ id: newId('snd'), message, part: index + 1, text, createdAt: timestamp(now) }),
+    );
   }
   if (!waiting) {
-    await tx.jobs.enqueue({ id: contact.id, queue: SENDING_QUEUE, group: accountGroup(contact), runAt: now.getTime(), rank: 0, data: {} });
+    await tx.jobs.enqueue({
+      id: contact.id,
+      queue: SENDING_QUEUE,
+      group: accountGroup(contact),
+      runAt: now.getTime(),
+      rank: 0,
+      data: {},
+    });
   }
   return message;
 }

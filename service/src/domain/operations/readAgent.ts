@@ -6,7 +6,14 @@ import { findAgentSettings } from './findAgentSettings.ts';
 
 /** The agent's settings, and how many tools it can call. */
 export const readAgent = ({ store }: Deps, workspace: Workspace) =>
-  store.transaction(async (tx): Promise<{ settings: AgentSettings; liveTools: number }> => ({
-    settings: await findAgentSettings(tx, workspace.id),
-    liveTools: (await tx.tools.find({ where: { workspaceId: workspace.id, status: 'live' }, limit: TOOL_LIMIT })).length,
-  }));
+  store.transaction(
+    async (tx): Promise<{ settings: AgentSettings; liveTools: number }> => ({
+      settings: await findAgentSettings(tx, workspace.id),
+      liveTools: (
+        await tx.tools.find({
+          where: { workspaceId: workspace.id, status: 'live' },
+          limit: TOOL_LIMIT,
+        })
+      ).length,
+    }),
+  );

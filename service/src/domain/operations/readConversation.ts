@@ -8,12 +8,22 @@ import { peekConversation, type ConversationView } from './loadConversation.ts';
  * @param messageLimit 0 to 200
  * @throws not_found (404)
  */
-export const readConversation = ({ store }: Deps, workspace: Workspace, id: string, messageLimit: number) =>
+export const readConversation = (
+  { store }: Deps,
+  workspace: Workspace,
+  id: string,
+  messageLimit: number,
+) =>
   store.transaction(async (tx): Promise<ConversationView & { messages: readonly Message[] }> => {
     const view = await peekConversation(tx, workspace, id);
     const newest =
       messageLimit === 0
         ? []
-        : await tx.messages.find({ where: { conversationId: id }, orderBy: 'number', direction: 'desc', limit: messageLimit });
+        : await tx.messages.find({
+            where: { conversationId: id },
+            orderBy: 'number',
+            direction: 'desc',
+            limit: messageLimit,
+          });
     return { ...view, messages: newest.toReversed() };
   });

@@ -14,12 +14,25 @@ export interface Reach {
   readonly window: MessagingWindow;
 }
 
-export async function readReach(tx: Tx, { channels }: Pick<Deps, 'channels'>, contact: Contact, now: Date): Promise<Reach> {
+export async function readReach(
+  tx: Tx,
+  { channels }: Pick<Deps, 'channels'>,
+  contact: Contact,
+  now: Date,
+): Promise<Reach> {
   const capabilities = channels.capabilitiesOf(contact.channel);
   const window = windowOf(capabilities, contact, now);
   if (!capabilities.isSent) return { isConnected: true, accountName: null, window };
   const channel = await findChannelOf(tx, contact);
-  const all = await tx.channels.find({ where: { workspaceId: contact.workspaceId }, limit: CHANNEL_LIMIT });
-  const isOneOfSeveral = channel !== null && all.filter(({ type }) => type === contact.channel).length > 1;
-  return { isConnected: channel !== null, accountName: isOneOfSeveral ? channel.name : null, window };
+  const all = await tx.channels.find({
+    where: { workspaceId: contact.workspaceId },
+    limit: CHANNEL_LIMIT,
+  });
+  const isOneOfSeveral =
+    channel !== null && all.filter(({ type }) => type === contact.channel).length > 1;
+  return {
+    isConnected: channel !== null,
+    accountName: isOneOfSeveral ? channel.name : null,
+    window,
+  };
 }

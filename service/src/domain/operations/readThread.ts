@@ -41,8 +41,8 @@ export const THREAD_PAGE = 50;
 const MOST_BETWEEN = 500;
 
 /**
- * A page of a conversation as the team sees it: messages, and at their place tool calls, payment links
- * and what happened. What the member has now seen is no longer unread.
+ * A page of a conversation as the team sees it: messages, and at their place tool calls, payment
+ * links and what happened. What the member has now seen is no longer unread.
  * @param before shows the messages in front of this number; null for the newest
  * @param isSeen false when nobody looks at the page that asks
  * @throws not_found (404)
@@ -60,8 +60,15 @@ export const readThread = (
     const last = isNewest ? conversation.messageCount : before - 1;
     const first = Math.max(1, last - THREAD_PAGE + 1);
     if (isSeen && isNewest) await markRead(tx, member, conversation);
-    const previous = conversation.previousConversationId === null ? null : await tx.conversations.peek(conversation.previousConversationId);
-    const [newest] = await tx.conversations.find({ where: { contactId: conversation.contactId }, direction: 'desc', limit: 1 });
+    const previous =
+      conversation.previousConversationId === null
+        ? null
+        : await tx.conversations.peek(conversation.previousConversationId);
+    const [newest] = await tx.conversations.find({
+      where: { contactId: conversation.contactId },
+      direction: 'desc',
+      limit: 1,
+    });
     return {
       ...view,
       items: await itemsBetween(tx, id, first, last, isNewest),
@@ -75,28 +82,66 @@ export const readThread = (
     };
   });
 
-async function markRead(tx: Tx, member: Member, { id, customerMessageCount }: Conversation): Promise<void> {
+async function markRead(
+  tx: Tx,
+  member: Member,
+  { id, customerMessageCount }: Conversation,
+): Promise<void> {
   const markId = readMarkId(member.id, id);
   const mark = await tx.readMarks.get(markId);
   if ((mark?.customerMessages ?? 0) >= customerMessageCount) return;
-  await tx.readMarks.put({ id: markId, memberId: member.id, customerMessages: customerMessageCount });
+  await tx.readMarks.put({
+    id: markId,
+    memberId: member.id,
+    customerMessages: customerMessageCount,
+  });
 }
 
 /** Messages by their number; behind each what followed it, in the order it was begun. */
-async function itemsBetween(tx: Tx, conversationId: string, first: number, last: number, isNewest: boolean): Promise<ThreadItem[]> {
-  const messages = await tx.messages.find({ where: { conversationId }, orderBy: 'number', after: { value: first - 1 }, limit: Math.max(0, last - first + 1) });
-  // What came before the first message belongs to the first page; what follows a page's last one to that page.
-  const between = { where: { conversationId }, orderBy: 'afterMessage', after: { value: first === 1 ? -1 : first - 1 }, limit: MOST_BETWEEN } as const;
+async function itemsBetween(
+  tx: Tx,
+  conversationId: string,
+  first: number,
+  last: number,
+  isNewest: boolean,
+): Promise<ThreadItem[]> {
+  const messages = await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    after: { value: first - 1 },
+    limit: Math.max(0, last - first + 1),
+  });
+  // What came before the first message belongs to the first page; what follows a page's last one to
+  // that page.
+  const between = {
+    where: { conversationId },
+    orderBy: 'afterMessage',
+    after: { value: first === 1 ? -1 : first - 1 },
+    limit: MOST_BETWEEN,
+  } as const;
   const isHere = ({ afterMessage }: { afterMessage: number }) => isNewest || afterMessage <= last;
   const placed: { position: number; id: string; item: ThreadItem }[] = [];
   for (const call of (await tx.toolCalls.find(between)).filter(isHere)) {
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
-    placed.push({ position: call.afterMessage, id: timeOf(call.id), item: { type: 'tool_call', call, tool } });
+    placed.push({
+      position: call.afterMessage,
+      id: timeOf(call.id),
+      item: { type: 'tool_call', call, tool },
+    });
   }
-  for (const payment of (await tx.payments.find(between)).filter(isHere)) placed.push({ position: payment.afterMessage, id: timeOf(payment.id), item: { type: 'payment', payment } });
-  for (const note of (await tx.systemNotes.find(between)).filter(isHere)) placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
-  for (const message of messages) placed.push({ position: message.number, id: '', item: { type: 'message', message } });
-  return placed.sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1)).map(({ item }) => item);
+  for (const payment of (await tx.payments.find(between)).filter(isHere))
+    placed.push({
+      position: payment.afterMessage,
+      id: timeOf(payment.id),
+      item: { type: 'payment', payment },
+    });
+  for (const note of (await tx.systemNotes.find(between)).filter(isHere))
+    placed.push({ position: note.afterMessage, id: timeOf(note.id), item: { type: 'note', note } });
+  for (const message of messages)
+    placed.push({ position: message.number, id: '', item: { type: 'message', message } });
+  return placed
+    .sort((a, b) => a.position - b.position || (a.id < b.id ? -1 : 1))
+    .map(({ item }) => item);
 }
 
 /** Ids of all kinds sort by time behind their prefix. */

@@ -20,16 +20,22 @@ const MOST_AT_ONCE = 50;
 
 /**
  * Takes in what an account of a channel has delivered, in one go or in parts: messages, notes and
- * receipts, each once however often it comes. What is about one contact is one transaction, so that it
- * stays together and in order. Items go to the account of the workspace that they name: one address may
- * serve several numbers.
+ * receipts, each once however often it comes. What is about one contact is one transaction, so that
+ * it stays together and in order. Items go to the account of the workspace that they name: one
+ * address may serve several numbers.
  * @param channel the account whose secret the delivery was verified with
- * @param turns shared by deliveries that are under way at once: what they say of one contact is taken in
- * in the order in which they were given, however much else each of them holds
+ * @param turns shared by deliveries that are under way at once: what they say of one contact is
+ * taken in in the order in which they were given, however much else each of them holds
  * @returns how many items were for accounts that the workspace has not connected; they are left out
- * @throws what a group of items failed with, after all others were taken in; giving the same again is safe
+ * @throws what a group of items failed with, after all others were taken in; giving the same again
+ * is safe
  */
-export async function receiveInbound(deps: Deps, channel: Channel, items: readonly InboundItem[], turns = new Turns()): Promise<{ unknown: number }> {
+export async function receiveInbound(
+  deps: Deps,
+  channel: Channel,
+  items: readonly InboundItem[],
+  turns = new Turns(),
+): Promise<{ unknown: number }> {
   const { workspaceId, type } = channel;
   // Before anything is waited for: the order of the places is that of the deliveries.
   const places = groupInbound(items).map((group) => ({
@@ -52,7 +58,10 @@ export async function receiveInbound(deps: Deps, channel: Channel, items: readon
 
 const SEEN_AGAIN_MS = 60_000;
 
-/** The workspace, and its channels by account; notes, at most once a minute, that they have delivered. */
+/**
+ * The workspace, and its channels by account; notes, at most once a minute, that they have
+ * delivered.
+ */
 const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly InboundItem[]) =>
   store.transaction(async (tx) => {
     const { workspaceId, type } = channel;
@@ -69,17 +78,29 @@ const openAccounts = ({ store, clock }: Deps, channel: Channel, items: readonly 
   });
 
 async function noteInbound(tx: Tx, channel: Channel, now: Date): Promise<void> {
-  if (channel.lastInboundAt !== null && now.getTime() - Date.parse(channel.lastInboundAt) < SEEN_AGAIN_MS) return;
+  if (
+    channel.lastInboundAt !== null &&
+    now.getTime() - Date.parse(channel.lastInboundAt) < SEEN_AGAIN_MS
+  )
+    return;
   await tx.channels.put({ ...channel, lastInboundAt: timestamp(now) });
 }
 
 /** Takes in what is about one contact; the agent is woken once, after the last message. */
-const receiveGroup = (deps: Deps, workspace: Workspace, channel: Channel, items: readonly InboundItem[]) =>
+const receiveGroup = (
+  deps: Deps,
+  workspace: Workspace,
+  channel: Channel,
+  items: readonly InboundItem[],
+) =>
   deps.store.transaction(async (tx) => {
     const now = deps.clock.now();
     let spokenIn: Conversation | null = null;
-    // Receipts at the end: what they lock comes after contact and conversation. See docs/decisions/0033.
-    const receiptsLast = [...items].sort((a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'));
+    // Receipts at the end: what they lock comes after contact and conversation. See
+    // docs/decisions/0033.
+    const receiptsLast = [...items].sort(
+      (a, b) => Number(a.type === 'receipt') - Number(b.type === 'receipt'),
+    );
     for (const item of receiptsLast) {
       if (item.type === 'receipt') await recordReceipt(tx, channel, item, now);
       else if (item.type === 'note') await storeNote(tx, channel, item, now);
@@ -89,13 +110,24 @@ const receiveGroup = (deps: Deps, workspace: Workspace, channel: Channel, items:
   });
 
 /** @returns the conversation that it was added to; null when it was there already */
-async function storeInbound(tx: Tx, workspace: Workspace, channel: Channel, item: InboundMessage, now: Date): Promise<Conversation | null> {
+async function storeInbound(
+  tx: Tx,
+  workspace: Workspace,
+  channel: Channel,
+  item: InboundMessage,
+  now: Date,
+): Promise<Conversation | null> {
   const known = await recogniseContact(tx, channel, item.from);
   if (known && (await findReceived(tx, known.id, item.id))) return null;
   const contact = hasWritten(known ?? newContact(channel, item.from, now), item.sentAt ?? now, now);
   await keepContact(tx, contact);
   const last = await findLastConversation(tx, contact.id);
-  const { conversation } = await storeReceived(tx, { workspace, contact, last }, { text: item.text, channelMessageId: item.id }, now);
+  const { conversation } = await storeReceived(
+    tx,
+    { workspace, contact, last },
+    { text: item.text, channelMessageId: item.id },
+    now,
+  );
   return conversation;
 }
 
@@ -107,21 +139,42 @@ function hasWritten(contact: Contact, sentAt: Date, now: Date): Contact {
 }
 
 /** A note stands in the contact's last conversation; it opens none, and wakes nobody. */
-async function storeNote(tx: Tx, channel: Channel, { id, from, text, sentAt, changedTo }: InboundNote, now: Date): Promise<void> {
+async function storeNote(
+  tx: Tx,
+  channel: Channel,
+  { id, from, text, sentAt, changedTo }: InboundNote,
+  now: Date,
+): Promise<void> {
   const known = await recogniseContact(tx, channel, from);
   if (!known) return;
   const contact = changedTo === null ? known : await renumberContact(tx, channel, known, changedTo);
   await keepContact(tx, contact);
   const conversation = await findLastConversation(tx, contact.id);
   // Made of what it is a note of: the same one again is not a second one.
-  const noteId = derivedId('note', sentAt, JSON.stringify([channel.workspaceId, channel.type, channel.account, id]));
+  const noteId = derivedId(
+    'note',
+    sentAt,
+    JSON.stringify([channel.workspaceId, channel.type, channel.account, id]),
+  );
   if (!conversation || (await tx.systemNotes.get(noteId))) return;
-  const note = newSystemNote(conversation, { type: 'channel_note', text }, { type: 'api', name: channel.name }, now);
+  const note = newSystemNote(
+    conversation,
+    { type: 'channel_note', text },
+    { type: 'api', name: channel.name },
+    now,
+  );
   await tx.systemNotes.put({ ...note, id: noteId });
 }
 
-/** Does all of it, so many at a time, also when some of it fails. @throws the first failure, at the end */
-async function forEachAtOnce<T>(most: number, all: readonly T[], run: (each: T) => Promise<void>): Promise<void> {
+/**
+ * Does all of it, so many at a time, also when some of it fails. @throws the first failure, at the
+ * end
+ */
+async function forEachAtOnce<T>(
+  most: number,
+  all: readonly T[],
+  run: (each: T) => Promise<void>,
+): Promise<void> {
   const waiting = all.values();
   const failures: unknown[] = [];
   const work = async () => {

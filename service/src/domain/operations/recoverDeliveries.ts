@@ -9,9 +9,10 @@ import { sendAgain } from './redeliver.ts';
 const BATCH = 500;
 
 /**
- * Sends again every delivery that has failed since a time and never succeeded; what is pending is left
- * alone. The event may be older than that: it had its retries first, or waited for a successor. The same
- * event ids go out, and a receiver that has taken one after all (its answer was lost) may drop it. Recovering twice, at once or after a crash, queues nothing twice.
+ * Sends again every delivery that has failed since a time and never succeeded; what is pending is
+ * left alone. The event may be older than that: it had its retries first, or waited for a
+ * successor. The same event ids go out, and a receiver that has taken one after all (its answer was
+ * lost) may drop it. Recovering twice, at once or after a crash, queues nothing twice.
  * @returns how many this call has queued
  * @throws not_found (404)
  */
@@ -27,9 +28,14 @@ export async function recoverDeliveries(
     const from = after ? { after } : {};
     const batch = await store.transaction(async (tx) => {
       const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
-      const failed = await tx.deliveries.find({ where: { subscriptionId, status: 'failed' }, limit: BATCH, ...from });
+      const failed = await tx.deliveries.find({
+        where: { subscriptionId, status: 'failed' },
+        limit: BATCH,
+        ...from,
+      });
       const wanted = failed.filter((each) => hasFailedSince(each, since));
-      for (const delivery of wanted) await sendAgain(tx, delivery, { isRepeat: false }, clock.now());
+      for (const delivery of wanted)
+        await sendAgain(tx, delivery, { isRepeat: false }, clock.now());
       return { queued: wanted.length, last: failed.length === BATCH ? failed.at(-1)!.id : null };
     });
     queued += batch.queued;

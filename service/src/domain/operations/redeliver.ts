@@ -12,28 +12,47 @@ import { peekSubscription } from './loadSubscription.ts';
  * @param deliveryOrEventId a `dlv_` or an `evt_` id
  * @throws delivery_pending (409), not_found (404)
  */
-export const redeliver = ({ store, clock }: Deps, workspace: Workspace, id: string, deliveryOrEventId: string) =>
+export const redeliver = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  deliveryOrEventId: string,
+) =>
   store.transaction(async (tx): Promise<Delivery> => {
     const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
     const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {
-      throw new AppError('delivery_pending', `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`);
+      throw new AppError(
+        'delivery_pending',
+        `Delivery ${delivery.id} is still on its way. ${ERROR_CATALOGUE.delivery_pending.fix}`,
+      );
     }
     return sendAgain(tx, delivery, { isRepeat: true }, clock.now());
   });
 
 async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise<Delivery | null> {
   if (id.startsWith('evt_')) {
-    const [delivery] = await tx.deliveries.find({ where: { subscriptionId, eventId: id }, limit: 1 });
+    const [delivery] = await tx.deliveries.find({
+      where: { subscriptionId, eventId: id },
+      limit: 1,
+    });
     return delivery ?? null;
   }
   const delivery = await tx.deliveries.get(id);
   return delivery?.subscriptionId === subscriptionId ? delivery : null;
 }
 
-/** Queues a finished delivery once more, behind fresh ones. @param isRepeat whether a receiver that deduplicates should take it again */
-export async function sendAgain(tx: Tx, delivery: Delivery, { isRepeat }: { isRepeat: boolean }, now: Date): Promise<Delivery> {
+/**
+ * Queues a finished delivery once more, behind fresh ones. @param isRepeat whether a receiver that
+ * deduplicates should take it again
+ */
+export async function sendAgain(
+  tx: Tx,
+  delivery: Delivery,
+  { isRepeat }: { isRepeat: boolean },
+  now: Date,
+): Promise<Delivery> {
   const again = requeue(delivery, { trigger: 'manual', isRepeat }, now);
   await tx.deliveries.put(again);
   await enqueueDelivery(tx, again, now.getTime(), 1);

@@ -14,29 +14,44 @@ const ALL = 100_000;
 
 /**
  * Removes conversations, open or closed, in which nothing has changed since a time: with messages,
- * notes, read marks, tool calls, sendings and payment links, and with the contact and its chat sessions
- * when this was its last conversation. One that still waits for something (a payment that may come, a
- * decision, a text on its way) stays until that has ended. No event is emitted.
+ * notes, read marks, tool calls, sendings and payment links, and with the contact and its chat
+ * sessions when this was its last conversation. One that still waits for something (a payment that
+ * may come, a decision, a text on its way) stays until that has ended. No event is emitted.
  * @param before ISO 8601, as stored
  * @returns how many were removed
  * @see docs/decisions/0026
  */
-export async function removeOldConversations({ store }: Pick<Deps, 'store'>, before: string): Promise<number> {
+export async function removeOldConversations(
+  { store }: Pick<Deps, 'store'>,
+  before: string,
+): Promise<number> {
   let removed = 0;
   let last: string | undefined;
   do {
     const after = last;
-    const workspaces = await store.transaction((tx) => tx.workspaces.find({ where: {}, limit: WORKSPACES_AT_ONCE, ...(after === undefined ? {} : { after: { value: after } }) }));
+    const workspaces = await store.transaction((tx) =>
+      tx.workspaces.find({
+        where: {},
+        limit: WORKSPACES_AT_ONCE,
+        ...(after === undefined ? {} : { after: { value: after } }),
+      }),
+    );
     for (const { id } of workspaces) removed += await removeOldOf({ store }, id, before);
     last = workspaces.at(-1)?.id;
   } while (last !== undefined);
   return removed;
 }
 
-async function removeOldOf({ store }: Pick<Deps, 'store'>, workspaceId: string, before: string): Promise<number> {
+async function removeOldOf(
+  { store }: Pick<Deps, 'store'>,
+  workspaceId: string,
+  before: string,
+): Promise<number> {
   let removed = 0;
   for (let from: InboxPosition | null = null; ; ) {
-    const batch: Batch = await store.transaction((tx) => removeBatch(tx, workspaceId, before, from));
+    const batch: Batch = await store.transaction((tx) =>
+      removeBatch(tx, workspaceId, before, from),
+    );
     removed += batch.removed;
     if (batch.isLast) return removed;
     from = batch.next;
@@ -50,9 +65,22 @@ interface Batch {
   readonly isLast: boolean;
 }
 
-/** From the one that has been left alone longest to the first that is young enough, as far as one batch goes. */
-async function removeBatch(tx: Tx, workspaceId: string, before: string, from: InboxPosition | null): Promise<Batch> {
-  const oldest = await tx.conversations.find({ where: { workspaceId }, orderBy: 'updatedAt', limit: CONVERSATIONS_AT_ONCE, ...(from ? { after: from } : {}) });
+/**
+ * From the one that has been left alone longest to the first that is young enough, as far as one
+ * batch goes.
+ */
+async function removeBatch(
+  tx: Tx,
+  workspaceId: string,
+  before: string,
+  from: InboxPosition | null,
+): Promise<Batch> {
+  const oldest = await tx.conversations.find({
+    where: { workspaceId },
+    orderBy: 'updatedAt',
+    limit: CONVERSATIONS_AT_ONCE,
+    ...(from ? { after: from } : {}),
+  });
   const members = await tx.members.find({ where: { workspaceId }, limit: ALL });
   let removed = 0;
   let next = from;
@@ -63,7 +91,8 @@ async function removeBatch(tx: Tx, workspaceId: string, before: string, from: In
       left -= (await removeParts(tx, conversation, left)) + members.length;
       // A long one goes in several batches, the conversation itself with the last.
       if (left <= 0) return { removed, next, isLast: false };
-      for (const member of members) await tx.readMarks.delete(readMarkId(member.id, conversation.id));
+      for (const member of members)
+        await tx.readMarks.delete(readMarkId(member.id, conversation.id));
       await removeConversation(tx, conversation);
       removed += 1;
     }
@@ -74,7 +103,8 @@ async function removeBatch(tx: Tx, workspaceId: string, before: string, from: In
 
 /**
  * Locks the contact, then the conversation, as whoever stores a customer's message.
- * @returns whether it is still one to remove: nothing was written to it, and nothing has begun, since it was found
+ * @returns whether it is still one to remove: nothing was written to it, and nothing has begun,
+ * since it was found
  */
 async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string): Promise<boolean> {
   await tx.contacts.get(contactId);
@@ -83,9 +113,13 @@ async function lockOld(tx: Tx, { id, contactId }: Conversation, before: string):
 }
 
 /** Nothing is under way that would look for the conversation when it ends. */
-export async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conversation): Promise<boolean> {
+export async function isAtRest(
+  tx: Tx,
+  { id: conversationId, contactId }: Conversation,
+): Promise<boolean> {
   for (const status of ['running', 'pending_approval'] as const) {
-    if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0) return false;
+    if ((await tx.toolCalls.find({ where: { conversationId, status }, limit: 1 })).length > 0)
+      return false;
   }
   const payments = await tx.payments.find({ where: { conversationId }, limit: ALL });
   if (payments.some((payment) => nextWorkAt(payment) !== null)) return false;
@@ -94,16 +128,34 @@ export async function isAtRest(tx: Tx, { id: conversationId, contactId }: Conver
 }
 
 /** @returns how many documents were removed; `most` or more: there may be others left */
-export async function removeParts(tx: Tx, { id: conversationId }: Conversation, most: number): Promise<number> {
+export async function removeParts(
+  tx: Tx,
+  { id: conversationId }: Conversation,
+  most: number,
+): Promise<number> {
   let removed = 0;
-  for (const { id: messageId } of await tx.messages.find({ where: { conversationId }, orderBy: 'number', limit: most })) {
+  for (const { id: messageId } of await tx.messages.find({
+    where: { conversationId },
+    orderBy: 'number',
+    limit: most,
+  })) {
     if (removed >= most) return removed;
-    for (const { id } of await tx.sendings.find({ where: { messageId }, orderBy: 'part', limit: ALL })) removed += Number(await tx.sendings.delete(id));
+    for (const { id } of await tx.sendings.find({
+      where: { messageId },
+      orderBy: 'part',
+      limit: ALL,
+    }))
+      removed += Number(await tx.sendings.delete(id));
     removed += Number(await tx.messages.delete(messageId));
   }
   for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {
     if (removed >= most) return removed;
-    for (const { id } of await tx[name].find({ where: { conversationId }, orderBy: 'afterMessage', limit: most - removed })) removed += Number(await tx[name].delete(id));
+    for (const { id } of await tx[name].find({
+      where: { conversationId },
+      orderBy: 'afterMessage',
+      limit: most - removed,
+    }))
+      removed += Number(await tx[name].delete(id));
   }
   return removed;
 }
@@ -115,6 +167,7 @@ export async function removeConversation(tx: Tx, { id, contactId }: Conversation
   await tx.conversations.delete(id);
   const [other] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (other) return;
-  for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL })) await tx.chatSessions.delete(session.id);
+  for (const session of await tx.chatSessions.find({ where: { contactId }, limit: ALL }))
+    await tx.chatSessions.delete(session.id);
   await tx.contacts.delete(contactId);
 }

@@ -13,7 +13,11 @@ const POSITION = 'chat_sessions_swept';
  * @param workspaces left out: all. Otherwise those of others stay, and are looked at another time
  * @returns how many were removed
  */
-export async function removeSilentVisitors(deps: Pick<Deps, 'store'>, before: string, workspaces?: readonly string[]): Promise<number> {
+export async function removeSilentVisitors(
+  deps: Pick<Deps, 'store'>,
+  before: string,
+  workspaces?: readonly string[],
+): Promise<number> {
   let removed = 0;
   let from: string | undefined;
   for (;;) {
@@ -32,10 +36,20 @@ interface Batch {
   readonly last: string | undefined;
 }
 
-async function removeBatch(tx: Tx, before: string, workspaces: readonly string[] | undefined, from: string | undefined): Promise<Batch> {
+async function removeBatch(
+  tx: Tx,
+  before: string,
+  workspaces: readonly string[] | undefined,
+  from: string | undefined,
+): Promise<Batch> {
   const position = from ?? (await tx.settings.get(POSITION))?.value;
   const [value, id] = position?.split(' ') ?? [];
-  const next = await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit: BATCH, ...(value === undefined ? {} : { after: { value, id } }) });
+  const next = await tx.chatSessions.find({
+    where: {},
+    orderBy: 'createdAt',
+    limit: BATCH,
+    ...(value === undefined ? {} : { after: { value, id } }),
+  });
   const old = next.filter(({ createdAt }) => createdAt < before);
   let removed = 0;
   for (const session of old) {
@@ -49,7 +63,8 @@ async function removeBatch(tx: Tx, before: string, workspaces: readonly string[]
 }
 
 async function removeSilent(tx: Tx, { id, contactId }: ChatSession): Promise<boolean> {
-  await tx.contacts.get(contactId); // locked: whoever writes at this moment has a conversation when it is looked for
+  // locked: whoever writes at this moment has a conversation when it is looked for
+  await tx.contacts.get(contactId);
   const [conversation] = await tx.conversations.find({ where: { contactId }, limit: 1 });
   if (conversation) return false;
   await tx.chatSessions.delete(id);

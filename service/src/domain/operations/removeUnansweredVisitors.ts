@@ -33,23 +33,35 @@ export interface RoomMade {
 }
 
 /**
- * Makes room: removes conversations of the web chat in which nobody but the visitor ever wrote and that
- * nobody has taken over, the longest untouched first, with the visitor's sessions and with the events
- * that were delivered. A conversation about which something is still owed to a subscription (a delivery
- * that is pending, or failed and can be recovered) stays, and so do its events.
+ * Makes room: removes conversations of the web chat in which nobody but the visitor ever wrote and
+ * that nobody has taken over, the longest untouched first, with the visitor's sessions and with the
+ * events that were delivered. A conversation about which something is still owed to a subscription
+ * (a delivery that is pending, or failed and can be recovered) stays, and so do its events.
  * @see docs/decisions/0041
  */
-export async function removeUnansweredVisitors({ store }: Pick<Deps, 'store'>, needed: RoomNeeded): Promise<RoomMade> {
+export async function removeUnansweredVisitors(
+  { store }: Pick<Deps, 'store'>,
+  needed: RoomNeeded,
+): Promise<RoomMade> {
   let made: RoomMade = { conversations: 0, messages: 0, events: 0 };
   for (const id of needed.workspaces) {
     if (made.messages >= needed.mostMessages) break;
     const here = await makeRoomIn({ store }, id, needed, needed.mostMessages - made.messages);
-    made = { conversations: made.conversations + here.conversations, messages: made.messages + here.messages, events: made.events + here.events };
+    made = {
+      conversations: made.conversations + here.conversations,
+      messages: made.messages + here.messages,
+      events: made.events + here.events,
+    };
   }
   return made;
 }
 
-async function makeRoomIn(deps: Pick<Deps, 'store'>, workspaceId: string, needed: RoomNeeded, mostMessages: number): Promise<RoomMade> {
+async function makeRoomIn(
+  deps: Pick<Deps, 'store'>,
+  workspaceId: string,
+  needed: RoomNeeded,
+  mostMessages: number,
+): Promise<RoomMade> {
   const lineages = await deps.store.transaction((tx) => lineagesOf(tx, workspaceId));
   const owed = await conversationsOwed(deps, lineages);
   const removed = new Map<string, Conversation>();
@@ -57,7 +69,9 @@ async function makeRoomIn(deps: Pick<Deps, 'store'>, workspaceId: string, needed
   let from: InboxPosition | null = null;
   while (messages < mostMessages) {
     const after: InboxPosition | null = from;
-    const batch: Batch = await deps.store.transaction((tx) => removeBatch(tx, workspaceId, needed, owed, after));
+    const batch: Batch = await deps.store.transaction((tx) =>
+      removeBatch(tx, workspaceId, needed, owed, after),
+    );
     for (const conversation of batch.removed) {
       removed.set(conversation.id, conversation);
       messages += conversation.messageCount;
@@ -65,18 +79,34 @@ async function makeRoomIn(deps: Pick<Deps, 'store'>, workspaceId: string, needed
     if (batch.next === null) break;
     from = batch.next;
   }
-  return { conversations: removed.size, messages, events: await removeDelivered(deps, lineages, removed) };
+  return {
+    conversations: removed.size,
+    messages,
+    events: await removeDelivered(deps, lineages, removed),
+  };
 }
 
 /** The subscriptions that may still be owed an event. */
 async function lineagesOf(tx: Tx, workspaceId: string): Promise<readonly string[]> {
-  const subscriptions = await tx.subscriptions.find({ where: { workspaceId }, limit: SUBSCRIPTION_LIMIT });
-  const retired = await tx.retiredSubscriptions.find({ where: { workspaceId }, orderBy: 'removedAt', limit: RETIRED_LIMIT });
-  return [...new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)])];
+  const subscriptions = await tx.subscriptions.find({
+    where: { workspaceId },
+    limit: SUBSCRIPTION_LIMIT,
+  });
+  const retired = await tx.retiredSubscriptions.find({
+    where: { workspaceId },
+    orderBy: 'removedAt',
+    limit: RETIRED_LIMIT,
+  });
+  return [
+    ...new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)]),
+  ];
 }
 
 /** The conversations about which a delivery is pending or failed. */
-async function conversationsOwed({ store }: Pick<Deps, 'store'>, lineages: readonly string[]): Promise<ReadonlySet<string>> {
+async function conversationsOwed(
+  { store }: Pick<Deps, 'store'>,
+  lineages: readonly string[],
+): Promise<ReadonlySet<string>> {
   const owed = new Set<string>();
   for (const subscriptionId of lineages) {
     for (const status of ['pending', 'failed'] as const) {
@@ -84,7 +114,11 @@ async function conversationsOwed({ store }: Pick<Deps, 'store'>, lineages: reado
       do {
         const after = last;
         last = await store.transaction(async (tx) => {
-          const deliveries = await tx.deliveries.find({ where: { subscriptionId, status }, limit: BATCH, ...(after === undefined ? {} : { after: { value: after } }) });
+          const deliveries = await tx.deliveries.find({
+            where: { subscriptionId, status },
+            limit: BATCH,
+            ...(after === undefined ? {} : { after: { value: after } }),
+          });
           for (const { eventId } of deliveries) {
             const event = await tx.events.peek(eventId);
             if (event?.conversationId) owed.add(event.conversationId);
@@ -103,13 +137,28 @@ interface Batch {
   readonly next: InboxPosition | null;
 }
 
-async function removeBatch(tx: Tx, workspaceId: string, needed: RoomNeeded, owed: ReadonlySet<string>, from: InboxPosition | null): Promise<Batch> {
-  const oldest = await tx.conversations.find({ where: { workspaceId }, orderBy: 'updatedAt', limit: BATCH, ...(from ? { after: from } : {}) });
+async function removeBatch(
+  tx: Tx,
+  workspaceId: string,
+  needed: RoomNeeded,
+  owed: ReadonlySet<string>,
+  from: InboxPosition | null,
+): Promise<Batch> {
+  const oldest = await tx.conversations.find({
+    where: { workspaceId },
+    orderBy: 'updatedAt',
+    limit: BATCH,
+    ...(from ? { after: from } : {}),
+  });
   const removed: Conversation[] = [];
   let documents = 0;
   for (const conversation of oldest) {
     if (conversation.updatedAt >= needed.before) return { removed, next: null };
-    if (!owed.has(conversation.id) && isUnanswered(conversation) && (await mayGo(tx, conversation, needed))) {
+    if (
+      !owed.has(conversation.id) &&
+      isUnanswered(conversation) &&
+      (await mayGo(tx, conversation, needed))
+    ) {
       documents += await removeParts(tx, conversation, ALL);
       await removeConversation(tx, conversation);
       removed.push(conversation);
@@ -121,24 +170,53 @@ async function removeBatch(tx: Tx, workspaceId: string, needed: RoomNeeded, owed
 }
 
 /** Nobody but the visitor wrote, and nobody took it over, closed or rated it. */
-const isUnanswered = ({ channel, status, messageCount, customerMessageCount, qualifiedAt }: Conversation): boolean =>
-  channel === WEB_CHAT && (status === 'ai_active' || status === 'awaiting_human') && messageCount === customerMessageCount && qualifiedAt === null;
+const isUnanswered = ({
+  channel,
+  status,
+  messageCount,
+  customerMessageCount,
+  qualifiedAt,
+}: Conversation): boolean =>
+  channel === WEB_CHAT &&
+  (status === 'ai_active' || status === 'awaiting_human') &&
+  messageCount === customerMessageCount &&
+  qualifiedAt === null;
 
 /** Looks at it again, locked, and at whether its visitor was answered at another time. */
-async function mayGo(tx: Tx, { id, contactId, controlEpoch }: Conversation, { before, isConnected }: RoomNeeded): Promise<boolean> {
+async function mayGo(
+  tx: Tx,
+  { id, contactId, controlEpoch }: Conversation,
+  { before, isConnected }: RoomNeeded,
+): Promise<boolean> {
   if (isConnected(contactId)) return false;
   await tx.contacts.get(contactId);
   const conversation = await tx.conversations.get(id);
-  if (!conversation || conversation.updatedAt >= before || conversation.controlEpoch !== controlEpoch || !isUnanswered(conversation)) return false;
+  if (
+    !conversation ||
+    conversation.updatedAt >= before ||
+    conversation.controlEpoch !== controlEpoch ||
+    !isUnanswered(conversation)
+  )
+    return false;
   const all = await tx.conversations.find({ where: { contactId }, limit: ALL });
   return all.every(isUnanswered) && (await isAtRest(tx, conversation));
 }
 
-/** Removes the events about what was removed, once nobody is owed them. They lie between the conversations' first and last moment. */
-async function removeDelivered({ store }: Pick<Deps, 'store'>, lineages: readonly string[], removed: ReadonlyMap<string, Conversation>): Promise<number> {
+/**
+ * Removes the events about what was removed, once nobody is owed them. They lie between the
+ * conversations' first and last moment.
+ */
+async function removeDelivered(
+  { store }: Pick<Deps, 'store'>,
+  lineages: readonly string[],
+  removed: ReadonlyMap<string, Conversation>,
+): Promise<number> {
   if (removed.size === 0) return 0;
   const times = [...removed.values()];
-  const first = times.reduce((least, { createdAt }) => (createdAt < least ? createdAt : least), times[0]!.createdAt);
+  const first = times.reduce(
+    (least, { createdAt }) => (createdAt < least ? createdAt : least),
+    times[0]!.createdAt,
+  );
   const end = times.reduce((most, { updatedAt }) => (updatedAt > most ? updatedAt : most), '');
   let events = 0;
   let position: string | undefined = `evt_${encodeTime(Date.parse(first))}`;
@@ -148,7 +226,8 @@ async function removeDelivered({ store }: Pick<Deps, 'store'>, lineages: readonl
       const next = await tx.events.find({ where: {}, limit: BATCH, after: { value: after } });
       for (const event of next) {
         if (event.createdAt > end) return undefined;
-        if (event.conversationId !== null && removed.has(event.conversationId)) events += Number(await removeEvent(tx, event, lineages));
+        if (event.conversationId !== null && removed.has(event.conversationId))
+          events += Number(await removeEvent(tx, event, lineages));
       }
       return next.length === BATCH ? next.at(-1)!.id : undefined;
     });
@@ -156,7 +235,11 @@ async function removeDelivered({ store }: Pick<Deps, 'store'>, lineages: readonl
   return events;
 }
 
-async function removeEvent(tx: Tx, { id: eventId }: Event, lineages: readonly string[]): Promise<boolean> {
+async function removeEvent(
+  tx: Tx,
+  { id: eventId }: Event,
+  lineages: readonly string[],
+): Promise<boolean> {
   const deliveries: Delivery[] = [];
   for (const subscriptionId of lineages) {
     const [found] = await tx.deliveries.find({ where: { subscriptionId, eventId }, limit: 1 });

@@ -11,8 +11,13 @@ import { loadSubscription } from './loadSubscription.ts';
 export const revokePreviousSecrets = ({ store, clock }: Deps, workspace: Workspace, id: string) =>
   store.transaction(async (tx): Promise<{ subscription: Subscription; revoked: number }> => {
     const subscription = await loadSubscription(tx, workspace, id);
-    const revoked = signingSecrets(subscription, clock.now()).filter(({ expiresAt }) => expiresAt !== null).length;
-    const alone = { ...subscription, secrets: subscription.secrets.filter(({ expiresAt }) => expiresAt === null) };
+    const revoked = signingSecrets(subscription, clock.now()).filter(
+      ({ expiresAt }) => expiresAt !== null,
+    ).length;
+    const alone = {
+      ...subscription,
+      secrets: subscription.secrets.filter(({ expiresAt }) => expiresAt === null),
+    };
     await tx.subscriptions.put(alone);
     return { subscription: alone, revoked };
   });

@@ -2,30 +2,47 @@ import { newSigningSecret } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import { ROTATION_OVERLAP_MS, SECRET_LIMIT, signingSecrets, type Subscription } from '../subscription.ts';
+import {
+  ROTATION_OVERLAP_MS,
+  SECRET_LIMIT,
+  signingSecrets,
+  type Subscription,
+} from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadSubscription } from './loadSubscription.ts';
 
 /**
- * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that a receiver can
- * change over without losing anything. Rotated again within that time, all of them sign.
+ * Gives a subscription a new secret. For 24 hours the replaced one signs too, so that a receiver
+ * can change over without losing anything. Rotated again within that time, all of them sign.
  * @returns the new secret, shown this once, and when the replaced one stops signing
  * @throws secret_limit_reached (409), not_found (404)
  */
-export const rotateSubscriptionSecret = ({ store, clock, secrets }: Deps, workspace: Workspace, id: string) => {
+export const rotateSubscriptionSecret = (
+  { store, clock, secrets }: Deps,
+  workspace: Workspace,
+  id: string,
+) => {
   const secret = newSigningSecret();
   const sealed = secrets.seal(secret);
-  return store.transaction(async (tx): Promise<{ subscription: Subscription; secret: string; overlapEndsAt: string }> => {
-    const now = clock.now();
-    const subscription = await loadSubscription(tx, workspace, id);
-    const overlapEndsAt = timestamp(new Date(now.getTime() + ROTATION_OVERLAP_MS));
-    const signing = signingSecrets(subscription, now);
-    if (signing.length >= SECRET_LIMIT) {
-      throw new AppError('secret_limit_reached', `${signing.length} secrets of this subscription sign already. ${ERROR_CATALOGUE.secret_limit_reached.fix}`);
-    }
-    const replaced = signing.map((old) => ({ ...old, expiresAt: old.expiresAt ?? overlapEndsAt }));
-    const rotated = { ...subscription, secrets: [{ sealed, expiresAt: null }, ...replaced] };
-    await tx.subscriptions.put(rotated);
-    return { subscription: rotated, secret, overlapEndsAt };
-  });
+  return store.transaction(
+    async (tx): Promise<{ subscription: Subscription; secret: string; overlapEndsAt: string }> => {
+      const now = clock.now();
+      const subscription = await loadSubscription(tx, workspace, id);
+      const overlapEndsAt = timestamp(new Date(now.getTime() + ROTATION_OVERLAP_MS));
+      const signing = signingSecrets(subscription, now);
+      if (signing.length >= SECRET_LIMIT) {
+        throw new AppError(
+          'secret_limit_reached',
+          `${signing.length} secrets of this subscription sign already. ${ERROR_CATALOGUE.secret_limit_reached.fix}`,
+        );
+      }
+      const replaced = signing.map((old) => ({
+        ...old,
+        expiresAt: old.expiresAt ?? overlapEndsAt,
+      }));
+      const rotated = { ...subscription, secrets: [{ sealed, expiresAt: null }, ...replaced] };
+      await tx.subscriptions.put(rotated);
+      return { subscription: rotated, secret, overlapEndsAt };
+    },
+  );
 };

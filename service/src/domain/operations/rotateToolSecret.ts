@@ -11,12 +11,20 @@ import { loadTool } from './loadTool.ts';
  * @returns the secret, shown this once
  * @throws invalid_request (400) for an HTTP tool, which signs nothing; not_found (404)
  */
-export const rotateToolSecret = ({ store, clock, secrets }: Deps, workspace: Workspace, id: string) => {
+export const rotateToolSecret = (
+  { store, clock, secrets }: Deps,
+  workspace: Workspace,
+  id: string,
+) => {
   const secret = newSigningSecret();
   const sealedSecret = secrets.seal(secret);
   return store.transaction(async (tx): Promise<{ tool: Tool; secret: string }> => {
     const tool = await loadTool(tx, workspace, id);
-    if (tool.kind !== 'Webhook') throw new AppError('invalid_request', 'An HTTP tool has no signing secret. Change its secrets with PATCH.');
+    if (tool.kind !== 'Webhook')
+      throw new AppError(
+        'invalid_request',
+        'An HTTP tool has no signing secret. Change its secrets with PATCH.',
+      );
     const rotated = { ...tool, sealedSecret, updatedAt: timestamp(clock.now()) };
     await tx.tools.put(rotated);
     return { tool: rotated, secret };

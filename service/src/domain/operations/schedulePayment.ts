@@ -15,5 +15,12 @@ export async function putPayment(tx: Tx, payment: Payment): Promise<void> {
 export async function schedulePayment(tx: Tx, payment: Payment): Promise<void> {
   const runAt = nextWorkAt(payment);
   if (runAt === null) return tx.jobs.complete(payment.id);
-  await tx.jobs.enqueue({ id: payment.id, queue: PAYMENT_QUEUE, group: workGroup(payment.workspaceId, payment.provider), runAt, rank: 0, data: {} });
+  await tx.jobs.enqueue({
+    id: payment.id,
+    queue: PAYMENT_QUEUE,
+    group: workGroup(payment.workspaceId, payment.provider),
+    runAt,
+    rank: 0,
+    data: {},
+  });
 }

@@ -8,13 +8,19 @@ import { storeReply } from './storeReply.ts';
 import { giveToPerson } from './takeOverConversation.ts';
 
 /**
- * Sends a message to the customer as a person (or a system acting for one): the agent pauses exactly
- * as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
+ * Sends a message to the customer as a person (or a system acting for one): the agent pauses
+ * exactly as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
  * @param text 1 to REPLY_TEXT_MAX characters
  * @throws conversation_closed, outside_messaging_window, channel_removed (409), not_found (404)
  * @see spec section 3, effect 1
  */
-export const sendMessage = (deps: Deps, workspace: Workspace, id: string, text: string, actor: Actor) =>
+export const sendMessage = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  text: string,
+  actor: Actor,
+) =>
   deps.store.transaction(async (tx): Promise<ConversationView & { message: Message }> => {
     const now = deps.clock.now();
     const view = await loadConversation(tx, workspace, id);

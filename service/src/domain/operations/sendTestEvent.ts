@@ -13,7 +13,11 @@ import { peekSubscription } from './loadSubscription.ts';
  * @returns the pending delivery
  * @throws not_found (404)
  */
-export const sendTestEvent = ({ store, clock }: Deps, workspace: Workspace, subscriptionId: string) =>
+export const sendTestEvent = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  subscriptionId: string,
+) =>
   store.transaction(async (tx): Promise<Delivery> => {
     const now = clock.now();
     const subscription = await peekSubscription(tx, workspace, subscriptionId);

@@ -8,34 +8,81 @@ import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
 
 /**
- * Sets the funnel stage, forward or back, of a closed conversation too (a customer can pay after the
- * talk is over). The first time in its life that the conversation is at
+ * Sets the funnel stage, forward or back, of a closed conversation too (a customer can pay after
+ * the talk is over). The first time in its life that the conversation is at
  * `qualified` or beyond, `conversation.qualified` is emitted.
  * @throws not_found (404)
  * @see spec sections 3 and 6; design section 3, "Funnel"
  */
-export const setFunnelStage = ({ store, clock }: Deps, workspace: Workspace, id: string, stage: FunnelStage, actor: Actor) =>
+export const setFunnelStage = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  stage: FunnelStage,
+  actor: Actor,
+) =>
   store.transaction(async (tx): Promise<ConversationView> => {
     const now = clock.now();
     const view = await loadConversation(tx, workspace, id);
-    return { ...view, conversation: await putStageMove(tx, view, moveStage(view.conversation, stage, now), actor, now) };
+    return {
+      ...view,
+      conversation: await putStageMove(
+        tx,
+        view,
+        moveStage(view.conversation, stage, now),
+        actor,
+        now,
+      ),
+    };
   });
 
-/** Moves the funnel by itself: forward only, and never out of `lost`. @returns the conversation, moved or as it was */
-export async function putStageForward(tx: Tx, view: ConversationView, stage: FunnelStage, actor: Actor, now: Date): Promise<Conversation> {
+/**
+ * Moves the funnel by itself: forward only, and never out of `lost`. @returns the conversation,
+ * moved or as it was
+ */
+export async function putStageForward(
+  tx: Tx,
+  view: ConversationView,
+  stage: FunnelStage,
+  actor: Actor,
+  now: Date,
+): Promise<Conversation> {
   const { conversation } = view;
-  return isForward(conversation.funnelStage, stage) ? putStageMove(tx, view, moveStage(conversation, stage, now), actor, now) : conversation;
+  return isForward(conversation.funnelStage, stage)
+    ? putStageMove(tx, view, moveStage(conversation, stage, now), actor, now)
+    : conversation;
 }
 
-/** Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of the view's conversation */
-export async function putStageMove(tx: Tx, view: ConversationView, moved: ReturnType<typeof moveStage>, actor: Actor, now: Date): Promise<Conversation> {
+/**
+ * Saves a move on the funnel, with its event if it has one. @param moved what `moveStage` made of
+ * the view's conversation
+ */
+export async function putStageMove(
+  tx: Tx,
+  view: ConversationView,
+  moved: ReturnType<typeof moveStage>,
+  actor: Actor,
+  now: Date,
+): Promise<Conversation> {
   const { conversation, qualifiedNow } = moved;
   if (conversation === view.conversation) return conversation;
   const previousStage = view.conversation.funnelStage;
   await tx.conversations.put(conversation);
-  await tx.systemNotes.put(newSystemNote(conversation, { type: 'stage_changed', from: previousStage, to: conversation.funnelStage }, actor, now));
+  await tx.systemNotes.put(
+    newSystemNote(
+      conversation,
+      { type: 'stage_changed', from: previousStage, to: conversation.funnelStage },
+      actor,
+      now,
+    ),
+  );
   if (qualifiedNow) {
-    await emitEvent(tx, { name: 'conversation.qualified', previousStage }, { ...view, conversation }, now);
+    await emitEvent(
+      tx,
+      { name: 'conversation.qualified', previousStage },
+      { ...view, conversation },
+      now,
+    );
   }
   return conversation;
 }

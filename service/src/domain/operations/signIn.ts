@@ -8,7 +8,8 @@ import type { Member } from '../workspace.ts';
 
 /**
  * Signs a member in.
- * @param tries of the same address in the last minutes: when many passwords wait to be checked, the fewest go first
+ * @param tries of the same address in the last minutes: when many passwords wait to be checked, the
+ * fewest go first
  * @returns the session's token, for a cookie; null when e-mail or password are wrong
  * @throws rate_limited (429) when too many passwords are being checked
  */
@@ -16,18 +17,27 @@ export async function signIn(
   deps: Pick<Deps, 'store' | 'clock' | 'passwords'>,
   { email, password, tries }: { email: string; password: string; tries: number },
 ): Promise<string | null> {
-  const [member] = await deps.store.transaction((tx) => tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }));
+  const [member] = await deps.store.transaction((tx) =>
+    tx.members.find({ where: { email: normalizeEmail(email) }, limit: 1 }),
+  );
   const isRight = await deps.passwords.isRight(password, member?.passwordHash ?? null, tries);
   if (!member || !isRight) return null;
   return inOneTransaction(deps, async (within, tx) => {
-    // Locked: whoever changes the password, or removes the member, at this moment ends this session too.
+    // Locked: whoever changes the password, or removes the member, at this moment ends this session
+    // too.
     const now = await tx.members.get(member.id);
     return now?.passwordHash === member.passwordHash ? startSession(within, member) : null;
   });
 }
 
-/** Opens a session for a member who has proven to be one. @returns its token, of which only the hash is kept */
-export async function startSession({ store, clock }: Pick<Deps, 'store' | 'clock'>, member: Member): Promise<string> {
+/**
+ * Opens a session for a member who has proven to be one. @returns its token, of which only the hash
+ * is kept
+ */
+export async function startSession(
+  { store, clock }: Pick<Deps, 'store' | 'clock'>,
+  member: Member,
+): Promise<string> {
   const token = newSessionToken();
   const now = clock.now();
   const session: Session = {

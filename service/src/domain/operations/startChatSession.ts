@@ -7,8 +7,8 @@ import { newId } from '../ids.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * A visitor arrives in the web chat. What they say of themselves is a claim: a session always makes a
- * new contact, never merged with another.
+ * A visitor arrives in the web chat. What they say of themselves is a claim: a session always makes
+ * a new contact, never merged with another.
  * @returns the token that reads and writes this contact's conversations, and nothing else
  * @see design section 4, "Inbound"
  */
@@ -29,7 +29,12 @@ export const startChatSession = (
       createdAt,
     };
     await tx.contacts.put(contact);
-    await tx.chatSessions.put({ id: hashToken(token), workspaceId: workspace.id, contactId: contact.id, createdAt });
+    await tx.chatSessions.put({
+      id: hashToken(token),
+      workspaceId: workspace.id,
+      contactId: contact.id,
+      createdAt,
+    });
     return { token, contact };
   });
 };

@@ -16,9 +16,22 @@ import { enqueueToolCall } from './settleToolCall.ts';
  * @throws invalid_request (400) when the arguments do not fit the parameters, not_found (404)
  * @see spec section 3, effect 4
  */
-export async function startTestCall(deps: Deps, workspace: Workspace, id: string, args: JsonObject): Promise<ToolCall> {
+export async function startTestCall(
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  args: JsonObject,
+): Promise<ToolCall> {
   const checkedFor = await checkTestArguments(deps, workspace, id, args);
-  return deps.store.transaction(async (tx) => putTestCall(tx, await peekTool(tx, workspace, id), { args, checkedFor }, 'test', deps.clock.now()));
+  return deps.store.transaction(async (tx) =>
+    putTestCall(
+      tx,
+      await peekTool(tx, workspace, id),
+      { args, checkedFor },
+      'test',
+      deps.clock.now(),
+    ),
+  );
 }
 
 /**
@@ -26,7 +39,12 @@ export async function startTestCall(deps: Deps, workspace: Workspace, id: string
  * @returns the hash of the definition that they fit
  * @throws invalid_request (400), not_found (404), rate_limited (429) when too many checks wait
  */
-export async function checkTestArguments({ store, bounds }: Deps, workspace: Workspace, id: string, args: JsonObject): Promise<string> {
+export async function checkTestArguments(
+  { store, bounds }: Deps,
+  workspace: Workspace,
+  id: string,
+  args: JsonObject,
+): Promise<string> {
   const tool = await store.transaction((tx) => peekTool(tx, workspace, id));
   await checkInTurn(workspace, bounds, () => assertFits(tool, args, bounds));
   return tool.definitionHash;
@@ -50,8 +68,20 @@ export async function putTestCall(
 ): Promise<ToolCall> {
   if (tool.definitionHash !== checkedFor) assertFits(tool, args); // changed a moment ago
   const { workspaceId, id: toolId, name, kind, definitionHash } = tool;
-  const asked = { workspaceId, toolId, tool: name, kind, arguments: args, conversationId: null, purpose, definitionHash };
-  const call = newToolCall({ ...asked, stepId: null, controlEpoch: 0, afterMessage: 0, isTold: true }, now);
+  const asked = {
+    workspaceId,
+    toolId,
+    tool: name,
+    kind,
+    arguments: args,
+    conversationId: null,
+    purpose,
+    definitionHash,
+  };
+  const call = newToolCall(
+    { ...asked, stepId: null, controlEpoch: 0, afterMessage: 0, isTold: true },
+    now,
+  );
   await tx.toolCalls.put(call);
   await enqueueToolCall(tx, call, now.getTime());
   return call;

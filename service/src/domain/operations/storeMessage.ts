@@ -9,7 +9,17 @@ import type { ConversationView } from './loadConversation.ts';
 export async function storeMessage(
   tx: Tx,
   view: ConversationView,
-  { sender, text, channelMessageId, delivery = null }: { sender: Sender; text: string; channelMessageId: string | null; delivery?: NonNullable<Message['delivery']> | null },
+  {
+    sender,
+    text,
+    channelMessageId,
+    delivery = null,
+  }: {
+    sender: Sender;
+    text: string;
+    channelMessageId: string | null;
+    delivery?: NonNullable<Message['delivery']> | null;
+  },
   now: Date,
 ): Promise<{ conversation: Conversation; message: Message }> {
   const direction = sender.type === 'customer' ? 'inbound' : 'outbound';

@@ -13,7 +13,12 @@ import { cancelApprovalsOf } from './settleToolCall.ts';
  * @throws conversation_closed (409), not_found (404)
  * @see spec section 3, effect 2; design section 3, "Actions by status"
  */
-export const takeOverConversation = ({ store, clock }: Deps, workspace: Workspace, id: string, actor: Actor) =>
+export const takeOverConversation = (
+  { store, clock }: Deps,
+  workspace: Workspace,
+  id: string,
+  actor: Actor,
+) =>
   store.transaction(async (tx): Promise<ConversationView> => {
     const view = await loadConversation(tx, workspace, id);
     const reason = actor.type === 'api' ? 'api_takeover' : 'team_takeover';
@@ -21,7 +26,10 @@ export const takeOverConversation = ({ store, clock }: Deps, workspace: Workspac
     return { ...view, conversation: taken };
   });
 
-/** Saves a take-over with its event, and cancels what waits for approval; the conversation as it was when a person has it already. */
+/**
+ * Saves a take-over with its event, and cancels what waits for approval; the conversation as it was
+ * when a person has it already.
+ */
 export async function giveToPerson(
   tx: Tx,
   view: ConversationView,
@@ -30,13 +38,20 @@ export async function giveToPerson(
 ): Promise<Conversation> {
   const inControl = takeOver(view.conversation, { ...by, note: null }, now);
   if (inControl === view.conversation || !inControl.handover) return view.conversation;
-  await tx.systemNotes.put(newSystemNote(inControl, { type: 'handed_over', reason: by.reason, note: null }, by.actor, now));
+  await tx.systemNotes.put(
+    newSystemNote(inControl, { type: 'handed_over', reason: by.reason, note: null }, by.actor, now),
+  );
   if (view.conversation.status === 'human_active') {
     await tx.conversations.put(inControl); // from one team member to another: control does not pass
     return inControl;
   }
   const taken = await cancelApprovalsOf(tx, inControl, now);
   await tx.conversations.put(taken);
-  await emitEvent(tx, { name: 'conversation.handed_over', handover: inControl.handover }, { ...view, conversation: taken }, now);
+  await emitEvent(
+    tx,
+    { name: 'conversation.handed_over', handover: inControl.handover },
+    { ...view, conversation: taken },
+    now,
+  );
   return taken;
 }

@@ -6,14 +6,31 @@ import type { Workspace } from '../workspace.ts';
 import { loadAgentSettings } from './findAgentSettings.ts';
 import { cancelApprovalsOfBuiltIn } from './settleToolCall.ts';
 
-export type AgentChanges = Partial<Pick<AgentSettings, 'name' | 'greeting' | 'instructions' | 'languages' | 'enabled' | 'paymentLinks'>>;
+export type AgentChanges = Partial<
+  Pick<
+    AgentSettings,
+    'name' | 'greeting' | 'instructions' | 'languages' | 'enabled' | 'paymentLinks'
+  >
+>;
 
-/** Changes what is given of the agent's settings, and leaves the rest. What it may not do any more waits for no approval. */
-export const updateAgentSettings = ({ store, clock, agent }: Deps, workspace: Workspace, changes: AgentChanges) =>
+/**
+ * Changes what is given of the agent's settings, and leaves the rest. What it may not do any more
+ * waits for no approval.
+ */
+export const updateAgentSettings = (
+  { store, clock, agent }: Deps,
+  workspace: Workspace,
+  changes: AgentChanges,
+) =>
   store.transaction(async (tx): Promise<AgentSettings> => {
     const now = clock.now();
-    const settings = { ...(await loadAgentSettings(tx, workspace.id)), ...changes, updatedAt: timestamp(now) };
+    const settings = {
+      ...(await loadAgentSettings(tx, workspace.id)),
+      ...changes,
+      updatedAt: timestamp(now),
+    };
     await tx.agentSettings.put(settings);
-    if (paymentLinkPolicyOf(settings) === 'off') await cancelApprovalsOfBuiltIn(tx, { agent }, workspace.id, CREATE_PAYMENT_LINK, now);
+    if (paymentLinkPolicyOf(settings) === 'off')
+      await cancelApprovalsOfBuiltIn(tx, { agent }, workspace.id, CREATE_PAYMENT_LINK, now);
     return settings;
   });

@@ -10,11 +10,16 @@ import { assertAccountIsFree } from './createChannel.ts';
 import { loadChannel } from './loadChannel.ts';
 
 /**
- * Changes what is given; values that are left out stay, secrets too. Once a value is another one, the
- * last test says nothing any more and is taken off.
+ * Changes what is given; values that are left out stay, secrets too. Once a value is another one,
+ * the last test says nothing any more and is taken off.
  * @throws invalid_request (400) with param `settings.<name>`; not_found (404); channel_exists (409)
  */
-export const updateChannel = (deps: Deps, workspace: Workspace, id: string, { name, values = {} }: { name?: string | undefined; values?: SetupValues | undefined }) =>
+export const updateChannel = (
+  deps: Deps,
+  workspace: Workspace,
+  id: string,
+  { name, values = {} }: { name?: string | undefined; values?: SetupValues | undefined },
+) =>
   deps.store.transaction(async (tx): Promise<Channel> => {
     await tx.workspaces.get(workspace.id); // locks the workspace: an account is connected once
     const channel = await loadChannel(tx, workspace, id);

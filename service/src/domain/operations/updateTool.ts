@@ -8,10 +8,10 @@ import { loadTool, peekTool } from './loadTool.ts';
 import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
 /**
- * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to be
- * tested again, and cancels what waits for approval: a decision counts for what was shown.
- * @param secrets given ones replace those of the same name; the others stay, unless the request goes to
- *   another scheme, host or port: those it uses have to be given again then
+ * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to
+ * be tested again, and cancels what waits for approval: a decision counts for what was shown.
+ * @param secrets given ones replace those of the same name; the others stay, unless the request
+ * goes to another scheme, host or port: those it uses have to be given again then
  * @throws invalid_request (400), not_found (404), tool_exists (409), target_url_* (422)
  */
 export async function updateTool(
@@ -26,16 +26,33 @@ export async function updateTool(
   for (;;) {
     const before = await store.transaction((tx) => peekTool(tx, workspace, id));
     const secretNames = Object.keys({ ...before.sealedTemplateSecrets, ...sealed });
-    const definition = await checkDefinition(deps, workspace, { ...before, ...changes }, secretNames, before);
-    const sealedTemplateSecrets = secretsAfterChange(before.requestTemplate, definition.requestTemplate, before.sealedTemplateSecrets, sealed);
+    const definition = await checkDefinition(
+      deps,
+      workspace,
+      { ...before, ...changes },
+      secretNames,
+      before,
+    );
+    const sealedTemplateSecrets = secretsAfterChange(
+      before.requestTemplate,
+      definition.requestTemplate,
+      before.sealedTemplateSecrets,
+      sealed,
+    );
     const updated = await store.transaction(async (tx) => {
       await tx.workspaces.get(workspace.id);
       const tool = await loadTool(tx, workspace, id);
-      if (tool.definitionHash !== before.definitionHash) return null; // changed while it was checked: look again
+      // changed while it was checked: look again
+      if (tool.definitionHash !== before.definitionHash) return null;
       await assertNameIsFree(tx, workspace, { id, name: definition.name });
       const now = clock.now();
-      const changed = redefine(tool, { ...onlyGiven(definition, changes), sealedTemplateSecrets }, now);
-      if (changed.definitionHash !== tool.definitionHash) await cancelApprovalsOfTool(tx, deps, id, now);
+      const changed = redefine(
+        tool,
+        { ...onlyGiven(definition, changes), sealedTemplateSecrets },
+        now,
+      );
+      if (changed.definitionHash !== tool.definitionHash)
+        await cancelApprovalsOfTool(tx, deps, id, now);
       await tx.tools.put(changed);
       return changed;
     });
@@ -43,6 +60,12 @@ export async function updateTool(
   }
 }
 
-/** What was not given stays as it is by now: somebody may have changed it while the rest was checked. */
-const onlyGiven = (definition: ToolDefinition, changes: Partial<Record<keyof ToolDefinition, unknown>>): Partial<ToolDefinition> =>
+/**
+ * What was not given stays as it is by now: somebody may have changed it while the rest was
+ * checked.
+ */
+const onlyGiven = (
+  definition: ToolDefinition,
+  changes: Partial<Record<keyof ToolDefinition, unknown>>,
+): Partial<ToolDefinition> =>
   Object.fromEntries(Object.entries(definition).filter(([name]) => Object.hasOwn(changes, name)));

@@ -5,14 +5,26 @@ import { textSchema, timestampSchema } from './shared.ts';
 
 const agentSchema = z
   .strictObject({
-    id: z.string().meta({ description: 'agent_id in payloads', example: 'agent_01JD6Z0000000000000000000A' }),
+    id: z
+      .string()
+      .meta({ description: 'agent_id in payloads', example: 'agent_01JD6Z0000000000000000000A' }),
     name: z.string(),
     greeting: z.string(),
     instructions: z.string(),
     languages: z.array(z.enum(LANGUAGES)),
-    enabled: z.boolean().meta({ description: 'Off until someone switches it on, a first tool goes live, or a model is configured' }),
-    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow (a language model makes them by itself; the keyword agent, which takes the amount from the customer, still asks); only where a payment provider is set up' }),
-    model: z.string().meta({ description: 'keyword: the built-in keyword agent; otherwise the name of the configured model', example: 'keyword' }),
+    enabled: z.boolean().meta({
+      description:
+        'Off until someone switches it on, a first tool goes live, or a model is configured',
+    }),
+    payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({
+      description:
+        'Whether the agent may make payment links: off, ask (a person approves each) or allow (a language model makes them by itself; the keyword agent, which takes the amount from the customer, still asks); only where a payment provider is set up',
+    }),
+    model: z.string().meta({
+      description:
+        'keyword: the built-in keyword agent; otherwise the name of the configured model',
+      example: 'keyword',
+    }),
     updated_at: timestampSchema.nullable(),
   })
   .meta({ id: 'Agent' });
@@ -22,7 +34,16 @@ const optionalText = (max: number) => z.union([z.literal(''), textSchema(max)]);
 
 const common = { tag: 'Agent', auth: 'key', extension: true } as const;
 
-export const getAgent = operation({ ...common, id: 'getAgent', method: 'get', path: '/agent', summary: "The agent's settings", status: 200, answer: agentSchema, errors: [] });
+export const getAgent = operation({
+  ...common,
+  id: 'getAgent',
+  method: 'get',
+  path: '/agent',
+  summary: "The agent's settings",
+  status: 200,
+  answer: agentSchema,
+  errors: [],
+});
 
 export const updateAgent = operation({
   ...common,
@@ -30,12 +51,17 @@ export const updateAgent = operation({
   method: 'patch',
   path: '/agent',
   summary: "Change the agent's settings",
-  description: 'What is left out stays. While the agent is off, conversations wait in ai_active and only workflows and people answer; switching it on answers what customers write from then on.',
+  description:
+    'What is left out stays. While the agent is off, conversations wait in ai_active and only workflows and people answer; switching it on answers what customers write from then on.',
   body: z
     .strictObject({
       name: textSchema(100).optional(),
-      greeting: optionalText(1000).optional().meta({ description: "Begins the agent's first message in each conversation" }),
-      instructions: optionalText(20_000).optional().meta({ description: 'For a language model: what the agent is for, what it knows, how it talks' }),
+      greeting: optionalText(1000)
+        .optional()
+        .meta({ description: "Begins the agent's first message in each conversation" }),
+      instructions: optionalText(20_000).optional().meta({
+        description: 'For a language model: what the agent is for, what it knows, how it talks',
+      }),
       languages: z
         .array(z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`), 'must be a list')
         .min(1, 'must name at least one language')
@@ -43,7 +69,13 @@ export const updateAgent = operation({
         .optional()
         .meta({ description: 'Working languages, the preferred one first' }),
       enabled: z.boolean('must be true or false').optional(),
-      payment_links: z.enum(PAYMENT_LINK_POLICIES, `must be one of ${PAYMENT_LINK_POLICIES.join(', ')}`).optional().meta({ description: 'Whether the agent may make payment links: off, ask (a person approves each) or allow' }),
+      payment_links: z
+        .enum(PAYMENT_LINK_POLICIES, `must be one of ${PAYMENT_LINK_POLICIES.join(', ')}`)
+        .optional()
+        .meta({
+          description:
+            'Whether the agent may make payment links: off, ask (a person approves each) or allow',
+        }),
     })
     .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),
   status: 200,

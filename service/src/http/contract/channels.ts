@@ -7,7 +7,10 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 const CONNECTED_TYPES = CONNECTED_CHANNELS.map(({ type }) => type);
 
 /** Any channel's name, as conversations carry it. */
-export const channelTypeSchema = z.enum([...CHANNEL_TYPES], `must be one of ${CHANNEL_TYPES.join(', ')}`);
+export const channelTypeSchema = z.enum(
+  [...CHANNEL_TYPES],
+  `must be one of ${CHANNEL_TYPES.join(', ')}`,
+);
 
 const channelSchema = z
   .strictObject({
@@ -15,9 +18,13 @@ const channelSchema = z
     type: channelTypeSchema,
     name: z.string(),
     ...shownSettings,
-    webhook_url: z.string().meta({ description: "Typed into the channel's own settings: there it delivers to" }),
+    webhook_url: z
+      .string()
+      .meta({ description: "Typed into the channel's own settings: there it delivers to" }),
     last_test: connectionTestSchema.nullable(),
-    last_inbound_at: timestampSchema.nullable().meta({ description: 'When the channel last delivered something authentic' }),
+    last_inbound_at: timestampSchema
+      .nullable()
+      .meta({ description: 'When the channel last delivered something authentic' }),
     created_at: timestampSchema,
     updated_at: timestampSchema,
   })
@@ -32,10 +39,25 @@ export const createChannel = operation({
   method: 'post',
   path: '/channels',
   summary: 'Connect an account of a channel',
-  description: 'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token (made when left out, and shown). Then type webhook_url and verify_token into the channel and ask for the test.',
+  description:
+    'whatsapp_cloud takes phone_number_id, access_token, app_secret and, optionally, verify_token (made when left out, and shown). Then type webhook_url and verify_token into the channel and ask for the test.',
   body: z
-    .strictObject({ type: z.enum(CONNECTED_TYPES, `must be one of ${CONNECTED_TYPES.join(', ')}`), name: textSchema(100), settings: settingsSchema })
-    .meta({ example: { type: 'whatsapp_cloud', name: 'Shop', settings: { phone_number_id: '106540352242922', access_token: 'EAAG…', app_secret: '0f3a…' } } }),
+    .strictObject({
+      type: z.enum(CONNECTED_TYPES, `must be one of ${CONNECTED_TYPES.join(', ')}`),
+      name: textSchema(100),
+      settings: settingsSchema,
+    })
+    .meta({
+      example: {
+        type: 'whatsapp_cloud',
+        name: 'Shop',
+        settings: {
+          phone_number_id: '106540352242922',
+          access_token: 'EAAG…',
+          app_secret: '0f3a…',
+        },
+      },
+    }),
   status: 201,
   answer: channelSchema,
   errors: ['channel_exists', 'channel_limit_reached', 'idempotency_key_not_allowed'],
@@ -55,7 +77,16 @@ export const listChannels = operation({
   errors: [],
 });
 
-export const getChannel = operation({ ...common, id: 'getChannel', method: 'get', path: '/channels/:id', summary: 'Read a channel', status: 200, answer: channelSchema, errors: ['not_found'] });
+export const getChannel = operation({
+  ...common,
+  id: 'getChannel',
+  method: 'get',
+  path: '/channels/:id',
+  summary: 'Read a channel',
+  status: 200,
+  answer: channelSchema,
+  errors: ['not_found'],
+});
 
 export const updateChannel = operation({
   ...common,
@@ -64,7 +95,9 @@ export const updateChannel = operation({
   path: '/channels/:id',
   summary: 'Change a channel',
   description: 'What is left out stays, secrets too.',
-  body: z.strictObject({ name: textSchema(100).optional(), settings: settingsSchema.optional() }).meta({ example: { settings: { access_token: 'EAAG…' } } }),
+  body: z
+    .strictObject({ name: textSchema(100).optional(), settings: settingsSchema.optional() })
+    .meta({ example: { settings: { access_token: 'EAAG…' } } }),
   status: 200,
   answer: channelSchema,
   errors: ['not_found', 'channel_exists', 'idempotency_key_not_allowed'],
@@ -77,7 +110,8 @@ export const deleteChannel = operation({
   method: 'delete',
   path: '/channels/:id',
   summary: 'Disconnect a channel',
-  description: 'Its conversations stay. Messages that are still to be sent fail; connecting the same account again brings its customers back.',
+  description:
+    'Its conversations stay. Messages that are still to be sent fail; connecting the same account again brings its customers back.',
   status: 200,
   answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
   errors: ['not_found'],
@@ -89,7 +123,8 @@ export const testChannel = operation({
   method: 'post',
   path: '/channels/:id/test',
   summary: 'Test the connection',
-  description: 'Asks the channel whether it knows the account and takes its credentials. Nothing is sent to anybody.',
+  description:
+    'Asks the channel whether it knows the account and takes its credentials. Nothing is sent to anybody.',
   status: 200,
   answer: connectionTestSchema,
   errors: ['not_found', 'idempotency_key_not_allowed'],

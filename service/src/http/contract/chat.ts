@@ -10,7 +10,10 @@ export const chatMessageSchema = z
     id: z.string(),
     conversation_id: z.string(),
     from: z.enum(['customer', 'agent', 'team']),
-    name: z.string().nullable().meta({ description: 'The name of the agent or the team member; null for an automation and the customer' }),
+    name: z.string().nullable().meta({
+      description:
+        'The name of the agent or the team member; null for an automation and the customer',
+    }),
     text: z.string(),
     client_message_id: z.string().nullable(),
     created_at: timestampSchema,
@@ -29,14 +32,21 @@ export const startChatSession = operation({
   extension: true,
   body: z
     .object({
-      workspace: z.string().max(64).optional().meta({ description: "The workspace's slug; the oldest one when left out" }),
+      workspace: z
+        .string()
+        .max(64)
+        .optional()
+        .meta({ description: "The workspace's slug; the oldest one when left out" }),
       name: textSchema(200).nullish(),
       email: z.email('must be an e-mail address').max(254).transform(normalizeEmail).nullish(),
       phone: phoneSchema.nullish(),
     })
     .meta({ example: { name: 'María', email: 'maria@example.com' } }),
   status: 201,
-  answer: z.strictObject({ token: z.string().meta({ description: 'Send it as Bearer token; shown this once' }), contact_id: z.string() }),
+  answer: z.strictObject({
+    token: z.string().meta({ description: 'Send it as Bearer token; shown this once' }),
+    contact_id: z.string(),
+  }),
   errors: ['not_found', 'idempotency_key_not_allowed'],
   noIdempotencyKey: true,
 });
@@ -48,13 +58,16 @@ export const sendChatMessage = operation({
   path: '/chat/messages',
   tag: 'Chat',
   summary: 'The customer writes',
-  description: 'Send it again with the same client_message_id until an answer comes: that is one message, and its first text counts. Send the next one after that, so that they arrive in order. After a conversation was closed a new one opens, with previous_conversation_id.',
+  description:
+    'Send it again with the same client_message_id until an answer comes: that is one message, and its first text counts. Send the next one after that, so that they arrive in order. After a conversation was closed a new one opens, with previous_conversation_id.',
   auth: 'chat',
   extension: true,
   body: z
     .object({
       text: textSchema(MESSAGE_TEXT_MAX),
-      client_message_id: textSchema(128).meta({ description: "The client's own id of the message, so that a repeat is not a second one" }),
+      client_message_id: textSchema(128).meta({
+        description: "The client's own id of the message, so that a repeat is not a second one",
+      }),
     })
     .meta({ example: { text: 'Do you have time on Tuesday?', client_message_id: '6f1c2a52' } }),
   status: 202,

@@ -10,7 +10,10 @@ export const SUMMARY_MAX = 4000;
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 
-const statusSchema = z.enum(CONVERSATION_STATUSES, `must be one of ${CONVERSATION_STATUSES.join(', ')}`);
+const statusSchema = z.enum(
+  CONVERSATION_STATUSES,
+  `must be one of ${CONVERSATION_STATUSES.join(', ')}`,
+);
 const stageSchema = z.enum(FUNNEL_STAGES, `must be one of ${FUNNEL_STAGES.join(', ')}`);
 const verdictSchema = z.enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`);
 
@@ -21,18 +24,25 @@ const conversationFields = {
   id: z.string().meta({ example: CONVERSATION_ID }),
   agent_id: z.string().meta({ description: 'Identifier of the agent' }),
   channel: channelTypeSchema,
-  contact_display: z.string().meta({ description: 'Masked contact label', example: '+54•••••••••34' }),
+  contact_display: z
+    .string()
+    .meta({ description: 'Masked contact label', example: '+54•••••••••34' }),
   contact_name: z.string().meta({ description: 'Empty when no name is known' }),
   status: statusSchema,
   funnel_stage: stageSchema,
   message_count: z.int(),
 };
-export const payloadConversationSchema = z.strictObject(conversationFields).meta({ id: 'PayloadConversation' });
+export const payloadConversationSchema = z
+  .strictObject(conversationFields)
+  .meta({ id: 'PayloadConversation' });
 
 const messageFields = {
   id: z.string(),
   direction: z.enum(['inbound', 'outbound']),
-  sender: z.strictObject({ type: z.enum(['customer', 'agent', 'team_member', 'api']), name: z.string() }),
+  sender: z.strictObject({
+    type: z.enum(['customer', 'agent', 'team_member', 'api']),
+    name: z.string(),
+  }),
   type: z.literal('text'),
   text: z.string(),
   channel_message_id: z.string().nullable(),
@@ -45,14 +55,28 @@ const trackedMessageSchema = z
   .strictObject({
     ...messageFields,
     delivery: z
-      .strictObject({ state: z.enum(DELIVERY_STATES), error: z.string().nullable().meta({ description: 'Why it failed, in words' }) })
+      .strictObject({
+        state: z.enum(DELIVERY_STATES),
+        error: z.string().nullable().meta({ description: 'Why it failed, in words' }),
+      })
       .nullable()
-      .meta({ description: 'How far a message of ours has come on its channel; null in the web chat, and for what the customer wrote' }),
+      .meta({
+        description:
+          'How far a message of ours has come on its channel; null in the web chat, and for what the customer wrote',
+      }),
   })
-  .meta({ id: 'TrackedMessage', description: 'delivery is an extension: not in the specification' });
+  .meta({
+    id: 'TrackedMessage',
+    description: 'delivery is an extension: not in the specification',
+  });
 
 export const outcomeSchema = z
-  .strictObject({ verdict: verdictSchema, summary: z.string(), closed_by: actorSchema, closed_at: timestampSchema })
+  .strictObject({
+    verdict: verdictSchema,
+    summary: z.string(),
+    closed_by: actorSchema,
+    closed_at: timestampSchema,
+  })
   .meta({ id: 'Outcome' });
 
 export const handoverSchema = z
@@ -66,10 +90,10 @@ export const handoverSchema = z
 
 const recordFields = {
   ...conversationFields,
-  channel_account: z
-    .string()
-    .nullable()
-    .meta({ description: "An extension: the workspace's account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id); null in the web chat" }),
+  channel_account: z.string().nullable().meta({
+    description:
+      "An extension: the workspace's account that the customer wrote to, by the channel's own id (WhatsApp: phone_number_id); null in the web chat",
+  }),
   contact: z.strictObject({
     id: z.string(),
     name: z.string().nullable(),
@@ -95,7 +119,8 @@ export const lookupContact = operation({
   method: 'post',
   path: '/contacts/lookup',
   summary: 'Find the conversation of a contact',
-  description: 'Give phone or email, not both. A contact that its channel verified comes before one that only claims the same; then open conversations, then the newest.',
+  description:
+    'Give phone or email, not both. A contact that its channel verified comes before one that only claims the same; then open conversations, then the newest.',
   extension: false,
   body: z
     .object({
@@ -147,7 +172,12 @@ export const getConversation = operation({
   }),
   status: 200,
   answer: z
-    .strictObject({ ...recordFields, messages: z.array(trackedMessageSchema).meta({ description: 'The newest ones, oldest of them first' }) })
+    .strictObject({
+      ...recordFields,
+      messages: z
+        .array(trackedMessageSchema)
+        .meta({ description: 'The newest ones, oldest of them first' }),
+    })
     .meta({ id: 'ConversationWithMessages' }),
   errors: ['not_found'],
 });
@@ -162,10 +192,16 @@ export const sendMessage = operation({
   description: 'Pauses the agent, exactly as a take-over does.',
   extension: false,
   body: z
-    .object({ text: textSchema(REPLY_TEXT_MAX).meta({ description: `1 to ${REPLY_TEXT_MAX} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences` }) })
+    .object({
+      text: textSchema(REPLY_TEXT_MAX).meta({
+        description: `1 to ${REPLY_TEXT_MAX} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences`,
+      }),
+    })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
   status: 201,
-  answer: z.strictObject({ message: trackedMessageSchema, conversation: conversationSchema }).meta({ id: 'SentMessage' }),
+  answer: z
+    .strictObject({ message: trackedMessageSchema, conversation: conversationSchema })
+    .meta({ id: 'SentMessage' }),
   errors: ['not_found', 'conversation_closed', 'outside_messaging_window', 'channel_removed'],
 });
 
@@ -201,7 +237,10 @@ export const closeConversation = operation({
   summary: 'Close a conversation with a summary and a verdict',
   extension: false,
   body: z
-    .object({ summary: textSchema(SUMMARY_MAX).meta({ description: `1 to ${SUMMARY_MAX} characters` }), verdict: verdictSchema })
+    .object({
+      summary: textSchema(SUMMARY_MAX).meta({ description: `1 to ${SUMMARY_MAX} characters` }),
+      verdict: verdictSchema,
+    })
     .meta({ example: { summary: 'Booked the demo for Tuesday.', verdict: 'goal_reached' } }),
   status: 200,
   answer: conversationSchema,
@@ -214,7 +253,8 @@ export const updateConversation = operation({
   method: 'patch',
   path: '/conversations/:id',
   summary: 'Set the funnel stage',
-  description: 'The first time at qualified or beyond, conversation.qualified is emitted. A closed conversation can be moved too.',
+  description:
+    'The first time at qualified or beyond, conversation.qualified is emitted. A closed conversation can be moved too.',
   extension: true,
   body: z.object({ funnel_stage: stageSchema }).meta({ example: { funnel_stage: 'qualified' } }),
   status: 200,

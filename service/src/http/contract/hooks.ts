@@ -8,19 +8,25 @@ import { listOf, pageQuerySchema, timestampSchema } from './shared.ts';
 
 const eventNameSchema = z.enum(EVENT_NAMES);
 /** Checked by the route, so that an unknown name has an error code of its own. */
-const eventTextSchema = z.string('must be a text').meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
+const eventTextSchema = z
+  .string('must be a text')
+  .meta({ description: 'A name from GET /api/hooks/events', example: 'message.received' });
 
 const subscriptionFields = {
   id: z.string().meta({ example: 'sub_01JD6Z0000000000000000000A' }),
   event: eventNameSchema,
   target_url: z.string().meta({ example: 'https://n8n.example.com/webhook/…' }),
   source: z.string(),
-  status: z.enum(['active', 'failing']).meta({ description: 'failing: the last five deliveries or more failed; deliveries continue' }),
+  status: z
+    .enum(['active', 'failing'])
+    .meta({ description: 'failing: the last five deliveries or more failed; deliveries continue' }),
   consecutive_failures: z.int(),
   last_delivery_at: timestampSchema.nullable(),
   created_at: timestampSchema,
 };
-const secretSchema = z.string().meta({ description: 'Signing secret; shown this once', example: 'whsec_…' });
+const secretSchema = z
+  .string()
+  .meta({ description: 'Signing secret; shown this once', example: 'whsec_…' });
 const subscriptionSchema = z.strictObject(subscriptionFields).meta({ id: 'Subscription' });
 
 const attemptSchema = z.strictObject({
@@ -38,7 +44,9 @@ const deliverySchema = z
     event_id: z.string(),
     event: eventNameSchema,
     status: z.enum(DELIVERY_STATUSES),
-    attempts: z.array(attemptSchema).meta({ description: `The newest ${MAX_ATTEMPTS} at most; number tells how many there were` }),
+    attempts: z.array(attemptSchema).meta({
+      description: `The newest ${MAX_ATTEMPTS} at most; number tells how many there were`,
+    }),
     next_attempt_at: timestampSchema.nullable(),
     created_at: timestampSchema,
   })
@@ -54,7 +62,9 @@ export const listEvents = operation({
   summary: 'The list of events',
   extension: false,
   status: 200,
-  answer: listOf(z.strictObject({ name: eventNameSchema, description: z.string(), sample: payloadSchema })),
+  answer: listOf(
+    z.strictObject({ name: eventNameSchema, description: z.string(), sample: payloadSchema }),
+  ),
   errors: [],
 });
 
@@ -78,17 +88,34 @@ export const createSubscription = operation({
   method: 'post',
   path: '/hooks',
   summary: 'Subscribe an address to an event',
-  description: 'The answer shows the signing secret, once. Nothing is sent before the call has been answered.',
+  description:
+    'The answer shows the signing secret, once. Nothing is sent before the call has been answered.',
   extension: false,
   body: z
     .object({
       event: eventTextSchema,
-      target_url: z.string('must be a text').min(1, 'must not be empty').max(2048, 'must have at most 2048 characters').meta({ description: 'https:// and public' }),
-      source: z.string('must be a text').max(64, 'must have at most 64 characters').default('').meta({ description: 'Who subscribes, in free text' }),
+      target_url: z
+        .string('must be a text')
+        .min(1, 'must not be empty')
+        .max(2048, 'must have at most 2048 characters')
+        .meta({ description: 'https:// and public' }),
+      source: z
+        .string('must be a text')
+        .max(64, 'must have at most 64 characters')
+        .default('')
+        .meta({ description: 'Who subscribes, in free text' }),
     })
-    .meta({ example: { event: 'message.received', target_url: 'https://n8n.example.com/webhook/abc', source: 'n8n' } }),
+    .meta({
+      example: {
+        event: 'message.received',
+        target_url: 'https://n8n.example.com/webhook/abc',
+        source: 'n8n',
+      },
+    }),
   status: 201,
-  answer: z.strictObject({ ...subscriptionFields, secret: secretSchema }).meta({ id: 'CreatedSubscription' }),
+  answer: z
+    .strictObject({ ...subscriptionFields, secret: secretSchema })
+    .meta({ id: 'CreatedSubscription' }),
   errors: [
     'unknown_event',
     'subscription_exists',
@@ -128,7 +155,10 @@ export const deleteSubscription = operation({
     pending: z
       .enum(PENDING_CHOICES, `must be one of ${PENDING_CHOICES.join(', ')}`)
       .default('keep')
-      .meta({ description: 'cancel: nothing waits, and no subscription takes over', example: 'keep' }),
+      .meta({
+        description: 'cancel: nothing waits, and no subscription takes over',
+        example: 'keep',
+      }),
   }),
   status: 200,
   answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
@@ -174,7 +204,12 @@ export const rotateSecret = operation({
   extension: true,
   status: 200,
   answer: z
-    .strictObject({ ...subscriptionFields, secret: secretSchema, previous_secret_expires_at: timestampSchema, notice: z.string() })
+    .strictObject({
+      ...subscriptionFields,
+      secret: secretSchema,
+      previous_secret_expires_at: timestampSchema,
+      notice: z.string(),
+    })
     .meta({ id: 'RotatedSubscription' }),
   errors: ['not_found', 'secret_limit_reached', 'idempotency_key_not_allowed'],
   noIdempotencyKey: true,
@@ -186,11 +221,17 @@ export const revokePreviousSecrets = operation({
   method: 'post',
   path: '/hooks/:id/revoke-previous-secrets',
   summary: 'End the overlap after a rotation at once',
-  description: 'From now on the newest secret signs alone. A receiver that still has a replaced one refuses what comes; give it the new one first, unless the replaced one has leaked.',
+  description:
+    'From now on the newest secret signs alone. A receiver that still has a replaced one refuses what comes; give it the new one first, unless the replaced one has leaked.',
   extension: true,
   status: 200,
   answer: z
-    .strictObject({ ...subscriptionFields, revoked: z.int().meta({ description: 'How many replaced secrets have stopped signing; 0 when there was none' }) })
+    .strictObject({
+      ...subscriptionFields,
+      revoked: z.int().meta({
+        description: 'How many replaced secrets have stopped signing; 0 when there was none',
+      }),
+    })
     .meta({ id: 'SubscriptionWithRevokedSecrets' }),
   errors: ['not_found'],
 });
@@ -201,7 +242,8 @@ export const redeliver = operation({
   method: 'post',
   path: '/hooks/:id/deliveries/:delivery_id/redeliver',
   summary: 'Send a finished delivery again',
-  description: 'Takes a dlv_ or an evt_ id. The same event id and body go out, with X-Service-Redelivery: manual and, the same for all attempts that follow from this call, X-Service-Redelivery-Round.',
+  description:
+    'Takes a dlv_ or an evt_ id. The same event id and body go out, with X-Service-Redelivery: manual and, the same for all attempts that follow from this call, X-Service-Redelivery-Round.',
   extension: true,
   status: 200,
   answer: deliverySchema,
@@ -219,10 +261,17 @@ export const recoverDeliveries = operation({
     'What counts is when the last attempt failed; the event may be older. What is pending or delivered is left alone, so a repeat of the call sends nothing twice. The same event ids and bodies go out; a receiver that deduplicates may drop what it has taken after all.',
   extension: true,
   body: z
-    .object({ since: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z' }) })
+    .object({
+      since: z.iso.datetime({
+        offset: true,
+        error: 'must be an ISO 8601 time with offset, such as 2026-11-21T10:00:00Z',
+      }),
+    })
     .meta({ example: { since: '2026-11-21T10:00:00.000+00:00' } }),
   status: 200,
-  answer: z.strictObject({ redelivered: z.int().meta({ description: 'How many deliveries this very call has queued' }) }),
+  answer: z.strictObject({
+    redelivered: z.int().meta({ description: 'How many deliveries this very call has queued' }),
+  }),
   errors: ['not_found'],
   inSteps: true,
 });

@@ -8,9 +8,17 @@ import * as toolCalls from './toolCalls.ts';
 import * as tools from './tools.ts';
 import type { Operation } from './operation.ts';
 
-const isOperation = (value: unknown): value is Operation => typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
+const isOperation = (value: unknown): value is Operation =>
+  typeof value === 'object' && value !== null && 'answer' in value && 'path' in value;
 
 /** Every endpoint of the API that answers JSON. */
-export const operations: readonly Operation[] = [hooks, conversations, payments, channels, tools, toolCalls, agent, chat].flatMap((module) =>
-  Object.values(module as Record<string, unknown>).filter(isOperation),
-);
+export const operations: readonly Operation[] = [
+  hooks,
+  conversations,
+  payments,
+  channels,
+  tools,
+  toolCalls,
+  agent,
+  chat,
+].flatMap((module) => Object.values(module as Record<string, unknown>).filter(isOperation));

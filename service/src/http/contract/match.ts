@@ -10,9 +10,11 @@ const PATTERNS = operations.map((operation) => ({
 export const operationsAt = (path: string): readonly Operation[] =>
   PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 
-const PLAIN_PATHS = /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
+const PLAIN_PATHS =
+  /^\/(healthz|readyz|metrics|setup|api\/openapi\.json|api\/docs(\/[a-z.-]+)*)?\/?$/;
 /** Of the screens: words of ours, and ids. */
-const SCREEN_PATHS = /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
+const SCREEN_PATHS =
+  /^\/(conversations|tools|agent|channels|payments|keys|team|account|live|chat|sign-in|sign-out|sign-out-everywhere|join|assets)(\/([a-z-]{1,30}(\.(js|css))?|[a-z]+_[0-9A-Z]{26}))*\/?$/;
 /** The token in it opens the page. */
 const PAY_PATH = /^\/pay\/[^/]*\/?$/;
 /** Where channels and payment providers deliver: `/api/channels/:type/webhook/:id`. */
@@ -20,8 +22,8 @@ const WEBHOOK_PATH = /^\/api\/(channels|payments)\/[^/]+\/webhook\/([^/]+)\/?$/;
 const ID = /^[a-z]+_[0-9A-Z]{26}$/;
 
 /**
- * An address as a log may hold it. Whatever a caller puts into one can be a key, a phone number or an
- * e-mail: only ids of ours stay, and an address that is none of ours is not shown at all.
+ * An address as a log may hold it. Whatever a caller puts into one can be a key, a phone number or
+ * an e-mail: only ids of ours stay, and an address that is none of ours is not shown at all.
  */
 export function loggablePath(path: string): string {
   if (PLAIN_PATHS.test(path) || SCREEN_PATHS.test(path)) return path;
@@ -30,9 +32,11 @@ export function loggablePath(path: string): string {
   if (kind !== undefined) return `/api/${kind}/:type/webhook/${keepId(account, ':id')}`;
   for (const { operation, pattern } of PATTERNS) {
     const values = pattern.exec(path)?.slice(1);
-    if (values) return `/api${operation.path.replace(/:[a-z_]+/g, (name) => keepId(values.shift(), name))}`;
+    if (values)
+      return `/api${operation.path.replace(/:[a-z_]+/g, (name) => keepId(values.shift(), name))}`;
   }
   return '[unknown]';
 }
 
-const keepId = (value: string | undefined, name: string) => (value !== undefined && ID.test(value) ? value : name);
+const keepId = (value: string | undefined, name: string) =>
+  value !== undefined && ID.test(value) ? value : name;

@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errorCatalogue.ts';
 
 /**
- * One endpoint of the API, written once: it checks requests, makes its part of the OpenAPI document,
- * and is what the tests hold every answer against.
+ * One endpoint of the API, written once: it checks requests, makes its part of the OpenAPI
+ * document, and is what the tests hold every answer against.
  */
 export interface Operation<
   Query extends z.ZodType = z.ZodType,
@@ -14,7 +14,14 @@ export interface Operation<
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Express spelling, without the `/api` before it: `/hooks/:id`. */
   readonly path: string;
-  readonly tag: 'Subscriptions' | 'Conversations' | 'Payments' | 'Channels' | 'Tools' | 'Agent' | 'Chat';
+  readonly tag:
+    | 'Subscriptions'
+    | 'Conversations'
+    | 'Payments'
+    | 'Channels'
+    | 'Tools'
+    | 'Agent'
+    | 'Chat';
   readonly summary: string;
   readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */
@@ -30,15 +37,28 @@ export interface Operation<
   readonly answerType?: 'text/event-stream';
   /** What it can fail with, beside what every endpoint can. */
   readonly errors: readonly ErrorCode[];
-  /** True when the answer shows a secret, or waits for a customer's system: it is never kept for an Idempotency-Key. */
+  /**
+   * True when the answer shows a secret, or waits for a customer's system: it is never kept for an
+   * Idempotency-Key.
+   */
   readonly noIdempotencyKey?: boolean;
-  /** True when its write may be large: it runs in several transactions, and the answer is kept after the last. It must do no harm when it is done again. */
+  /**
+   * True when its write may be large: it runs in several transactions, and the answer is kept after
+   * the last. It must do no harm when it is done again.
+   */
   readonly inSteps?: boolean;
-  /** What it adds to the store: refused with `unavailable` while the memory for it is full. Absent: little, or nothing that stays. */
+  /**
+   * What it adds to the store: refused with `unavailable` while the memory for it is full. Absent:
+   * little, or nothing that stays.
+   */
   readonly adds?: 'visitor' | 'data';
 }
 
 /** Keeps the schemas' types while checking the shape. */
-export const operation = <Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+export const operation = <
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+>(
   definition: Operation<Query, Body, Answer>,
 ): Operation<Query, Body, Answer> => definition;

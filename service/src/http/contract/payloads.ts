@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import type { EventName } from '../../domain/event.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { handoverSchema, messageSchema, outcomeSchema, payloadConversationSchema } from './conversations.ts';
+import {
+  handoverSchema,
+  messageSchema,
+  outcomeSchema,
+  payloadConversationSchema,
+} from './conversations.ts';
 import { PAYMENT_PROVIDERS } from '../../domain/payment.ts';
 import { timestampSchema } from './shared.ts';
 
 /** What is POSTed to subscribers, event by event: field for field the specification's section 2. */
 
 const base = {
-  id: z.string().regex(/^evt_[0-9A-Z]+$/).meta({ description: 'Equals X-Service-Delivery; receivers deduplicate on it' }),
+  id: z
+    .string()
+    .regex(/^evt_[0-9A-Z]+$/)
+    .meta({ description: 'Equals X-Service-Delivery; receivers deduplicate on it' }),
   occurred_at: timestampSchema,
   workspace: z.string().meta({ description: "The workspace's slug" }),
   conversation: payloadConversationSchema,
@@ -41,10 +49,26 @@ export const payloadSchemas = {
     event: z.literal('conversation.handed_over'),
     handover: handoverSchema,
   }),
-  'conversation.closed': z.strictObject({ ...base, event: z.literal('conversation.closed'), outcome: outcomeSchema }),
-  'message.received': z.strictObject({ ...base, event: z.literal('message.received'), message: messageSchema }),
-  'message.sent': z.strictObject({ ...base, event: z.literal('message.sent'), message: messageSchema }),
-  'payment.paid': z.strictObject({ ...base, event: z.literal('payment.paid'), payment: paymentSchema }),
+  'conversation.closed': z.strictObject({
+    ...base,
+    event: z.literal('conversation.closed'),
+    outcome: outcomeSchema,
+  }),
+  'message.received': z.strictObject({
+    ...base,
+    event: z.literal('message.received'),
+    message: messageSchema,
+  }),
+  'message.sent': z.strictObject({
+    ...base,
+    event: z.literal('message.sent'),
+    message: messageSchema,
+  }),
+  'payment.paid': z.strictObject({
+    ...base,
+    event: z.literal('payment.paid'),
+    payment: paymentSchema,
+  }),
 } satisfies Record<EventName, z.ZodType>;
 
 /** Any event's payload. */

@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { AMOUNT_MAX, isCurrency } from '../../domain/currency.ts';
-import { PAYMENT_DESCRIPTION_MAX, PAYMENT_PROVIDERS, PAYMENT_STATUSES } from '../../domain/payment.ts';
+import {
+  PAYMENT_DESCRIPTION_MAX,
+  PAYMENT_PROVIDERS,
+  PAYMENT_STATUSES,
+} from '../../domain/payment.ts';
 import { operation } from './operation.ts';
 import { connectionTestSchema, settingsSchema, shownSettings } from './setup.ts';
 import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
@@ -10,7 +14,14 @@ const statusSchema = z.enum(PAYMENT_STATUSES, `must be one of ${PAYMENT_STATUSES
 
 const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${AMOUNT_MAX} (4900 is 49.00 USD, and 4900 JPY)`;
 
-export const amountSchema = z.int(AMOUNT_HINT).min(1, AMOUNT_HINT).max(AMOUNT_MAX, AMOUNT_HINT).meta({ description: 'In minor units of the currency: 4900 is 49.00 USD, 4900 JPY, 4.900 KWD', example: 4900 });
+export const amountSchema = z
+  .int(AMOUNT_HINT)
+  .min(1, AMOUNT_HINT)
+  .max(AMOUNT_MAX, AMOUNT_HINT)
+  .meta({
+    description: 'In minor units of the currency: 4900 is 49.00 USD, 4900 JPY, 4.900 KWD',
+    example: 4900,
+  });
 export const currencySchema = z
   .string('must be a text')
   .max(8, 'must be the three letters of a currency, such as usd')
@@ -22,15 +33,23 @@ const paymentLinkSchema = z
   .strictObject({
     id: z.string().meta({ example: 'pay_01JD6Z0000000000000000000A' }),
     conversation_id: z.string(),
-    status: statusSchema.meta({ description: "creating: the provider's page is being made; failed: the provider has refused to make it, or the customer's bank to pay" }),
+    status: statusSchema.meta({
+      description:
+        "creating: the provider's page is being made; failed: the provider has refused to make it, or the customer's bank to pay",
+    }),
     amount: z.int(),
     currency: z.string(),
-    amount_display: z.string().meta({ description: "For people, with the currency's own decimals", example: 'US$49.00' }),
+    amount_display: z
+      .string()
+      .meta({ description: "For people, with the currency's own decimals", example: 'US$49.00' }),
     description: z.string(),
     provider: providerSchema,
     provider_reference: z.string().nullable(),
     url: z.string().meta({ description: 'What the customer opens' }),
-    error: z.string().nullable().meta({ description: 'Why the provider or a bank refused, or what the provider could not be asked for' }),
+    error: z.string().nullable().meta({
+      description:
+        'Why the provider or a bank refused, or what the provider could not be asked for',
+    }),
     created_by: z.strictObject({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() }),
     expires_at: timestampSchema,
     paid_at: timestampSchema.nullable(),
@@ -43,7 +62,10 @@ const accountSchema = z
   .strictObject({
     provider: providerSchema,
     ...shownSettings,
-    webhook_url: z.string().nullable().meta({ description: "Typed into the provider's own settings; null for manual" }),
+    webhook_url: z
+      .string()
+      .nullable()
+      .meta({ description: "Typed into the provider's own settings; null for manual" }),
     last_test: connectionTestSchema.nullable(),
     created_at: timestampSchema,
     updated_at: timestampSchema,
@@ -59,14 +81,26 @@ export const createPaymentLink = operation({
   method: 'post',
   path: '/conversations/:id/payment-links',
   summary: 'Make a payment link in a conversation',
-  description: 'Moves the funnel to payment_pending, once the link is open. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer. The answer waits up to 15 seconds until the provider has made its page; after that its status is creating, and the page comes later. A repeat with the same Idempotency-Key answers the same link, as it stands then.',
+  description:
+    'Moves the funnel to payment_pending, once the link is open. The link is not sent: send its url as a message. When it is paid, payment.paid is emitted and the funnel moves to customer. The answer waits up to 15 seconds until the provider has made its page; after that its status is creating, and the page comes later. A repeat with the same Idempotency-Key answers the same link, as it stands then.',
   body: z
     .strictObject({
       amount: amountSchema,
       currency: currencySchema,
-      description: textSchema(PAYMENT_DESCRIPTION_MAX).meta({ description: 'What the customer pays for' }),
-      provider: providerSchema.optional().meta({ description: 'stripe when it is set up, else manual' }),
-      expires_in: z.int('must be a whole number of seconds').min(60, 'must be at least 60').optional().meta({ description: 'Seconds; stripe from 1800 to 86400 (default 86400), manual from 60 to 31536000 (default 30 days)' }),
+      description: textSchema(PAYMENT_DESCRIPTION_MAX).meta({
+        description: 'What the customer pays for',
+      }),
+      provider: providerSchema
+        .optional()
+        .meta({ description: 'stripe when it is set up, else manual' }),
+      expires_in: z
+        .int('must be a whole number of seconds')
+        .min(60, 'must be at least 60')
+        .optional()
+        .meta({
+          description:
+            'Seconds; stripe from 1800 to 86400 (default 86400), manual from 60 to 31536000 (default 30 days)',
+        }),
     })
     .meta({ example: { amount: 4900, currency: 'usd', description: 'Demo, one hour' } }),
   status: 201,
@@ -80,13 +114,25 @@ export const listPaymentLinks = operation({
   method: 'get',
   path: '/payment-links',
   summary: 'Payment links, newest first',
-  query: pageQuerySchema.extend({ conversation_id: z.string().optional(), status: statusSchema.optional() }),
+  query: pageQuerySchema.extend({
+    conversation_id: z.string().optional(),
+    status: statusSchema.optional(),
+  }),
   status: 200,
   answer: listOf(paymentLinkSchema),
   errors: [],
 });
 
-export const getPaymentLink = operation({ ...common, id: 'getPaymentLink', method: 'get', path: '/payment-links/:id', summary: 'Read a payment link', status: 200, answer: paymentLinkSchema, errors: ['not_found'] });
+export const getPaymentLink = operation({
+  ...common,
+  id: 'getPaymentLink',
+  method: 'get',
+  path: '/payment-links/:id',
+  summary: 'Read a payment link',
+  status: 200,
+  answer: paymentLinkSchema,
+  errors: ['not_found'],
+});
 
 export const cancelPaymentLink = operation({
   ...common,
@@ -94,7 +140,8 @@ export const cancelPaymentLink = operation({
   method: 'post',
   path: '/payment-links/:id/cancel',
   summary: 'Cancel a payment link',
-  description: 'It can no longer be paid. Where the customer pays with the provider in the same moment, the payment counts. Of a cancelled one nothing changes.',
+  description:
+    'It can no longer be paid. Where the customer pays with the provider in the same moment, the payment counts. Of a cancelled one nothing changes.',
   status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found', 'payment_not_open'],
@@ -106,14 +153,31 @@ export const markPaymentPaid = operation({
   method: 'post',
   path: '/payment-links/:id/mark-paid',
   summary: 'Mark a manual payment as paid',
-  description: 'For money that has reached the workspace outside of the service. payment.paid is emitted once, however often it is marked; a link that has expired can be marked too.',
-  body: z.strictObject({ reference: textSchema(200).nullish().meta({ description: 'What it is found by: the number of a bank transfer' }) }).meta({ example: { reference: 'Transfer 2026-1182' } }),
+  description:
+    'For money that has reached the workspace outside of the service. payment.paid is emitted once, however often it is marked; a link that has expired can be marked too.',
+  body: z
+    .strictObject({
+      reference: textSchema(200)
+        .nullish()
+        .meta({ description: 'What it is found by: the number of a bank transfer' }),
+    })
+    .meta({ example: { reference: 'Transfer 2026-1182' } }),
   status: 200,
   answer: paymentLinkSchema,
   errors: ['not_found', 'payment_not_open'],
 });
 
-export const listPaymentAccounts = operation({ ...common, id: 'listPaymentAccounts', method: 'get', path: '/payment-accounts', summary: 'The payment providers that are set up', query: pageQuerySchema, status: 200, answer: listOf(accountSchema), errors: [] });
+export const listPaymentAccounts = operation({
+  ...common,
+  id: 'listPaymentAccounts',
+  method: 'get',
+  path: '/payment-accounts',
+  summary: 'The payment providers that are set up',
+  query: pageQuerySchema,
+  status: 200,
+  answer: listOf(accountSchema),
+  errors: [],
+});
 
 export const putPaymentAccount = operation({
   ...common,
@@ -121,8 +185,15 @@ export const putPaymentAccount = operation({
   method: 'put',
   path: '/payment-accounts/:provider',
   summary: 'Set a payment provider up, or change it',
-  description: 'manual takes instructions; stripe takes secret_key and webhook_secret. What is left out stays, secrets too.',
-  body: z.strictObject({ settings: settingsSchema }).meta({ example: { settings: { instructions: 'Transfer to DE00 0000 0000 0000 0000 00, with the number of your order.' } } }),
+  description:
+    'manual takes instructions; stripe takes secret_key and webhook_secret. What is left out stays, secrets too.',
+  body: z.strictObject({ settings: settingsSchema }).meta({
+    example: {
+      settings: {
+        instructions: 'Transfer to DE00 0000 0000 0000 0000 00, with the number of your order.',
+      },
+    },
+  }),
   status: 200,
   answer: accountSchema,
   errors: ['not_found', 'idempotency_key_not_allowed'],
@@ -135,9 +206,13 @@ export const deletePaymentAccount = operation({
   method: 'delete',
   path: '/payment-accounts/:provider',
   summary: 'Remove a payment provider',
-  description: 'Links that are open stay as they are: cancel them first. What happens to them at the provider is no longer seen.',
+  description:
+    'Links that are open stay as they are: cancel them first. What happens to them at the provider is no longer seen.',
   status: 200,
-  answer: z.strictObject({ id: z.string().meta({ description: 'The provider' }), deleted: z.literal(true) }),
+  answer: z.strictObject({
+    id: z.string().meta({ description: 'The provider' }),
+    deleted: z.literal(true),
+  }),
   errors: ['not_found'],
 });
 

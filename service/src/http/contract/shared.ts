@@ -8,7 +8,10 @@ import { holdsInfinity, type JsonObject } from '../../domain/json.ts';
 export const timestampSchema = z.iso
   .datetime({ offset: true })
   .refine((text) => !text.endsWith('Z'), 'must carry a numeric offset')
-  .meta({ description: 'ISO 8601 with a numeric offset', example: '2026-11-21T10:00:00.000+00:00' });
+  .meta({
+    description: 'ISO 8601 with a numeric offset',
+    example: '2026-11-21T10:00:00.000+00:00',
+  });
 
 export const pageQuerySchema = z.object({
   limit: z.coerce
@@ -17,7 +20,11 @@ export const pageQuerySchema = z.object({
     .min(1, 'must be from 1 to 200')
     .max(200, 'must be from 1 to 200')
     .default(50)
-    .meta({ description: 'How many items at most; a page of very large ones has fewer, and next_cursor says whether there are more', example: 50 }),
+    .meta({
+      description:
+        'How many items at most; a page of very large ones has fewer, and next_cursor says whether there are more',
+      example: 50,
+    }),
   cursor: z.string().optional().meta({ description: 'next_cursor of the page before' }),
 });
 
@@ -25,7 +32,10 @@ export const pageQuerySchema = z.object({
 export const listOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
     data: z.array(item),
-    next_cursor: z.string().nullable().meta({ description: 'Give it as cursor to get the next page; null on the last', example: null }),
+    next_cursor: z.string().nullable().meta({
+      description: 'Give it as cursor to get the next page; null on the last',
+      example: null,
+    }),
   });
 
 export const errorSchema = z
@@ -34,8 +44,14 @@ export const errorSchema = z
       code: z.enum(Object.keys(ERROR_CATALOGUE) as ErrorCode[]),
       message: z.string().meta({ description: 'What was wrong and what to do' }),
       param: z.string().optional().meta({ description: 'The field at fault' }),
-      existing_id: z.string().optional().meta({ description: 'With subscription_exists, tool_exists and channel_exists: what is there already' }),
-      request_id: z.string().meta({ description: 'Also in the X-Request-Id header', example: 'req_01JD6Z0000000000000000000A' }),
+      existing_id: z.string().optional().meta({
+        description:
+          'With subscription_exists, tool_exists and channel_exists: what is there already',
+      }),
+      request_id: z.string().meta({
+        description: 'Also in the X-Request-Id header',
+        example: 'req_01JD6Z0000000000000000000A',
+      }),
     }),
   })
   .meta({ id: 'Error' });
@@ -46,8 +62,14 @@ export const textSchema = (max: number) =>
     .string('must be a text')
     .refine((text) => text.trim() !== '', 'must not be empty')
     // A character is one or two units: most texts need no counting.
-    .refine((text) => text.length <= max || [...text].length <= max, `must have at most ${max} characters`)
-    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be well-formed Unicode without NUL')
+    .refine(
+      (text) => text.length <= max || [...text].length <= max,
+      `must have at most ${max} characters`,
+    )
+    .refine(
+      (text) => text.isWellFormed() && !text.includes('\0'),
+      'must be well-formed Unicode without NUL',
+    )
     .meta({ minLength: 1, maxLength: max });
 
 /** A phone number as people write it, with its country code; gives the stored spelling. */
@@ -57,7 +79,11 @@ export const phoneSchema = z
   .transform((text, context) => {
     const digits = normalizePhone(text);
     if (digits !== null) return digits;
-    context.addIssue({ code: 'custom', message: 'must be a phone number with its country code, such as +54 9 11 5555 0134', input: undefined });
+    context.addIssue({
+      code: 'custom',
+      message: 'must be a phone number with its country code, such as +54 9 11 5555 0134',
+      input: undefined,
+    });
     return z.NEVER;
   });
 

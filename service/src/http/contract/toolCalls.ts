@@ -5,15 +5,26 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 
 export const toolCallSchema = z
   .strictObject({
-    tool_call_id: z.string().meta({ description: 'Stable across retries of the same call', example: 'call_01JD6Z0000000000000000000A' }),
-    tool: z.string().meta({ description: 'Tool name; create-payment-link for a payment link that the agent makes' }),
+    tool_call_id: z.string().meta({
+      description: 'Stable across retries of the same call',
+      example: 'call_01JD6Z0000000000000000000A',
+    }),
+    tool: z.string().meta({
+      description: 'Tool name; create-payment-link for a payment link that the agent makes',
+    }),
     arguments: z.record(z.string(), z.unknown()),
     conversation_id: z.string().meta({ description: 'conv_test for a test call' }),
     status: z.enum(TOOL_CALL_STATUSES),
     attempts: z.int(),
-    http_status: z.int().nullable().meta({ description: 'Of the last attempt; null when no answer came' }),
+    http_status: z
+      .int()
+      .nullable()
+      .meta({ description: 'Of the last attempt; null when no answer came' }),
     duration_ms: z.int().meta({ description: 'Of all attempts together' }),
-    result: z.unknown().meta({ description: 'What the tool answered; null until it succeeded. In a list, one of more than 8 KiB is cut to a text.' }),
+    result: z.unknown().meta({
+      description:
+        'What the tool answered; null until it succeeded. In a list, one of more than 8 KiB is cut to a text.',
+    }),
     error: z.strictObject({ type: z.enum(TOOL_CALL_ERROR_TYPES), message: z.string() }).nullable(),
     decision: z
       .strictObject({
@@ -23,7 +34,9 @@ export const toolCallSchema = z
         at: timestampSchema,
       })
       .nullable(),
-    expires_at: timestampSchema.nullable().meta({ description: 'When a waiting approval ends by itself' }),
+    expires_at: timestampSchema
+      .nullable()
+      .meta({ description: 'When a waiting approval ends by itself' }),
     created_at: timestampSchema,
     finished_at: timestampSchema.nullable(),
   })
@@ -38,7 +51,9 @@ export const listToolCalls = operation({
   path: '/tool-calls',
   summary: 'Tool calls, newest first',
   query: pageQuerySchema.extend({
-    status: z.enum(TOOL_CALL_STATUSES, `must be one of ${TOOL_CALL_STATUSES.join(', ')}`).optional(),
+    status: z
+      .enum(TOOL_CALL_STATUSES, `must be one of ${TOOL_CALL_STATUSES.join(', ')}`)
+      .optional(),
     tool: z.string().optional().meta({ description: 'Only calls of the tool of this name' }),
     conversation_id: z.string().optional(),
   }),
@@ -58,7 +73,9 @@ export const getToolCall = operation({
   errors: ['not_found'],
 });
 
-const decisionBody = z.strictObject({ note: textSchema(1000).optional().meta({ description: 'Why, for the record' }) });
+const decisionBody = z.strictObject({
+  note: textSchema(1000).optional().meta({ description: 'Why, for the record' }),
+});
 
 export const approveToolCall = operation({
   ...common,
@@ -66,7 +83,8 @@ export const approveToolCall = operation({
   method: 'post',
   path: '/tool-calls/:id/approve',
   summary: 'Let a waiting call run',
-  description: 'The first decision counts. The call then runs, whatever happens meanwhile, and the agent tells the customer how it ended.',
+  description:
+    'The first decision counts. The call then runs, whatever happens meanwhile, and the agent tells the customer how it ended.',
   body: decisionBody.meta({ example: { note: 'Checked with the warehouse.' } }),
   status: 200,
   answer: toolCallSchema,
@@ -79,7 +97,8 @@ export const rejectToolCall = operation({
   method: 'post',
   path: '/tool-calls/:id/reject',
   summary: 'Refuse a waiting call',
-  description: 'The first decision counts. The agent tells the customer that it was not done and offers a person.',
+  description:
+    'The first decision counts. The agent tells the customer that it was not done and offers a person.',
   body: decisionBody.meta({ example: { note: 'Too late to change this order.' } }),
   status: 200,
   answer: toolCallSchema,

@@ -1,40 +1,91 @@
 import { z } from 'zod';
-import { TOOL_KINDS, TOOL_NAME_PATTERN, TOOL_STATUSES, TOOL_TIMEOUT_DEFAULT, TOOL_TIMEOUT_MAX } from '../../domain/tool.ts';
+import {
+  TOOL_KINDS,
+  TOOL_NAME_PATTERN,
+  TOOL_STATUSES,
+  TOOL_TIMEOUT_DEFAULT,
+  TOOL_TIMEOUT_MAX,
+} from '../../domain/tool.ts';
 import { operation } from './operation.ts';
-import { jsonObjectSchema, listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.ts';
+import {
+  jsonObjectSchema,
+  listOf,
+  pageQuerySchema,
+  textSchema,
+  timestampSchema,
+} from './shared.ts';
 import { toolCallSchema } from './toolCalls.ts';
 
 const TOOL_ID = 'tool_01JD6Z0000000000000000000A';
 
 const nameSchema = z
   .string('must be a text')
-  .regex(TOOL_NAME_PATTERN, 'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all')
+  .regex(
+    TOOL_NAME_PATTERN,
+    'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all',
+  )
   .meta({ example: 'find_order' });
-const descriptionSchema = textSchema(1024).meta({ description: 'The agent decides from it when to call the tool', example: 'Finds an order by its number and says where it is.' });
+const descriptionSchema = textSchema(1024).meta({
+  description: 'The agent decides from it when to call the tool',
+  example: 'Finds an order by its number and says where it is.',
+});
 const parametersSchema = jsonObjectSchema.meta({
   description: 'JSON Schema 2020-12 of the arguments, an object at its root',
-  example: { type: 'object', properties: { order_number: { type: 'string', description: 'Order number' } }, required: ['order_number'] },
+  example: {
+    type: 'object',
+    properties: { order_number: { type: 'string', description: 'Order number' } },
+    required: ['order_number'],
+  },
 });
 const endpointSchema = z
   .string('must be a text')
   .min(1, 'must not be empty')
   .max(2048, 'must have at most 2048 characters')
-  .meta({ description: 'Webhook kind: https:// and public', example: 'https://n8n.example.com/webhook/6f1c2a52/tool' });
+  .meta({
+    description: 'Webhook kind: https:// and public',
+    example: 'https://n8n.example.com/webhook/6f1c2a52/tool',
+  });
 const templateSchema = jsonObjectSchema.meta({
-  description: 'HTTP kind: method, url, query, headers, body, response_fields; with {{args.x}}, {{conversation.id}}, {{call.id}} and, in headers only, {{secrets.NAME}}',
-  example: { method: 'GET', url: 'https://api.example.com/orders/{{args.order_number}}', headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' } },
+  description:
+    'HTTP kind: method, url, query, headers, body, response_fields; with {{args.x}}, {{conversation.id}}, {{call.id}} and, in headers only, {{secrets.NAME}}',
+  example: {
+    method: 'GET',
+    url: 'https://api.example.com/orders/{{args.order_number}}',
+    headers: { authorization: 'Bearer {{secrets.API_TOKEN}}' },
+  },
 });
 const secretsSchema = z
-  .record(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'has a name that is not made of letters, digits and _'), z.string('must be a text').trim().min(1, 'must not be empty').max(4096, 'must have at most 4096 characters'), 'must be an object of texts')
+  .record(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
+        'has a name that is not made of letters, digits and _',
+      ),
+    z
+      .string('must be a text')
+      .trim()
+      .min(1, 'must not be empty')
+      .max(4096, 'must have at most 4096 characters'),
+    'must be an object of texts',
+  )
   .refine((secrets) => Object.keys(secrets).length <= 20, 'must have at most 20 entries')
-  .meta({ description: 'HTTP kind: values for {{secrets.NAME}}; never shown again', example: { API_TOKEN: 's3cret' } });
+  .meta({
+    description: 'HTTP kind: values for {{secrets.NAME}}; never shown again',
+    example: { API_TOKEN: 's3cret' },
+  });
 const timeoutSchema = z
   .number('must be a number of seconds')
   .min(1, `must be from 1 to ${TOOL_TIMEOUT_MAX}`)
   .max(TOOL_TIMEOUT_MAX, `must be from 1 to ${TOOL_TIMEOUT_MAX}`)
   .meta({ description: 'Seconds for one attempt' });
-const askSchema = z.boolean('must be true or false').meta({ description: 'When on, a person decides about each call before it is made' });
-const argumentsSchema = jsonObjectSchema.meta({ description: "Inputs conforming to the tool's parameters", example: { order_number: 'A-1042' } });
+const askSchema = z
+  .boolean('must be true or false')
+  .meta({ description: 'When on, a person decides about each call before it is made' });
+const argumentsSchema = jsonObjectSchema.meta({
+  description: "Inputs conforming to the tool's parameters",
+  example: { order_number: 'A-1042' },
+});
 
 const toolFields = {
   id: z.string().meta({ example: TOOL_ID }),
@@ -43,25 +94,48 @@ const toolFields = {
   parameters: z.record(z.string(), z.unknown()),
   kind: z.enum(TOOL_KINDS),
   endpoint: z.string().nullable().meta({ description: 'Webhook kind; null otherwise' }),
-  request_template: z.record(z.string(), z.unknown()).nullable().meta({ description: 'HTTP kind; null otherwise' }),
-  secret_names: z.array(z.string()).meta({ description: 'HTTP kind: the names of its secrets; the values are never shown' }),
+  request_template: z
+    .record(z.string(), z.unknown())
+    .nullable()
+    .meta({ description: 'HTTP kind; null otherwise' }),
+  secret_names: z
+    .array(z.string())
+    .meta({ description: 'HTTP kind: the names of its secrets; the values are never shown' }),
   timeout: z.number(),
   ask_before_running: z.boolean(),
   status: z.enum(TOOL_STATUSES),
-  tested_at: timestampSchema.nullable().meta({ description: 'When a call of this very definition succeeded; null after an edit to how it is called' }),
-  going_live: z.boolean().meta({ description: 'A test call is under way, after whose success the tool goes live' }),
+  tested_at: timestampSchema.nullable().meta({
+    description:
+      'When a call of this very definition succeeded; null after an edit to how it is called',
+  }),
+  going_live: z
+    .boolean()
+    .meta({ description: 'A test call is under way, after whose success the tool goes live' }),
   last_test: z
-    .strictObject({ tool_call_id: z.string(), succeeded: z.boolean(), error: z.string().nullable(), at: timestampSchema })
+    .strictObject({
+      tool_call_id: z.string(),
+      succeeded: z.boolean(),
+      error: z.string().nullable(),
+      at: timestampSchema,
+    })
     .nullable()
     .meta({ description: 'How the newest test call of this definition ended' }),
   created_at: timestampSchema,
   updated_at: timestampSchema,
 };
 const toolSchema = z.strictObject(toolFields).meta({ id: 'Tool' });
-const secretSchema = z.string().meta({ description: 'Webhook kind: the signing secret, shown this once; null for the HTTP kind', example: 'whsec_…' });
+const secretSchema = z.string().meta({
+  description: 'Webhook kind: the signing secret, shown this once; null for the HTTP kind',
+  example: 'whsec_…',
+});
 
 const common = { tag: 'Tools', auth: 'key', extension: true } as const;
-const addressErrors = ['target_url_invalid', 'target_url_not_https', 'target_url_not_public', 'target_url_unresolvable'] as const;
+const addressErrors = [
+  'target_url_invalid',
+  'target_url_not_https',
+  'target_url_not_public',
+  'target_url_unresolvable',
+] as const;
 
 export const createTool = operation({
   ...common,
@@ -70,7 +144,8 @@ export const createTool = operation({
   method: 'post',
   path: '/tools',
   summary: 'Define a tool',
-  description: 'It begins as a draft. It can go live once a test call has succeeded. The answer shows the signing secret of a Webhook tool, once.',
+  description:
+    'It begins as a draft. It can go live once a test call has succeeded. The answer shows the signing secret of a Webhook tool, once.',
   body: z
     .strictObject({
       name: nameSchema,
@@ -87,13 +162,19 @@ export const createTool = operation({
       example: {
         name: 'find_order',
         description: 'Finds an order by its number and says where it is.',
-        parameters: { type: 'object', properties: { order_number: { type: 'string' } }, required: ['order_number'] },
+        parameters: {
+          type: 'object',
+          properties: { order_number: { type: 'string' } },
+          required: ['order_number'],
+        },
         kind: 'Webhook',
         endpoint: 'https://n8n.example.com/webhook/6f1c2a52/tool',
       },
     }),
   status: 201,
-  answer: z.strictObject({ ...toolFields, secret: secretSchema.nullable() }).meta({ id: 'CreatedTool' }),
+  answer: z
+    .strictObject({ ...toolFields, secret: secretSchema.nullable() })
+    .meta({ id: 'CreatedTool' }),
   errors: ['tool_exists', 'tool_limit_reached', ...addressErrors, 'idempotency_key_not_allowed'],
   noIdempotencyKey: true,
 });
@@ -113,7 +194,16 @@ export const listTools = operation({
   errors: [],
 });
 
-export const getTool = operation({ ...common, id: 'getTool', method: 'get', path: '/tools/:id', summary: 'Read a tool', status: 200, answer: toolSchema, errors: ['not_found'] });
+export const getTool = operation({
+  ...common,
+  id: 'getTool',
+  method: 'get',
+  path: '/tools/:id',
+  summary: 'Read a tool',
+  status: 200,
+  answer: toolSchema,
+  errors: ['not_found'],
+});
 
 export const updateTool = operation({
   ...common,
@@ -161,7 +251,9 @@ export const testTool = operation({
   path: '/tools/:id/test',
   summary: 'Make one real call, as the agent would, and answer how it ended',
   description: `Runs the very path of a live call, retries included, with conversation_id "conv_test". The answer comes when the call has ended: after three attempts at the latest. A call that failed is a 200 with status failed.`,
-  body: z.strictObject({ arguments: argumentsSchema.default({}) }).meta({ example: { arguments: { order_number: 'A-1042' } } }),
+  body: z
+    .strictObject({ arguments: argumentsSchema.default({}) })
+    .meta({ example: { arguments: { order_number: 'A-1042' } } }),
   status: 200,
   answer: toolCallSchema,
   errors: ['not_found', 'idempotency_key_not_allowed'],
@@ -176,7 +268,9 @@ export const goLive = operation({
   summary: 'Let the agent call the tool',
   description:
     'A definition whose test has succeeded goes live at once. Otherwise give sample arguments: the service makes the test call after it has answered (a 503 is asked again for 60 seconds) and then goes live; a failure leaves the draft with the reason in last_test.',
-  body: z.strictObject({ arguments: argumentsSchema.optional() }).meta({ example: { arguments: { order_number: 'A-1042' } } }),
+  body: z
+    .strictObject({ arguments: argumentsSchema.optional() })
+    .meta({ example: { arguments: { order_number: 'A-1042' } } }),
   status: 202,
   answer: toolSchema,
   errors: ['not_found', 'tool_not_tested'],
@@ -188,7 +282,8 @@ export const pauseTool = operation({
   method: 'post',
   path: '/tools/:id/pause',
   summary: 'Let the agent call the tool no more',
-  description: 'What waits for approval is cancelled. A draft stays a draft, and does not go live when a test call that is under way succeeds.',
+  description:
+    'What waits for approval is cancelled. A draft stays a draft, and does not go live when a test call that is under way succeeds.',
   status: 200,
   answer: toolSchema,
   errors: ['not_found'],

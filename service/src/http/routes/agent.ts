@@ -8,10 +8,16 @@ import type { Workspace } from '../../domain/workspace.ts';
 import * as contract from '../contract/agent.ts';
 import { serve } from '../serve.ts';
 
-/** How the agent presents itself, and whether it answers. @param modelName what decides for it: `keyword`, or the configured model's name */
+/**
+ * How the agent presents itself, and whether it answers. @param modelName what decides for it:
+ * `keyword`, or the configured model's name
+ */
 export function agentRouter(deps: Deps, modelName: string): Router {
   const router = Router();
-  const agentJson = (workspace: Workspace, { name, greeting, instructions, languages, updatedAt, ...settings }: AgentSettings) => ({
+  const agentJson = (
+    workspace: Workspace,
+    { name, greeting, instructions, languages, updatedAt, ...settings }: AgentSettings,
+  ) => ({
     id: workspace.agentId,
     name,
     greeting,
@@ -24,11 +30,21 @@ export function agentRouter(deps: Deps, modelName: string): Router {
   });
 
   serve(router, deps, contract.getAgent, async ({ deps, caller }) =>
-    agentJson(caller.workspace, await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id))),
+    agentJson(
+      caller.workspace,
+      await deps.store.transaction((tx) => findAgentSettings(tx, caller.workspace.id)),
+    ),
   );
 
-  serve(router, deps, contract.updateAgent, async ({ deps, caller, body: { payment_links: paymentLinks, ...named } }) =>
-    agentJson(caller.workspace, await updateAgentSettings(deps, caller.workspace, definedOnly({ ...named, paymentLinks }))),
+  serve(
+    router,
+    deps,
+    contract.updateAgent,
+    async ({ deps, caller, body: { payment_links: paymentLinks, ...named } }) =>
+      agentJson(
+        caller.workspace,
+        await updateAgentSettings(deps, caller.workspace, definedOnly({ ...named, paymentLinks })),
+      ),
   );
 
   return router;

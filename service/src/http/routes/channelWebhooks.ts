@@ -17,10 +17,10 @@ const WEBHOOK_BODY_MAX_MIB = 4;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * What channels deliver: `/channels/{type}/webhook/{channel_id}`. Each address is verified with its own
- * account's secret; 200 is answered once everything is durable, and anything else makes the channel
- * deliver it again. Deliveries that come at once are taken in in the order in which their bodies were
- * complete, contact by contact.
+ * What channels deliver: `/channels/{type}/webhook/{channel_id}`. Each address is verified with its
+ * own account's secret; 200 is answered once everything is durable, and anything else makes the
+ * channel deliver it again. Deliveries that come at once are taken in in the order in which their
+ * bodies were complete, contact by contact.
  */
 export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
@@ -30,7 +30,11 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   address.get(async (request, response) => {
     const { adapter, account } = await findAccount(deps, request);
     const verification = verify(adapter, account, request, log);
-    if (verification.type !== 'answer') throw new AppError('invalid_request', 'GET only asks whether this address is ours. Deliver with POST.');
+    if (verification.type !== 'answer')
+      throw new AppError(
+        'invalid_request',
+        'GET only asks whether this address is ours. Deliver with POST.',
+      );
     answer(response, verification.text);
   });
 
@@ -39,7 +43,9 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     const { adapter, account } = addressed;
     deps.assertRoom('data', account.channel.workspaceId);
     // The very bytes that were signed.
-    request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
+    request.body = await readBody(request, response, {
+      maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024,
+    });
     const verification = verify(adapter, account, request, log);
     noLongerStranger(request);
     if (verification.type === 'answer') return answer(response, verification.text);
@@ -49,7 +55,10 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
 
   address.all((_request, response) => {
     response.setHeader('Allow', 'GET, POST');
-    throw new AppError('method_not_allowed', `Channels deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
+    throw new AppError(
+      'method_not_allowed',
+      `Channels deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
+    );
   });
 
   return router;
@@ -70,22 +79,50 @@ async function findAccount(deps: Deps, { params }: Request): Promise<Addressed> 
 }
 
 /** @throws unauthorized (401) */
-function verify(adapter: ConnectedChannel, account: OpenAccount, request: Request, log: Logger): Exclude<Verification, { type: 'refused' }> {
+function verify(
+  adapter: ConnectedChannel,
+  account: OpenAccount,
+  request: Request,
+  log: Logger,
+): Exclude<Verification, { type: 'refused' }> {
   const method = request.method === 'POST' ? 'POST' : 'GET';
   const { query, headers } = request;
-  const verification = adapter.verify({ method, query, headers, rawBody: bytesOf(request) }, account);
+  const verification = adapter.verify(
+    { method, query, headers, rawBody: bytesOf(request) },
+    account,
+  );
   if (verification.type !== 'refused') return verification;
-  log.warn({ channel: account.channel.id, why: verification.why }, 'a request to a channel was refused');
-  throw new AppError('unauthorized', `${verification.why} Compare what is filled in under Channels with the settings of ${adapter.label}.`);
+  log.warn(
+    { channel: account.channel.id, why: verification.why },
+    'a request to a channel was refused',
+  );
+  throw new AppError(
+    'unauthorized',
+    `${verification.why} Compare what is filled in under Channels with the settings of ${adapter.label}.`,
+  );
 }
 
 /** What can never be read is not asked for again: it is left, and said in the log. */
-async function takeIn(deps: Deps, log: Logger, { adapter, account }: Addressed, bytes: Buffer, turns: Turns): Promise<void> {
+async function takeIn(
+  deps: Deps,
+  log: Logger,
+  { adapter, account }: Addressed,
+  bytes: Buffer,
+  turns: Turns,
+): Promise<void> {
   const { channel } = account;
   const body = jsonOf(bytes);
-  if (body === undefined) return log.warn({ channel: channel.id, bytes: bytes.length }, 'a channel delivered what is no JSON; it was left');
+  if (body === undefined)
+    return log.warn(
+      { channel: channel.id, bytes: bytes.length },
+      'a channel delivered what is no JSON; it was left',
+    );
   const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account), turns);
-  if (unknown > 0) log.warn({ channel: channel.id, items: unknown }, 'a channel delivered for accounts that are not connected here; these items were left');
+  if (unknown > 0)
+    log.warn(
+      { channel: channel.id, items: unknown },
+      'a channel delivered for accounts that are not connected here; these items were left',
+    );
 }
 
 function jsonOf(bytes: Buffer): unknown {
@@ -98,4 +135,5 @@ function jsonOf(bytes: Buffer): unknown {
 
 const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);
 
-const answer = (response: Response, text: string): void => void response.type('text/plain').send(text);
+const answer = (response: Response, text: string): void =>
+  void response.type('text/plain').send(text);

@@ -33,22 +33,45 @@ export const askChannelWith =
 /** The accounts that a workspace has connected. */
 export function channelsRouter(deps: Deps, config: ChannelsConfig): Router {
   const router = Router();
-  const shown = (channel: Channel) => channelJson(channel, openGenerated(deps, connectedChannel(channel.type).fields, channel), deps.publicUrl());
+  const shown = (channel: Channel) =>
+    channelJson(
+      channel,
+      openGenerated(deps, connectedChannel(channel.type).fields, channel),
+      deps.publicUrl(),
+    );
 
-  serve(router, deps, contract.createChannel, async ({ deps, caller, body: { type, name, settings } }) => shown(await createChannel(deps, caller.workspace, { type, name, values: settings })));
+  serve(
+    router,
+    deps,
+    contract.createChannel,
+    async ({ deps, caller, body: { type, name, settings } }) =>
+      shown(await createChannel(deps, caller.workspace, { type, name, values: settings })),
+  );
 
-  serve(router, deps, contract.listChannels, async ({ deps, caller, query }) => pageJson(await listChannels(deps, caller.workspace, pageFrom(query)), shown));
+  serve(router, deps, contract.listChannels, async ({ deps, caller, query }) =>
+    pageJson(await listChannels(deps, caller.workspace, pageFrom(query)), shown),
+  );
 
-  serve(router, deps, contract.getChannel, async ({ deps, caller, params }) => shown(await getChannel(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.getChannel, async ({ deps, caller, params }) =>
+    shown(await getChannel(deps, caller.workspace, params.id!)),
+  );
 
-  serve(router, deps, contract.updateChannel, async ({ deps, caller, params, body: { name, settings } }) => shown(await updateChannel(deps, caller.workspace, params.id!, { name, values: settings })));
+  serve(
+    router,
+    deps,
+    contract.updateChannel,
+    async ({ deps, caller, params, body: { name, settings } }) =>
+      shown(await updateChannel(deps, caller.workspace, params.id!, { name, values: settings })),
+  );
 
   serve(router, deps, contract.deleteChannel, async ({ deps, caller, params }) => {
     await deleteChannel(deps, caller.workspace, params.id!);
     return { id: params.id!, deleted: true as const };
   });
 
-  serve(router, deps, contract.testChannel, async ({ deps, caller, params }) => testChannel(deps, caller.workspace, params.id!, askChannelWith(config)));
+  serve(router, deps, contract.testChannel, async ({ deps, caller, params }) =>
+    testChannel(deps, caller.workspace, params.id!, askChannelWith(config)),
+  );
 
   return router;
 }

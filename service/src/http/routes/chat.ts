@@ -18,11 +18,18 @@ export function chatSessionsRouter(deps: Deps): Router {
   serve(router, deps, contract.startChatSession, async ({ deps, body }) => {
     const workspace = await findWorkspace(deps, body.workspace);
     if (!workspace && body.workspace === undefined) {
-      throw new AppError('not_found', 'The service has no workspace yet. Set it up by the link that it printed when it started.');
+      throw new AppError(
+        'not_found',
+        'The service has no workspace yet. Set it up by the link that it printed when it started.',
+      );
     }
     if (!workspace) throw notFound('workspace', body.workspace!);
     deps.assertRoom('visitor', workspace.id);
-    const claims = { name: body.name ?? null, email: body.email ?? null, phone: body.phone ?? null };
+    const claims = {
+      name: body.name ?? null,
+      email: body.email ?? null,
+      phone: body.phone ?? null,
+    };
     const { token, contact } = await startChatSession(deps, workspace, claims);
     return { token, contact_id: contact.id };
   });
@@ -35,13 +42,18 @@ export function chatMessagesRouter(deps: Deps): Router {
 
   serve(router, deps, contract.sendChatMessage, async ({ deps, caller, body }) => {
     const { text, client_message_id: channelMessageId } = body;
-    const message = await receiveMessage(deps, caller.workspace, visitorOf(caller).id, { text, channelMessageId });
+    const message = await receiveMessage(deps, caller.workspace, visitorOf(caller).id, {
+      text,
+      channelMessageId,
+    });
     return { conversation_id: message.conversationId, message_id: message.id };
   });
 
   serve(router, deps, contract.listChatMessages, async ({ deps, caller, query }) =>
     pageJson(
-      await pageOf(pageFrom(query), ({ limit, after }) => listChatMessages(deps, visitorOf(caller).id, after?.id ?? null, limit)),
+      await pageOf(pageFrom(query), ({ limit, after }) =>
+        listChatMessages(deps, visitorOf(caller).id, after?.id ?? null, limit),
+      ),
       chatMessageJson,
     ),
   );

@@ -16,7 +16,10 @@ import { chatMessageJson } from '../views/chatMessage.ts';
 const BATCH = 100;
 const FULL_RETRY_MS = 30_000;
 const RETRY_MS = 1000;
-/** A page that was ended for a newer one comes back only so much later, so that two do not drive each other out. */
+/**
+ * A page that was ended for a newer one comes back only so much later, so that two do not drive
+ * each other out.
+ */
 const REPLACED_RETRY_MS = 60_000;
 
 export interface ChatStreamSettings extends StreamLimits {
@@ -27,25 +30,38 @@ export interface ChatStreamSettings extends StreamLimits {
 }
 
 /**
- * A browser has one stream a tab, and hardly anybody has the chat open in more than three; all of them
- * together must stay far below what a process may have open.
+ * A browser has one stream a tab, and hardly anybody has the chat open in more than three; all of
+ * them together must stay far below what a process may have open.
  */
-export const CHAT_STREAMS: ChatStreamSettings = { perOwner: 3, perAddress: Infinity, inAll: 5000, beatMs: 15_000, readBytes: { spend: async () => {} } };
+export const CHAT_STREAMS: ChatStreamSettings = {
+  perOwner: 3,
+  perAddress: Infinity,
+  inAll: 5000,
+  beatMs: 15_000,
+  readBytes: { spend: async () => {} },
+};
 
 /**
- * The visitor's messages as server-sent events, read by fetch with the Authorization header, so that
- * no token is ever in an address. Begins after Last-Event-ID (a message id), else with the first message.
+ * The visitor's messages as server-sent events, read by fetch with the Authorization header, so
+ * that no token is ever in an address. Begins after Last-Event-ID (a message id), else with the
+ * first message.
  * @param signal ends all streams
- * @throws rate_limited (429) when too many are open from the visitor's address, unavailable (503) when the
- * workspace has its share of all: then the messages can be asked for
+ * @throws rate_limited (429) when too many are open from the visitor's address, unavailable (503)
+ * when the workspace has its share of all: then the messages can be asked for
  * @see design section 4, "Inbound"
  */
-export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: ChatFeed, signal: AbortSignal, settings = CHAT_STREAMS): Router {
+export function chatStreamRouter(
+  deps: Pick<Deps, 'store' | 'bounds'>,
+  feed: ChatFeed,
+  signal: AbortSignal,
+  settings = CHAT_STREAMS,
+): Router {
   const router = Router();
   const streams = new OpenStreams(settings);
 
   router.get(streamChatMessages.path, async (request, response, next) => {
-    if (request.method === 'HEAD') return next(); // would never end, and nothing written would tell that its reader is gone
+    // would never end, and nothing written would tell that its reader is gone
+    if (request.method === 'HEAD') return next();
     const caller = response.locals.caller as Caller;
     const contact = visitorOf(caller);
     let lastId = request.get('last-event-id') ?? null;
@@ -62,8 +78,18 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
       response.write(`retry: ${REPLACED_RETRY_MS}\n\n`);
       stop();
     });
-    if (leave === 'address') throw atBound(deps.bounds, 'address_streams', 'Too many chat streams are open from one address.', { retryAfterMs: FULL_RETRY_MS });
-    if (leave === 'workspace') throw atBound(deps.bounds, 'workspace_streams', 'Too many chats are open.', { code: 'unavailable', retryAfterMs: FULL_RETRY_MS });
+    if (leave === 'address')
+      throw atBound(
+        deps.bounds,
+        'address_streams',
+        'Too many chat streams are open from one address.',
+        { retryAfterMs: FULL_RETRY_MS },
+      );
+    if (leave === 'workspace')
+      throw atBound(deps.bounds, 'workspace_streams', 'Too many chats are open.', {
+        code: 'unavailable',
+        retryAfterMs: FULL_RETRY_MS,
+      });
 
     const stopListening = feed.listen(contact.id, () => {
       news = true;
@@ -79,7 +105,10 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
         if (!news) await new Promise<void>((resolve) => (wake = resolve));
         news = false;
         for (let isMore = true; isMore && !ended.signal.aborted; ) {
-          const messages = await persistently(() => listChatMessages(deps, contact.id, lastId, BATCH), ended.signal);
+          const messages = await persistently(
+            () => listChatMessages(deps, contact.id, lastId, BATCH),
+            ended.signal,
+          );
           if (ended.signal.aborted) break;
           let bytes = 0;
           for (const message of messages) {
@@ -91,7 +120,8 @@ export function chatStreamRouter(deps: Pick<Deps, 'store' | 'bounds'>, feed: Cha
           isMore = messages.length === BATCH;
           const waitMs = await settings.readBytes.spend(of.address, bytes).then(() => 0, waitMsOf);
           // What is new always comes; a long past waits while its address was sent too much.
-          if (isMore && waitMs > 0) await sleep(waitMs, undefined, { signal: ended.signal }).catch(() => {});
+          if (isMore && waitMs > 0)
+            await sleep(waitMs, undefined, { signal: ended.signal }).catch(() => {});
         }
       }
     } finally {

@@ -21,10 +21,14 @@ export function conversationsRouter(deps: Deps): Router {
   const router = Router();
 
   serve(router, deps, contract.lookupContact, async ({ deps, caller, body }) => {
-    const by = body.phone === undefined ? { email: normalizeEmail(body.email!) } : { phone: body.phone };
+    const by =
+      body.phone === undefined ? { email: normalizeEmail(body.email!) } : { phone: body.phone };
     const found = await findConversationByContact(deps, caller.workspace, by);
     if (found) return conversationJson(found);
-    throw new AppError('not_found', `No contact with this ${body.phone === undefined ? 'e-mail' : 'phone number'} has a conversation. Check the spelling; a phone number needs its country code.`);
+    throw new AppError(
+      'not_found',
+      `No contact with this ${body.phone === undefined ? 'e-mail' : 'phone number'} has a conversation. Check the spelling; a phone number needs its country code.`,
+    );
   });
 
   serve(router, deps, contract.listConversations, async ({ deps, caller, query }) => {
@@ -33,16 +37,24 @@ export function conversationsRouter(deps: Deps): Router {
       ...(query.channel === undefined ? {} : { channel: query.channel }),
       ...(query.funnel_stage === undefined ? {} : { funnelStage: query.funnel_stage }),
     };
-    return pageJson(await listConversations(deps, caller.workspace, filter, pageFrom(query)), conversationJson);
+    return pageJson(
+      await listConversations(deps, caller.workspace, filter, pageFrom(query)),
+      conversationJson,
+    );
   });
 
   serve(router, deps, contract.getConversation, async ({ deps, caller, params, query }) =>
-    conversationWithMessagesJson(await readConversation(deps, caller.workspace, params.id!, query.messages)),
+    conversationWithMessagesJson(
+      await readConversation(deps, caller.workspace, params.id!, query.messages),
+    ),
   );
 
   serve(router, deps, contract.sendMessage, async ({ deps, caller, params, body }) => {
     const sent = await sendMessage(deps, caller.workspace, params.id!, body.text, caller.actor);
-    return { message: trackedMessageJson(sent.message, sent.contact), conversation: conversationJson(sent) };
+    return {
+      message: trackedMessageJson(sent.message, sent.contact),
+      conversation: conversationJson(sent),
+    };
   });
 
   serve(router, deps, contract.takeOverConversation, async ({ deps, caller, params }) =>
@@ -54,11 +66,15 @@ export function conversationsRouter(deps: Deps): Router {
   );
 
   serve(router, deps, contract.closeConversation, async ({ deps, caller, params, body }) =>
-    conversationJson(await closeConversation(deps, caller.workspace, params.id!, { ...body, actor: caller.actor })),
+    conversationJson(
+      await closeConversation(deps, caller.workspace, params.id!, { ...body, actor: caller.actor }),
+    ),
   );
 
   serve(router, deps, contract.updateConversation, async ({ deps, caller, params, body }) =>
-    conversationJson(await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor)),
+    conversationJson(
+      await setFunnelStage(deps, caller.workspace, params.id!, body.funnel_stage, caller.actor),
+    ),
   );
 
   return router;

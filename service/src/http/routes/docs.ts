@@ -26,8 +26,9 @@ const ASSETS = { 'swagger-ui.css': 'text/css', 'swagger-ui-bundle.js': 'text/jav
 const ASSET_SECONDS = 3600;
 
 /**
- * The API's document and a page that shows it; everything is served from here. Anybody may ask for them
- * as often as for other pages: they are made once (the document takes 30 ms), and no file is opened.
+ * The API's document and a page that shows it; everything is served from here. Anybody may ask for
+ * them as often as for other pages: they are made once (the document takes 30 ms), and no file is
+ * opened.
  */
 export function docsRouter(publicUrl: () => string): Router {
   const router = Router();
@@ -35,7 +36,10 @@ export function docsRouter(publicUrl: () => string): Router {
   const document = madeOnce((url: string) => Buffer.from(JSON.stringify(openApiDocument(url))));
   const asset = madeOnce((name: string) => readFileSync(resolve(`swagger-ui-dist/${name}`)));
 
-  router.get('/openapi.json', (_request, response) => void response.type('json').send(document(publicUrl())));
+  router.get(
+    '/openapi.json',
+    (_request, response) => void response.type('json').send(document(publicUrl())),
+  );
   router.get('/docs', (request, response) => {
     // With a slash at the end the relative addresses of the page would point elsewhere.
     if (request.originalUrl.endsWith('/')) response.redirect(308, '../docs');
@@ -44,7 +48,10 @@ export function docsRouter(publicUrl: () => string): Router {
   router.get('/docs/start.js', (_request, response) => void response.type('js').send(START));
   for (const [name, type] of Object.entries(ASSETS)) {
     router.get(`/docs/assets/${name}`, (_request, response: Response) => {
-      response.set('Cache-Control', `public, max-age=${ASSET_SECONDS}`).type(type).send(asset(name));
+      response
+        .set('Cache-Control', `public, max-age=${ASSET_SECONDS}`)
+        .type(type)
+        .send(asset(name));
     });
   }
   return router;

@@ -1,7 +1,12 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../../domain/errorCatalogue.ts';
-import { EVENT_DESCRIPTIONS, EVENT_NAMES, isEventName, type EventName } from '../../domain/event.ts';
+import {
+  EVENT_DESCRIPTIONS,
+  EVENT_NAMES,
+  isEventName,
+  type EventName,
+} from '../../domain/event.ts';
 import { createSubscription } from '../../domain/operations/createSubscription.ts';
 import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
 import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
@@ -22,17 +27,28 @@ import { deliveryJson, subscriptionJson } from '../views/subscription.ts';
 /** Subscriptions and their deliveries. @see spec section 4 */
 export function hooksRouter(deps: Deps): Router {
   const router = Router();
-  const sample = (event: EventName, workspace: Workspace) => samplePayload(event, workspace, deps.clock.now()) as Payload;
+  const sample = (event: EventName, workspace: Workspace) =>
+    samplePayload(event, workspace, deps.clock.now()) as Payload;
 
   serve(router, deps, contract.listEvents, async ({ caller }) => ({
-    data: EVENT_NAMES.map((name) => ({ name, description: EVENT_DESCRIPTIONS[name], sample: sample(name, caller.workspace) })),
+    data: EVENT_NAMES.map((name) => ({
+      name,
+      description: EVENT_DESCRIPTIONS[name],
+      sample: sample(name, caller.workspace),
+    })),
     next_cursor: null,
   }));
 
-  serve(router, deps, contract.getSample, async ({ caller, query }) => sample(parseEventName(query.event), caller.workspace));
+  serve(router, deps, contract.getSample, async ({ caller, query }) =>
+    sample(parseEventName(query.event), caller.workspace),
+  );
 
   serve(router, deps, contract.createSubscription, async ({ deps, caller, body }) => {
-    const wanted = { event: parseEventName(body.event), targetUrl: body.target_url, source: body.source };
+    const wanted = {
+      event: parseEventName(body.event),
+      targetUrl: body.target_url,
+      source: body.source,
+    };
     const { subscription, secret } = await createSubscription(deps, caller.workspace, wanted);
     return { ...subscriptionJson(subscription), secret };
   });
@@ -48,19 +64,37 @@ export function hooksRouter(deps: Deps): Router {
 
   serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {
     const filter = query.status === undefined ? {} : { status: query.status };
-    return pageJson(await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)), deliveryJson);
+    return pageJson(
+      await listDeliveries(deps, caller.workspace, params.id!, filter, pageFrom(query)),
+      deliveryJson,
+    );
   });
 
-  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) => deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.sendTestEvent, async ({ deps, caller, params }) =>
+    deliveryJson(await sendTestEvent(deps, caller.workspace, params.id!)),
+  );
 
   serve(router, deps, contract.rotateSecret, async ({ deps, caller, params }) => {
-    const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(deps, caller.workspace, params.id!);
+    const { subscription, secret, overlapEndsAt } = await rotateSubscriptionSecret(
+      deps,
+      caller.workspace,
+      params.id!,
+    );
     const notice = `The replaced secret signs too until ${overlapEndsAt}. Give the new one to the receiver before then; an n8n workflow learns it when it is unpublished and published again.`;
-    return { ...subscriptionJson(subscription), secret, previous_secret_expires_at: overlapEndsAt, notice };
+    return {
+      ...subscriptionJson(subscription),
+      secret,
+      previous_secret_expires_at: overlapEndsAt,
+      notice,
+    };
   });
 
   serve(router, deps, contract.revokePreviousSecrets, async ({ deps, caller, params }) => {
-    const { subscription, revoked } = await revokePreviousSecrets(deps, caller.workspace, params.id!);
+    const { subscription, revoked } = await revokePreviousSecrets(
+      deps,
+      caller.workspace,
+      params.id!,
+    );
     return { ...subscriptionJson(subscription), revoked };
   });
 
@@ -78,5 +112,9 @@ export function hooksRouter(deps: Deps): Router {
 /** @throws unknown_event (400) */
 function parseEventName(name: string): EventName {
   if (isEventName(name)) return name;
-  throw new AppError('unknown_event', `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`, { param: 'event' });
+  throw new AppError(
+    'unknown_event',
+    `There is no event ${JSON.stringify(name.slice(0, 64))}. ${ERROR_CATALOGUE.unknown_event.fix}`,
+    { param: 'event' },
+  );
 }

@@ -23,23 +23,43 @@ export function metricsRouter(metrics: Pick<ServiceMetrics, 'read'>, token: stri
 
 function assertAllowed(request: Request, token: string | null): void {
   if (token === null) {
-    if (!isFromThisMachine(request)) throw new AppError('unauthorized', 'Metrics are told to programs on this machine only. Set METRICS_TOKEN for the service, and send it as `Authorization: Bearer …`.');
+    if (!isFromThisMachine(request))
+      throw new AppError(
+        'unauthorized',
+        'Metrics are told to programs on this machine only. Set METRICS_TOKEN for the service, and send it as `Authorization: Bearer …`.',
+      );
     return;
   }
   const given = bearer(request);
   if (given !== null && isSameText(given, token)) return;
   request.res?.setHeader('WWW-Authenticate', 'Bearer');
-  throw new AppError('unauthorized', `${given === null ? 'The request carries no token.' : 'The token is wrong.'} Send METRICS_TOKEN as \`Authorization: Bearer …\`.`);
+  throw new AppError(
+    'unauthorized',
+    `${given === null ? 'The request carries no token.' : 'The token is wrong.'} Send METRICS_TOKEN as \`Authorization: Bearer …\`.`,
+  );
 }
 
 /** What a proxy adds: whom it speaks for need not be on this machine. */
-const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+const PROXY_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
 
-/** A browser's page from elsewhere, whose name was made to point here, still sends that name as Host. */
+/**
+ * A browser's page from elsewhere, whose name was made to point here, still sends that name as
+ * Host.
+ */
 function isFromThisMachine({ socket, headers }: Request): boolean {
   const { hostname = '' } = URL.parse(`http://${headers.host}`) ?? {};
-  const isHere = isLoopback(socket.remoteAddress ?? '') && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')));
+  const isHere =
+    isLoopback(socket.remoteAddress ?? '') &&
+    (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')));
   return isHere && PROXY_HEADERS.every((name) => headers[name] === undefined);
 }
 
-const isLoopback = (address: string) => ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+const isLoopback = (address: string) =>
+  ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';

@@ -14,9 +14,9 @@ const WEBHOOK_BODY_MAX_MIB = 1;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * What payment providers deliver: `/payments/{provider}/webhook/{account_id}`. Each address is verified
- * with its own account's secret; 200 is answered once everything is durable, and anything else makes
- * the provider deliver it again.
+ * What payment providers deliver: `/payments/{provider}/webhook/{account_id}`. Each address is
+ * verified with its own account's secret; 200 is answered once everything is durable, and anything
+ * else makes the provider deliver it again.
  */
 export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
@@ -26,22 +26,42 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     const { adapter, account } = await findAccount(deps, request);
     deps.assertRoom('data', account.account.workspaceId);
     // The very bytes that were signed.
-    request.body = await readBody(request, response, { maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024 });
-    const news = await adapter.readWebhook({ rawBody: bytesOf(request), headers: request.headers }, account);
+    request.body = await readBody(request, response, {
+      maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024,
+    });
+    const news = await adapter.readWebhook(
+      { rawBody: bytesOf(request), headers: request.headers },
+      account,
+    );
     if (news === null) throw unverified(log, adapter, account);
     noLongerStranger(request);
     for (const each of news) {
-      const about = { account: account.account.id, payment: each.paymentId.slice(0, 40), reference: each.reference.slice(0, 100), state: each.state };
-      const isTaken = await applyPaymentNews(deps, account.account, each, { type: 'api', name: adapter.label });
+      const about = {
+        account: account.account.id,
+        payment: each.paymentId.slice(0, 40),
+        reference: each.reference.slice(0, 100),
+        state: each.state,
+      };
+      const isTaken = await applyPaymentNews(deps, account.account, each, {
+        type: 'api',
+        name: adapter.label,
+      });
       if (isTaken) log.info(about, 'a payment provider told of a payment');
-      else log.warn(about, 'a payment provider told of a payment that is none of its account here; it was left');
+      else
+        log.warn(
+          about,
+          'a payment provider told of a payment that is none of its account here; it was left',
+        );
     }
     response.json({ received: true });
   });
 
   address.all((_request, response) => {
     response.setHeader('Allow', 'POST');
-    throw new AppError('method_not_allowed', `Payment providers deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`);
+    throw new AppError(
+      'method_not_allowed',
+      `Payment providers deliver with POST. ${ERROR_CATALOGUE.method_not_allowed.fix}`,
+    );
   });
 
   return router;
@@ -62,9 +82,19 @@ async function findAccount(deps: Deps, { params }: Request): Promise<Addressed> 
 }
 
 /** invalid_request (400), which the provider shows to the team. */
-function unverified(log: Logger, { label }: RemoteProvider, { account }: OpenPaymentAccount): AppError {
-  log.warn({ account: account.id }, 'a webhook of a payment provider was refused: its signature is not right, or too old');
-  return new AppError('invalid_request', `The signature is not right, or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`);
+function unverified(
+  log: Logger,
+  { label }: RemoteProvider,
+  { account }: OpenPaymentAccount,
+): AppError {
+  log.warn(
+    { account: account.id },
+    'a webhook of a payment provider was refused: its signature is not right, or too old',
+  );
+  return new AppError(
+    'invalid_request',
+    `The signature is not right, or too old. Compare the signing secret under Payments with the one that ${label} shows for this address.`,
+  );
 }
 
 const bytesOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : NO_BYTES);

@@ -7,7 +7,11 @@ import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
 import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
 import { viewPayment, type PaymentView } from '../../domain/operations/loadPayment.ts';
 import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
-import { deletePaymentAccount, listPaymentAccounts, putPaymentAccount } from '../../domain/operations/paymentAccounts.ts';
+import {
+  deletePaymentAccount,
+  listPaymentAccounts,
+  putPaymentAccount,
+} from '../../domain/operations/paymentAccounts.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
 import { paymentPageUrl } from '../../domain/webhookAddress.ts';
 import { askForTest } from '../../payments/askForTest.ts';
@@ -22,9 +26,14 @@ import { paymentAccountJson, paymentLinkJson } from '../views/payment.ts';
 const CREATING_MS = 15_000;
 
 /** Payment links and the providers that take the money. @see design section 3, Payments */
-export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment: FollowPayment): Router {
+export function paymentsRouter(
+  deps: Deps,
+  config: PaymentsConfig,
+  followPayment: FollowPayment,
+): Router {
   const router = Router();
-  const linkJson = ({ payment, contact }: PaymentView) => paymentLinkJson(payment, contact, paymentPageUrl(deps, payment));
+  const linkJson = ({ payment, contact }: PaymentView) =>
+    paymentLinkJson(payment, contact, paymentPageUrl(deps, payment));
 
   serve(
     router,
@@ -32,7 +41,15 @@ export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment
     contract.createPaymentLink,
     async ({ deps, caller, params, body }) => {
       const { expires_in: expiresInSeconds, ...named } = body;
-      return linkJson(await createPaymentLink(deps, caller.workspace, params.id!, { ...named, expiresInSeconds }, caller.actor));
+      return linkJson(
+        await createPaymentLink(
+          deps,
+          caller.workspace,
+          params.id!,
+          { ...named, expiresInSeconds },
+          caller.actor,
+        ),
+      );
     },
     async (answer, { workspace }) => {
       if (answer.status !== 'creating') return answer;
@@ -47,24 +64,42 @@ export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment
       ...(query.status === undefined ? {} : { status: query.status }),
       ...(query.conversation_id === undefined ? {} : { conversationId: query.conversation_id }),
     };
-    return pageJson(await listPaymentLinks(deps, caller.workspace, filter, pageFrom(query)), linkJson);
+    return pageJson(
+      await listPaymentLinks(deps, caller.workspace, filter, pageFrom(query)),
+      linkJson,
+    );
   });
 
-  serve(router, deps, contract.getPaymentLink, async ({ deps, caller, params }) => linkJson(await getPaymentLink(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.getPaymentLink, async ({ deps, caller, params }) =>
+    linkJson(await getPaymentLink(deps, caller.workspace, params.id!)),
+  );
 
-  serve(router, deps, contract.cancelPaymentLink, async ({ deps, caller, params }) => linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!, caller.actor)));
+  serve(router, deps, contract.cancelPaymentLink, async ({ deps, caller, params }) =>
+    linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!, caller.actor)),
+  );
 
   serve(router, deps, contract.markPaymentPaid, async ({ deps, caller, params, body }) =>
-    linkJson(await markPaymentPaid(deps, caller.workspace, params.id!, { reference: body.reference ?? null, actor: caller.actor })),
+    linkJson(
+      await markPaymentPaid(deps, caller.workspace, params.id!, {
+        reference: body.reference ?? null,
+        actor: caller.actor,
+      }),
+    ),
   );
 
   serve(router, deps, contract.listPaymentAccounts, async ({ deps, caller }) => {
     const accounts = await listPaymentAccounts(deps, caller.workspace);
-    return { data: accounts.map((account) => paymentAccountJson(account, deps.publicUrl())), next_cursor: null };
+    return {
+      data: accounts.map((account) => paymentAccountJson(account, deps.publicUrl())),
+      next_cursor: null,
+    };
   });
 
   serve(router, deps, contract.putPaymentAccount, async ({ deps, caller, params, body }) =>
-    paymentAccountJson(await putPaymentAccount(deps, caller.workspace, providerOf(params), body.settings), deps.publicUrl()),
+    paymentAccountJson(
+      await putPaymentAccount(deps, caller.workspace, providerOf(params), body.settings),
+      deps.publicUrl(),
+    ),
   );
 
   serve(router, deps, contract.deletePaymentAccount, async ({ deps, caller, params }) => {
@@ -73,14 +108,19 @@ export function paymentsRouter(deps: Deps, config: PaymentsConfig, followPayment
     return { id: provider, deleted: true as const };
   });
 
-  serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) => askForTest(deps, config, caller.workspace, providerOf(params)));
+  serve(router, deps, contract.testPaymentAccount, async ({ deps, caller, params }) =>
+    askForTest(deps, config, caller.workspace, providerOf(params)),
+  );
 
   return router;
 }
 
 /** The link stays on record, as failed. */
 const refused = (id: string, error: string | null) =>
-  new AppError('payment_refused', `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`);
+  new AppError(
+    'payment_refused',
+    `The payment provider refused to make the page of ${id}: ${error ?? 'it gave no reason'} ${ERROR_CATALOGUE.payment_refused.fix}`,
+  );
 
 /** @throws not_found (404) */
 function providerOf({ provider = '' }: Readonly<Record<string, string>>): PaymentProvider {

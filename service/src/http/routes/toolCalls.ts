@@ -18,16 +18,32 @@ export function toolCallsRouter(deps: Deps): Router {
     const filter = {
       ...(query.status === undefined ? {} : { status: query.status }),
       ...(query.tool === undefined ? {} : { tool: query.tool }),
-      ...(conversation === undefined ? {} : { conversationId: conversation === TEST_CONVERSATION_ID ? null : conversation }),
+      ...(conversation === undefined
+        ? {}
+        : { conversationId: conversation === TEST_CONVERSATION_ID ? null : conversation }),
     };
-    return pageJson(await listToolCalls(deps, caller.workspace, filter, pageFrom(query)), toolCallListJson);
+    return pageJson(
+      await listToolCalls(deps, caller.workspace, filter, pageFrom(query)),
+      toolCallListJson,
+    );
   });
 
-  serve(router, deps, contract.getToolCall, async ({ deps, caller, params }) => toolCallJson(await getToolCall(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.getToolCall, async ({ deps, caller, params }) =>
+    toolCallJson(await getToolCall(deps, caller.workspace, params.id!)),
+  );
 
-  for (const [operation, approved] of [[contract.approveToolCall, true], [contract.rejectToolCall, false]] as const) {
+  for (const [operation, approved] of [
+    [contract.approveToolCall, true],
+    [contract.rejectToolCall, false],
+  ] as const) {
     serve(router, deps, operation, async ({ deps, caller, params, body }) =>
-      toolCallJson(await decideToolCall(deps, caller.workspace, params.id!, { approved, by: caller.actor, note: body.note ?? null })),
+      toolCallJson(
+        await decideToolCall(deps, caller.workspace, params.id!, {
+          approved,
+          by: caller.actor,
+          note: body.note ?? null,
+        }),
+      ),
     );
   }
 

@@ -26,8 +26,21 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   const router = Router();
 
   serve(router, deps, contract.createTool, async ({ deps, caller, body }) => {
-    const { timeout, ask_before_running: askBeforeRunning, endpoint = null, request_template: requestTemplate = null, secrets = {}, ...named } = body;
-    const wanted = { ...named, timeoutSeconds: timeout, askBeforeRunning, endpoint, requestTemplate };
+    const {
+      timeout,
+      ask_before_running: askBeforeRunning,
+      endpoint = null,
+      request_template: requestTemplate = null,
+      secrets = {},
+      ...named
+    } = body;
+    const wanted = {
+      ...named,
+      timeoutSeconds: timeout,
+      askBeforeRunning,
+      endpoint,
+      requestTemplate,
+    };
     const { tool, secret } = await createTool(deps, caller.workspace, wanted, secrets);
     return { ...toolJson(tool), secret };
   });
@@ -40,11 +53,24 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     return pageJson(await listTools(deps, caller.workspace, filter, pageFrom(query)), toolJson);
   });
 
-  serve(router, deps, contract.getTool, async ({ deps, caller, params }) => toolJson(await getTool(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.getTool, async ({ deps, caller, params }) =>
+    toolJson(await getTool(deps, caller.workspace, params.id!)),
+  );
 
   serve(router, deps, contract.updateTool, async ({ deps, caller, params, body }) => {
-    const { timeout, ask_before_running: askBeforeRunning, request_template: requestTemplate, secrets = {}, ...named } = body;
-    const changes = definedOnly({ ...named, requestTemplate, timeoutSeconds: timeout, askBeforeRunning });
+    const {
+      timeout,
+      ask_before_running: askBeforeRunning,
+      request_template: requestTemplate,
+      secrets = {},
+      ...named
+    } = body;
+    const changes = definedOnly({
+      ...named,
+      requestTemplate,
+      timeoutSeconds: timeout,
+      askBeforeRunning,
+    });
     return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
   });
 
@@ -56,7 +82,11 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
     const mostMs = MOST_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
-    const { call } = await followToolCall(caller.workspace, () => startTestCall(deps, caller.workspace, params.id!, body.arguments), mostMs);
+    const { call } = await followToolCall(
+      caller.workspace,
+      () => startTestCall(deps, caller.workspace, params.id!, body.arguments),
+      mostMs,
+    );
     return toolCallJson({ call, contact: null });
   });
 
@@ -64,7 +94,9 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     toolJson(await goLiveWithTool(deps, caller.workspace, params.id!, body.arguments)),
   );
 
-  serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) => toolJson(await pauseTool(deps, caller.workspace, params.id!)));
+  serve(router, deps, contract.pauseTool, async ({ deps, caller, params }) =>
+    toolJson(await pauseTool(deps, caller.workspace, params.id!)),
+  );
 
   serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
     const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);

@@ -9,7 +9,9 @@ export const channelJson = (channel: Channel, shown: SetupValues, publicUrl: str
   type: channel.type,
   name: channel.name,
   settings: { ...channel.settings, ...shown },
-  secrets_set: connectedChannel(channel.type).fields.filter(({ kind, name }) => kind === 'secret' && name in channel.sealedSecrets).map(({ name }) => name),
+  secrets_set: connectedChannel(channel.type)
+    .fields.filter(({ kind, name }) => kind === 'secret' && name in channel.sealedSecrets)
+    .map(({ name }) => name),
   webhook_url: channelWebhookUrl(publicUrl, channel),
   last_test: channel.lastTest,
   last_inbound_at: channel.lastInboundAt,

@@ -1,13 +1,21 @@
 import type { Message, SenderType } from '../../domain/message.ts';
 
-const FROM: Record<SenderType, 'customer' | 'agent' | 'team'> = { customer: 'customer', agent: 'agent', team_member: 'team', api: 'team' };
+const FROM: Record<SenderType, 'customer' | 'agent' | 'team'> = {
+  customer: 'customer',
+  agent: 'agent',
+  team_member: 'team',
+  api: 'team',
+};
 
 /** A message as its customer sees it. The name of an API key is the team's own business. */
 export const chatMessageJson = (message: Message) => ({
   id: message.id,
   conversation_id: message.conversationId,
   from: FROM[message.sender.type],
-  name: message.sender.type === 'team_member' || message.sender.type === 'agent' ? message.sender.name : null,
+  name:
+    message.sender.type === 'team_member' || message.sender.type === 'agent'
+      ? message.sender.name
+      : null,
   text: message.text,
   client_message_id: message.direction === 'inbound' ? message.channelMessageId : null,
   created_at: message.createdAt,

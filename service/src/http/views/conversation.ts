@@ -26,10 +26,17 @@ export function conversationJson(view: ConversationView) {
 
 const contactJson = (contact: Contact, maskedName: string) => {
   const { phone, email } = maskedDetails(contact);
-  return { id: contact.id, name: contact.name === null ? null : maskedName, phone_masked: phone, email_masked: email };
+  return {
+    id: contact.id,
+    name: contact.name === null ? null : maskedName,
+    phone_masked: phone,
+    email_masked: email,
+  };
 };
 
-export const conversationWithMessagesJson = (view: ConversationView & { messages: readonly Message[] }) => ({
+export const conversationWithMessagesJson = (
+  view: ConversationView & { messages: readonly Message[] },
+) => ({
   ...conversationJson(view),
   messages: view.messages.map((message) => trackedMessageJson(message, view.contact)),
 });

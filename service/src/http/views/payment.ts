@@ -30,7 +30,9 @@ export const paymentAccountJson = (account: PaymentAccount, publicUrl: string) =
   return {
     provider: account.provider,
     settings: account.settings,
-    secrets_set: fields.filter(({ kind, name }) => kind === 'secret' && name in account.sealedSecrets).map(({ name }) => name),
+    secrets_set: fields
+      .filter(({ kind, name }) => kind === 'secret' && name in account.sealedSecrets)
+      .map(({ name }) => name),
     webhook_url: isRemote ? paymentWebhookUrl(publicUrl, account) : null,
     last_test: account.lastTest,
     created_at: account.createdAt,

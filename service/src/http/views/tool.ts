@@ -35,8 +35,9 @@ export const toolJson = (tool: Tool) => ({
 });
 
 /**
- * A tool call with its whole result; the contact's details are masked wherever they stand in it. The
- * result stays the text that it is kept as, and a long one is masked on the workspace's share of the loop.
+ * A tool call with its whole result; the contact's details are masked wherever they stand in it.
+ * The result stays the text that it is kept as, and a long one is masked on the workspace's share
+ * of the loop.
  */
 export async function toolCallJson(view: ToolCallView) {
   return callWith(view, new WrittenJson(await resultText(view)));
@@ -45,7 +46,10 @@ export async function toolCallJson(view: ToolCallView) {
 async function resultText({ call, contact }: ToolCallView): Promise<string> {
   const { resultJson, workspaceId } = call;
   if (resultJson === null || contact === null) return resultJson ?? 'null';
-  const inTurn: InTurn = resultJson.length < LARGE_RESULT ? async (mask) => mask() : (mask) => loopShare.run(workspaceId, mask);
+  const inTurn: InTurn =
+    resultJson.length < LARGE_RESULT
+      ? async (mask) => mask()
+      : (mask) => loopShare.run(workspaceId, mask);
   return maskJsonText(resultJson, contact, inTurn);
 }
 
@@ -72,7 +76,12 @@ function callWith({ call, contact }: ToolCallView, result: unknown) {
 
 const decisionJson = ({ approved, by, note, at }: Decision, contact: Contact | null) => {
   const mask = (text: string) => (contact === null ? text : maskText(text, contact));
-  return { approved, by: { type: by.type, name: mask(by.name) }, note: note === null ? null : mask(note), at };
+  return {
+    approved,
+    by: { type: by.type, name: mask(by.name) },
+    note: note === null ? null : mask(note),
+    at,
+  };
 };
 
 const EXCERPT_BYTES = 8 * 1024;

@@ -2,10 +2,15 @@ import type { Stripe } from 'stripe';
 import type { OpenPaymentAccount, PaymentContext } from '../paymentAdapter.ts';
 import { describeStripeFailure, type StripeTrouble } from './stripeFailure.ts';
 
-/** What this code was written for, and what the package's types say; the webhook's fields that are read are in every version. */
+/**
+ * What this code was written for, and what the package's types say; the webhook's fields that are
+ * read are in every version.
+ */
 const API_VERSION = '2026-10-28.endive';
 
-/** Of a broken connection or a passing fault, within one call; the payment loop tries again later. */
+/**
+ * Of a broken connection or a passing fault, within one call; the payment loop tries again later.
+ */
 const NETWORK_RETRIES = 1;
 
 /**
@@ -24,16 +29,31 @@ export async function askStripe<T extends object>(
   const tooLate = AbortSignal.timeout(config.timeoutMs);
   const end = AbortSignal.any([signal, tooLate]);
   try {
-    return await untilAborted(openClient(key, config.stripeApiUrl, config.timeoutMs, end).then(ask), end);
+    return await untilAborted(
+      openClient(key, config.stripeApiUrl, config.timeoutMs, end).then(ask),
+      end,
+    );
   } catch (error) {
     signal.throwIfAborted();
-    if (tooLate.aborted) return { type: 'unreachable', error: `Stripe did not answer within ${config.timeoutMs / 1000} s.` };
+    if (tooLate.aborted)
+      return {
+        type: 'unreachable',
+        error: `Stripe did not answer within ${config.timeoutMs / 1000} s.`,
+      };
     return describeStripeFailure(error, key);
   }
 }
 
-/** A client for one call, since only its fetch can be ended from outside; making one takes a tenth of a millisecond. */
-async function openClient(key: string, apiUrl: string, timeoutMs: number, end: AbortSignal): Promise<Stripe> {
+/**
+ * A client for one call, since only its fetch can be ended from outside; making one takes a tenth
+ * of a millisecond.
+ */
+async function openClient(
+  key: string,
+  apiUrl: string,
+  timeoutMs: number,
+  end: AbortSignal,
+): Promise<Stripe> {
   const { Stripe: Client } = await import('stripe');
   const { protocol, hostname, port } = new URL(apiUrl);
   const isPlain = protocol === 'http:';
@@ -53,7 +73,11 @@ async function openClient(key: string, apiUrl: string, timeoutMs: number, end: A
 const fetchUntil =
   (end: AbortSignal): typeof fetch =>
   (input, init) =>
-    fetch(input, { ...init, redirect: 'manual', signal: init?.signal ? AbortSignal.any([init.signal, end]) : end });
+    fetch(input, {
+      ...init,
+      redirect: 'manual',
+      signal: init?.signal ? AbortSignal.any([init.signal, end]) : end,
+    });
 
 /** @throws the signal's reason */
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

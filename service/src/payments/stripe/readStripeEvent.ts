@@ -6,12 +6,16 @@ import { standingOf } from './checkoutSession.ts';
 const TOLERANCE_S = 300;
 
 /**
- * Verifies a webhook by Stripe's own package and says what it tells of payments of ours. Events about
- * anything else tell nothing.
+ * Verifies a webhook by Stripe's own package and says what it tells of payments of ours. Events
+ * about anything else tell nothing.
  * @returns null when it is not signed with this secret, or too old
  * @see docs.stripe.com, "Fulfill orders": which events say that it is paid
  */
-export async function readStripeEvent(rawBody: Buffer, signature: string, secret: string): Promise<readonly PaymentNews[] | null> {
+export async function readStripeEvent(
+  rawBody: Buffer,
+  signature: string,
+  secret: string,
+): Promise<readonly PaymentNews[] | null> {
   const { Stripe: Client } = await import('stripe');
   try {
     return newsOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
@@ -35,6 +39,11 @@ function newsOf(event: Stripe.Event): readonly PaymentNews[] {
   }
 }
 
-/** The account may take money in other ways too: only sessions that name a payment of ours count. */
-const newsOfSession = ({ id, metadata }: Stripe.Checkout.Session, state: PaymentNews['state']): readonly PaymentNews[] =>
+/**
+ * The account may take money in other ways too: only sessions that name a payment of ours count.
+ */
+const newsOfSession = (
+  { id, metadata }: Stripe.Checkout.Session,
+  state: PaymentNews['state'],
+): readonly PaymentNews[] =>
   metadata?.payment_id ? [{ paymentId: metadata.payment_id, reference: id, state }] : [];

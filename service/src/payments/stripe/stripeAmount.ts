@@ -2,13 +2,32 @@ import { decimalsOf, minorToText } from '../../domain/currency.ts';
 
 /**
  * What Stripe calls an amount: mostly ISO 4217's minor units, with exceptions of its own.
- * @see docs.stripe.com, "Supported currencies": zero-decimal currencies, special cases, maximum amounts
+ * @see docs.stripe.com, "Supported currencies": zero-decimal currencies, special cases, maximum
+ * amounts
  */
 
-export type StripeAmount = { readonly unitAmount: number } | { readonly param: 'amount' | 'currency'; readonly message: string };
+export type StripeAmount =
+  | { readonly unitAmount: number }
+  | { readonly param: 'amount' | 'currency'; readonly message: string };
 
 /** Counted whole by Stripe; MGA has two decimals in ISO 4217, the others have none there either. */
-const WHOLE = ['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'vnd', 'vuv', 'xaf', 'xof', 'xpf'];
+const WHOLE = [
+  'bif',
+  'clp',
+  'djf',
+  'gnf',
+  'jpy',
+  'kmf',
+  'krw',
+  'mga',
+  'pyg',
+  'rwf',
+  'vnd',
+  'vuv',
+  'xaf',
+  'xof',
+  'xpf',
+];
 /** Counted in hundredths by Stripe, though they have none. */
 const HUNDREDFOLD = ['isk', 'ugx'];
 /** Thousandths, of which card networks take no single ones. */
@@ -18,24 +37,36 @@ const DIGITS_MAX: Readonly<Record<string, number>> = { idr: 12, cop: 10, inr: 9 
 const USUAL_DIGITS_MAX = 8;
 
 /**
- * An amount in Stripe's units, or why Stripe cannot take it (as the end of a sentence that begins with the field).
+ * An amount in Stripe's units, or why Stripe cannot take it (as the end of a sentence that begins
+ * with the field).
  * @param amount minor units of ISO 4217, at least 1
  * @param currency ISO 4217, lower case
  */
 export function stripeAmount(amount: number, currency: string): StripeAmount {
   const step = stepOf(currency);
-  if (step === null) return { param: 'currency', message: `must be one that Stripe takes, and ${currency} is not` };
-  if (amount % step !== 0) return { param: 'amount', message: `must end in ${String(step).slice(1)} with Stripe in ${currency}` };
+  if (step === null)
+    return { param: 'currency', message: `must be one that Stripe takes, and ${currency} is not` };
+  if (amount % step !== 0)
+    return {
+      param: 'amount',
+      message: `must end in ${String(step).slice(1)} with Stripe in ${currency}`,
+    };
   const max = 10 ** (DIGITS_MAX[currency] ?? USUAL_DIGITS_MAX) - 1;
   const unitAmount = inUnits(amount, currency);
   if (unitAmount > max) {
     const most = Math.floor(fromUnits(max, currency) / step) * step;
-    return { param: 'amount', message: `must be at most ${most} with Stripe in ${currency} (${minorToText(most, decimalsOf(currency))})` };
+    return {
+      param: 'amount',
+      message: `must be at most ${most} with Stripe in ${currency} (${minorToText(most, decimalsOf(currency))})`,
+    };
   }
   return { unitAmount };
 }
 
-/** What an amount in ISO 4217's units must be a multiple of; null for a currency that Stripe does not have. */
+/**
+ * What an amount in ISO 4217's units must be a multiple of; null for a currency that Stripe does
+ * not have.
+ */
 function stepOf(currency: string): number | null {
   if (currency === 'mga') return 100;
   if (THOUSANDTHS.includes(currency)) return 10;

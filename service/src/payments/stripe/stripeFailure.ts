@@ -18,22 +18,43 @@ const WORDS_MAX = 300;
 export function describeStripeFailure(error: unknown, key: string): StripeTrouble {
   if (!isStripeError(error)) throw error;
   const { type, statusCode } = error;
-  if (type === 'StripeConnectionError') return unreachable(`Stripe could not be reached${causeOf(error)}.`);
-  if (type === 'StripeIdempotencyError') return refused("Stripe has begun this link's page with other data: the service's address has changed since. Make a new link.");
-  if (statusCode === 401) return refused('Stripe does not take the secret key. Copy it again from the Stripe dashboard, under Developers, API keys.');
-  if (statusCode === 403) return refused(`Stripe does not let the key do this: ${wordsOf(error, key)} A restricted key needs write permission for Checkout Sessions.`);
-  if (type === 'StripeRateLimitError') return unreachable('Stripe takes no more requests for the moment.');
+  if (type === 'StripeConnectionError')
+    return unreachable(`Stripe could not be reached${causeOf(error)}.`);
+  if (type === 'StripeIdempotencyError')
+    return refused(
+      "Stripe has begun this link's page with other data: the service's address has changed since. Make a new link.",
+    );
+  if (statusCode === 401)
+    return refused(
+      'Stripe does not take the secret key. Copy it again from the Stripe dashboard, under Developers, API keys.',
+    );
+  if (statusCode === 403)
+    return refused(
+      `Stripe does not let the key do this: ${wordsOf(error, key)} A restricted key needs write permission for Checkout Sessions.`,
+    );
+  if (type === 'StripeRateLimitError')
+    return unreachable('Stripe takes no more requests for the moment.');
   if (statusCode === undefined) return unreachable("Stripe's answer could not be read.");
-  if (statusCode === 409 || statusCode >= 500) return unreachable(`Stripe could not do it for the moment (status ${statusCode}).`);
-  if (error.param === 'expires_at') return refused('Stripe does not take the time at which the page ends. Check the clock of the machine that the service runs on.');
+  if (statusCode === 409 || statusCode >= 500)
+    return unreachable(`Stripe could not do it for the moment (status ${statusCode}).`);
+  if (error.param === 'expires_at')
+    return refused(
+      'Stripe does not take the time at which the page ends. Check the clock of the machine that the service runs on.',
+    );
   return refused(`Stripe refused: ${wordsOf(error, key)}`);
 }
 
-/** True for a fault in the middle of Stripe's work that is kept under its Idempotency-Key, so that this key never gets another answer. */
+/**
+ * True for a fault in the middle of Stripe's work that is kept under its Idempotency-Key, so that
+ * this key never gets another answer.
+ */
 export const isKeptFault = (error: unknown): boolean =>
-  isStripeError(error) && (error.statusCode ?? 0) >= 500 && error.headers?.['idempotent-replayed'] === 'true';
+  isStripeError(error) &&
+  (error.statusCode ?? 0) >= 500 &&
+  error.headers?.['idempotent-replayed'] === 'true';
 
-const isStripeError = (error: unknown): error is StripeError => error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe');
+const isStripeError = (error: unknown): error is StripeError =>
+  error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe');
 
 const refused = (error: string): StripeTrouble => ({ type: 'refused', error });
 const unreachable = (error: string): StripeTrouble => ({ type: 'unreachable', error });
@@ -47,7 +68,11 @@ function causeOf({ detail }: StripeError): string {
 
 /** Stripe's own words, as a sentence. */
 function wordsOf({ message }: StripeError, key: string): string {
-  const words = message.replaceAll(key, '[key]').replace(/\b[sr]k_(live|test)_[^\s'"]+/g, '[key]').replace(/\s+/g, ' ').trim();
+  const words = message
+    .replaceAll(key, '[key]')
+    .replace(/\b[sr]k_(live|test)_[^\s'"]+/g, '[key]')
+    .replace(/\s+/g, ' ')
+    .trim();
   if (words === '') return 'it gave no reason.';
   if (words.length > WORDS_MAX) return `${words.slice(0, WORDS_MAX)}…`;
   return /[.!?]$/.test(words) ? words : `${words}.`;

@@ -22,22 +22,42 @@ export interface ScreenModel extends ModelWords {
 }
 
 /** The agent's settings and the box to try it. @param stopping ends what is being tried */
-export function agentScreenRouter(deps: Deps, model: ScreenModel, publicUrl: () => string, stopping: AbortSignal): Router {
+export function agentScreenRouter(
+  deps: Deps,
+  model: ScreenModel,
+  publicUrl: () => string,
+  stopping: AbortSignal,
+): Router {
   const router = Router();
   const show = async (response: Response, status: number, more: Partial<AgentPage>) => {
     const signedIn = signedInOf(response);
     const read = await readAgent(deps, signedIn.workspace);
-    response.status(status).type('html').send(renderDocument(agentPage(signedIn, { ...read, model, baseUrl: publicUrl(), ...more })));
+    response
+      .status(status)
+      .type('html')
+      .send(renderDocument(agentPage(signedIn, { ...read, model, baseUrl: publicUrl(), ...more })));
   };
 
-  router.get('/agent', (request, response) => show(response, 200, { notice: request.query.notice }));
+  router.get('/agent', (request, response) =>
+    show(response, 200, { notice: request.query.notice }),
+  );
 
   router.post('/agent', async (request, response) => {
     const values = withPlainBreaks(formValues(request.body));
-    const form = parseForm(contract.updateAgent.body!, { name: values.name, greeting: values.greeting, instructions: values.instructions, languages: languagesFrom(values), payment_links: values.payment_links });
+    const form = parseForm(contract.updateAgent.body!, {
+      name: values.name,
+      greeting: values.greeting,
+      instructions: values.instructions,
+      languages: languagesFrom(values),
+      payment_links: values.payment_links,
+    });
     if (!form.ok) return show(response, 400, { values, problems: form.problems });
     const { payment_links: paymentLinks, ...named } = form.data;
-    await updateAgentSettings(deps, signedInOf(response).workspace, definedOnly({ ...named, paymentLinks }));
+    await updateAgentSettings(
+      deps,
+      signedInOf(response).workspace,
+      definedOnly({ ...named, paymentLinks }),
+    );
     response.redirect(303, '/agent?notice=saved');
   });
 
@@ -50,8 +70,12 @@ export function agentScreenRouter(deps: Deps, model: ScreenModel, publicUrl: () 
   router.post('/agent/try', async (request, response) => {
     const { text = '' } = withPlainBreaks(formValues(request.body));
     const form = parseForm(z.object({ text: textSchema(MESSAGE_TEXT_MAX) }), { text });
-    if (!form.ok) return show(response, 400, { tried: { text, step: null, problem: form.problems.text } });
-    const step = await tryAgent(deps, model.model, signedInOf(response).workspace, text, { timeoutMs: model.timeoutMs, signal: stopping });
+    if (!form.ok)
+      return show(response, 400, { tried: { text, step: null, problem: form.problems.text } });
+    const step = await tryAgent(deps, model.model, signedInOf(response).workspace, text, {
+      timeoutMs: model.timeoutMs,
+      signal: stopping,
+    });
     await show(response, 200, { tried: { text, step } });
   });
 

@@ -5,7 +5,8 @@ document.addEventListener('click', async (event) => {
   const button = event.target.closest?.('[data-copy]');
   if (!button) return;
   const source = document.querySelector(button.dataset.copy);
-  // Without https, and by a name other than localhost, a page has no clipboard: what is to be copied is selected.
+  // Without https, and by a name other than localhost, a page has no clipboard: what is to be
+  // copied is selected.
   if (!navigator.clipboard) return void getSelection().selectAllChildren(source);
   await navigator.clipboard.writeText(source.value ?? source.textContent);
   const label = button.textContent;
@@ -28,66 +29,106 @@ document.addEventListener(
 
 /** Ctrl+Enter sends what is written in a text field. */
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !event.target.matches?.('textarea')) return;
+  if (
+    event.key !== 'Enter' ||
+    !(event.ctrlKey || event.metaKey) ||
+    !event.target.matches?.('textarea')
+  )
+    return;
   event.target.form?.requestSubmit();
 });
 
-/** A list that is followed stays at its end when something is added, unless its reader has scrolled up. */
+/**
+ * A list that is followed stays at its end when something is added, unless its reader has scrolled
+ * up.
+ */
 const followed = () => document.querySelector('[data-follow]');
 let following = null;
 let atEnd = true;
 const toEnd = () => {
   const list = followed();
-  if (list !== following) [following, atEnd] = [list, true]; // another page's list begins at its end
+  // another page's list begins at its end
+  if (list !== following) [following, atEnd] = [list, true];
   if (list && atEnd) list.scrollTop = list.scrollHeight;
 };
-document.addEventListener('scroll', (event) => {
-  if (event.target === followed()) atEnd = event.target.scrollHeight - event.target.scrollTop - event.target.clientHeight < 40;
-}, true);
+document.addEventListener(
+  'scroll',
+  (event) => {
+    if (event.target === followed())
+      atEnd = event.target.scrollHeight - event.target.scrollTop - event.target.clientHeight < 40;
+  },
+  true,
+);
 document.addEventListener('htmx:afterSettle', toEnd);
 document.addEventListener('DOMContentLoaded', toEnd);
 addEventListener('resize', toEnd);
 
-/** What was opened or folded stays so when its part of the page is loaded again, and what had the focus keeps it. */
+/**
+ * What was opened or folded stays so when its part of the page is loaded again, and what had the
+ * focus keeps it.
+ */
 let folds = new Map();
 let focusedId = '';
 document.addEventListener('htmx:beforeSwap', (event) => {
   const { target } = event.detail;
   const isPage = target === document.body;
-  folds = new Map(isPage ? [] : [...target.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]));
+  folds = new Map(
+    isPage ? [] : [...target.querySelectorAll('details[id]')].map(({ id, open }) => [id, open]),
+  );
   focusedId = !isPage && target.contains(document.activeElement) ? document.activeElement.id : '';
 });
 document.addEventListener('htmx:afterSwap', () => {
   for (const [id, open] of folds) document.getElementById(id)?.toggleAttribute('open', open);
-  if (focusedId && document.activeElement === document.body) document.getElementById(focusedId)?.focus({ preventScroll: true });
+  if (focusedId && document.activeElement === document.body)
+    document.getElementById(focusedId)?.focus({ preventScroll: true });
 });
 
-/** Who goes to another page by keyboard or hears it read goes on at its content; what has the focus there already keeps it. */
+/**
+ * Who goes to another page by keyboard or hears it read goes on at its content; what has the focus
+ * there already keeps it.
+ */
 document.addEventListener('htmx:afterSettle', ({ detail }) => {
-  if (detail.target === document.body && document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true });
+  if (detail.target === document.body && document.activeElement === document.body)
+    document.getElementById('main')?.focus({ preventScroll: true });
 });
 
-/** [data-shown-once] is taken off a page that is left, so that going back does not show it again. */
-addEventListener('pagehide', () => document.querySelectorAll('[data-shown-once]').forEach((secret) => secret.remove()));
+/**
+ * [data-shown-once] is taken off a page that is left, so that going back does not show it again.
+ */
+addEventListener('pagehide', () =>
+  document.querySelectorAll('[data-shown-once]').forEach((secret) => secret.remove()),
+);
 
-/** <input type="datetime-local" data-own-zone>: the server's UTC as the reader's own time; the form's `offset` says which that is. */
+/**
+ * <input type="datetime-local" data-own-zone>: the server's UTC as the reader's own time; the
+ * form's `offset` says which that is.
+ */
 const inOwnZone = () => {
   for (const input of document.querySelectorAll('input[data-own-zone]')) {
     const time = new Date(`${input.value}Z`);
     delete input.dataset.ownZone;
     input.dataset.local = '';
-    input.form.querySelector('[data-zone]').textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    input.form.querySelector('[data-zone]').textContent =
+      Intl.DateTimeFormat().resolvedOptions().timeZone;
     if (Number.isNaN(time.getTime())) continue;
     input.value = new Date(time - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   }
 };
 document.addEventListener('DOMContentLoaded', inOwnZone);
 document.addEventListener('htmx:load', inOwnZone);
-document.addEventListener('submit', (event) => {
-  for (const input of event.target.querySelectorAll('input[data-local]')) input.form.elements.offset.value = new Date(input.value).getTimezoneOffset() || 0;
-}, true);
+document.addEventListener(
+  'submit',
+  (event) => {
+    for (const input of event.target.querySelectorAll('input[data-local]'))
+      input.form.elements.offset.value = new Date(input.value).getTimezoneOffset() || 0;
+  },
+  true,
+);
 
-/** Conversations. [data-live] parts load again by themselves: what is open or half written in them stays, and nothing moves when nothing has changed. */
+/**
+ * Conversations. [data-live] parts load again by themselves: what is open or half written in them
+ * stays, and nothing moves when nothing has changed.
+ */
 const lastAnswer = new WeakMap();
 let kept = [];
 document.addEventListener('htmx:beforeSwap', (event) => {
@@ -95,10 +136,16 @@ document.addEventListener('htmx:beforeSwap', (event) => {
   kept = [];
   if (!part.matches?.('[data-live]')) return;
   const answer = event.detail.serverResponse;
-  if (event.detail.xhr.status !== 200 || lastAnswer.get(part) === answer) return void (event.detail.shouldSwap = false);
+  if (event.detail.xhr.status !== 200 || lastAnswer.get(part) === answer)
+    return void (event.detail.shouldSwap = false);
   lastAnswer.set(part, answer);
-  const isTouched = (field) => (field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue);
-  kept = [...part.querySelectorAll('details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]')]
+  const isTouched = (field) =>
+    field.matches('select') ? field === document.activeElement : field.value !== field.defaultValue;
+  kept = [
+    ...part.querySelectorAll(
+      'details[open][id], input[id]:not([type=hidden]), textarea[id], select[id]',
+    ),
+  ]
     .filter((each) => each.matches('details') || isTouched(each))
     .map(({ id, value, selectionStart }) => ({ id, value, selectionStart }));
 });
@@ -108,25 +155,40 @@ document.addEventListener('htmx:afterSwap', () => {
     if (!element) continue;
     if (element.matches('details')) element.open = true;
     else element.value = value;
-    if (element === document.activeElement && selectionStart != null) element.setSelectionRange(selectionStart, selectionStart);
+    if (element === document.activeElement && selectionStart != null)
+      element.setSelectionRange(selectionStart, selectionStart);
   }
 });
 
 /** [data-keep-scroll] stays where it was scrolled to when its page or its part is loaded again. */
 const scrolled = new Map();
 document.addEventListener('htmx:beforeSwap', () => {
-  for (const list of document.querySelectorAll('[data-keep-scroll][id]')) scrolled.set(list.id, list.scrollTop);
+  for (const list of document.querySelectorAll('[data-keep-scroll][id]'))
+    scrolled.set(list.id, list.scrollTop);
 });
 document.addEventListener('htmx:afterSwap', () => {
-  for (const list of document.querySelectorAll('[data-keep-scroll][id]')) list.scrollTop = scrolled.get(list.id) ?? 0;
+  for (const list of document.querySelectorAll('[data-keep-scroll][id]'))
+    list.scrollTop = scrolled.get(list.id) ?? 0;
 });
 
-/** <textarea data-draft="id"> keeps what is half written while its page does other things, until it is sent. */
+/**
+ * <textarea data-draft="id"> keeps what is half written while its page does other things, until it
+ * is sent.
+ */
 const drafts = new Map();
-document.addEventListener('input', ({ target }) => target.matches?.('textarea[data-draft]') && drafts.set(target.dataset.draft, target.value));
-document.addEventListener('submit', ({ target }) => target.querySelectorAll('textarea[data-draft]').forEach(({ dataset }) => drafts.delete(dataset.draft)));
+document.addEventListener(
+  'input',
+  ({ target }) =>
+    target.matches?.('textarea[data-draft]') && drafts.set(target.dataset.draft, target.value),
+);
+document.addEventListener('submit', ({ target }) =>
+  target
+    .querySelectorAll('textarea[data-draft]')
+    .forEach(({ dataset }) => drafts.delete(dataset.draft)),
+);
 document.addEventListener('htmx:afterSwap', () => {
-  for (const field of document.querySelectorAll('textarea[data-draft]')) field.value ||= drafts.get(field.dataset.draft) ?? '';
+  for (const field of document.querySelectorAll('textarea[data-draft]'))
+    field.value ||= drafts.get(field.dataset.draft) ?? '';
 });
 
 /** A page in the background has not been seen. */
@@ -137,7 +199,12 @@ document.addEventListener('htmx:configRequest', (event) => {
 /** Times grow older while a page is open, and say the reader's own time when asked. */
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const inWords = (ms) => {
-  for (const [unit, length] of [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]]) if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
+  for (const [unit, length] of [
+    ['day', 86_400_000],
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ])
+    if (Math.abs(ms) >= length) return relative.format(Math.trunc(ms / length), unit);
   return 'now';
 };
 const refreshTimes = (root = document) => {

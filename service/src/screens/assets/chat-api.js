@@ -23,7 +23,11 @@ export class Refusal extends Error {
 export async function refusalOf(response) {
   const body = await response.json().catch(() => null);
   const seconds = Number(response.headers.get('retry-after'));
-  return new Refusal(response.status, body?.error, seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : null);
+  return new Refusal(
+    response.status,
+    body?.error,
+    seconds > 0 ? Math.min(seconds * 1000, LONGEST_RETRY_MS) : null,
+  );
 }
 
 /** @throws Refusal when the service says no; anything else when it cannot be reached */
@@ -42,10 +46,12 @@ async function call(method, path, { token, body } = {}) {
 }
 
 /** @returns the token of a new visitor */
-export const startSession = async (claims) => (await call('POST', '/sessions', { body: claims })).token;
+export const startSession = async (claims) =>
+  (await call('POST', '/sessions', { body: claims })).token;
 
 /** The same id twice is one message. */
-export const sendMessage = (token, { id, text }) => call('POST', '/messages', { token, body: { text, client_message_id: id } });
+export const sendMessage = (token, { id, text }) =>
+  call('POST', '/messages', { token, body: { text, client_message_id: id } });
 
 /**
  * What was written so far, the oldest first.
@@ -54,7 +60,11 @@ export const sendMessage = (token, { id, text }) => call('POST', '/messages', { 
 export async function* history(token, afterId = null) {
   let cursor = afterId;
   do {
-    const page = await call('GET', `/messages?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, { token });
+    const page = await call(
+      'GET',
+      `/messages?limit=200${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      { token },
+    );
     yield* page.data;
     cursor = page.next_cursor;
   } while (cursor !== null);

@@ -1,6 +1,12 @@
-// The conversation on the page. Built from elements and texts only: nothing that anybody wrote is read as HTML.
+// The conversation on the page. Built from elements and texts only: nothing that anybody wrote is
+// read as HTML.
 
-const dayFormat = new Intl.DateTimeFormat('en', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+const dayFormat = new Intl.DateTimeFormat('en', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+});
 const timeFormat = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 
 /** Messages of one sender that follow each other within so long share one name. */
@@ -8,7 +14,8 @@ const TOGETHER_MS = 5 * 60_000;
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== null) made.setAttribute(key, value);
   made.append(...children);
   return made;
 }
@@ -24,8 +31,18 @@ export function withLinks(text) {
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {
     const address = found.replace(AFTER_ADDRESS, '');
     const url = URL.canParse(address) ? new URL(address) : null;
-    if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') continue;
-    const link = element('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', dir: 'ltr' }, address);
+    if (
+      url === null ||
+      !/^https?:$/.test(url.protocol) ||
+      url.username !== '' ||
+      url.password !== ''
+    )
+      continue;
+    const link = element(
+      'a',
+      { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', dir: 'ltr' },
+      address,
+    );
     parts.push(text.slice(end, index), link);
     end = index + address.length;
   }
@@ -43,14 +60,21 @@ function dayName(date) {
 
 /** @param teamName who writes when an answer carries no name */
 export function createLog(root, { teamName, onRetry }) {
-  /** The customer's own messages that the stream has not confirmed, by the id this page gave them. */
+  /**
+   * The customer's own messages that the stream has not confirmed, by the id this page gave them.
+   */
   const unconfirmed = new Map();
   const confirmed = new Set();
   const seen = new Set();
   let last = null;
 
   const senderOf = ({ from, name }) =>
-    from === 'customer' ? { name: 'You', role: null } : { name: name ?? teamName, role: from === 'agent' ? 'Assistant' : name === null ? null : 'Team' };
+    from === 'customer'
+      ? { name: 'You', role: null }
+      : {
+          name: name ?? teamName,
+          role: from === 'agent' ? 'Assistant' : name === null ? null : 'Team',
+        };
 
   function messageView({ from, name, text, at }) {
     const sender = senderOf({ from, name });
@@ -63,7 +87,14 @@ export function createLog(root, { teamName, onRetry }) {
         element('b', { dir: 'auto' }, sender.name),
         ...(sender.role === null ? [] : [' ', element('span', { class: 'role' }, sender.role)]),
         ' ',
-        element('time', { datetime: at.toISOString(), title: `${dayFormat.format(at)}, ${timeFormat.format(at)}` }, timeFormat.format(at)),
+        element(
+          'time',
+          {
+            datetime: at.toISOString(),
+            title: `${dayFormat.format(at)}, ${timeFormat.format(at)}`,
+          },
+          timeFormat.format(at),
+        ),
       ),
       element('p', { class: 'text', dir: 'auto' }, ...withLinks(text)),
     );
@@ -72,20 +103,37 @@ export function createLog(root, { teamName, onRetry }) {
   /** What stands before a message: its day, and that a new conversation has begun. */
   function separators({ at, conversationId }) {
     const made = [];
-    if (last === null || dayOf(last.at) !== dayOf(at)) made.push(element('p', { class: 'separator' }, element('time', { datetime: at.toISOString().slice(0, 10) }, dayName(at))));
-    if (last !== null && last.conversationId !== conversationId) made.push(element('p', { class: 'separator' }, 'A new conversation begins'));
+    if (last === null || dayOf(last.at) !== dayOf(at))
+      made.push(
+        element(
+          'p',
+          { class: 'separator' },
+          element('time', { datetime: at.toISOString().slice(0, 10) }, dayName(at)),
+        ),
+      );
+    if (last !== null && last.conversationId !== conversationId)
+      made.push(element('p', { class: 'separator' }, 'A new conversation begins'));
     return made;
   }
 
   const isTogether = (message) =>
-    last !== null && last.from === message.from && last.name === message.name && last.conversationId === message.conversationId && message.at - last.at < TOGETHER_MS;
+    last !== null &&
+    last.from === message.from &&
+    last.name === message.name &&
+    last.conversationId === message.conversationId &&
+    message.at - last.at < TOGETHER_MS;
 
   /** Shows a message as the service has it, once. @returns whether it was new to this page */
   function confirm(received) {
     if (seen.has(received.id)) return false;
     seen.add(received.id);
-    const message = { ...received, at: new Date(received.created_at), conversationId: received.conversation_id };
-    const own = message.client_message_id === null ? undefined : unconfirmed.get(message.client_message_id);
+    const message = {
+      ...received,
+      at: new Date(received.created_at),
+      conversationId: received.conversation_id,
+    };
+    const own =
+      message.client_message_id === null ? undefined : unconfirmed.get(message.client_message_id);
     unconfirmed.delete(message.client_message_id);
     confirmed.add(message.client_message_id);
     own?.querySelector('.state')?.remove();
@@ -94,7 +142,12 @@ export function createLog(root, { teamName, onRetry }) {
     const before = separators(message);
     view.classList.toggle('together', before.length === 0 && isTogether(message));
     const firstPending = root.querySelector('.pending');
-    if (own && (firstPending === null || firstPending.compareDocumentPosition(own) & Node.DOCUMENT_POSITION_PRECEDING)) own.before(...before);
+    if (
+      own &&
+      (firstPending === null ||
+        firstPending.compareDocumentPosition(own) & Node.DOCUMENT_POSITION_PRECEDING)
+    )
+      own.before(...before);
     else if (firstPending) firstPending.before(...before, view);
     else root.append(...before, view);
     last = message;
@@ -106,7 +159,12 @@ export function createLog(root, { teamName, onRetry }) {
     if (confirmed.has(message.id)) return;
     let view = unconfirmed.get(message.id);
     if (!view) {
-      view = messageView({ from: 'customer', name: null, text: message.text, at: new Date(message.at) });
+      view = messageView({
+        from: 'customer',
+        name: null,
+        text: message.text,
+        at: new Date(message.at),
+      });
       view.classList.add('pending');
       unconfirmed.set(message.id, view);
       root.append(view);

@@ -1,9 +1,12 @@
-// What the customer has written and the service has not confirmed yet: sent in order, and again until it arrives.
+// What the customer has written and the service has not confirmed yet: sent in order, and again
+// until it arrives.
 import { waitBefore } from './chat-stream.js';
 
 /**
- * @param deliver sends one message; throws a Refusal, or anything else when the service cannot be reached
- * @param onState gets the message and `sending`, `waiting` (tried again by itself), `failed` or `sent`, and why
+ * @param deliver sends one message; throws a Refusal, or anything else when the service cannot be
+ * reached
+ * @param onState gets the message and `sending`, `waiting` (tried again by itself), `failed` or
+ * `sent`, and why
  */
 export function createOutbox({ storage, deliver, onState }) {
   const queue = [];

@@ -1,4 +1,5 @@
-// What this browser keeps of the chat with one workspace: the token, and messages that are not sent yet.
+// What this browser keeps of the chat with one workspace: the token, and messages that are not sent
+// yet.
 
 /** The browser's storage, or null where it gives a frame none. */
 function persistentArea() {

@@ -1,4 +1,5 @@
-// The conversation as it goes on: server-sent events read by fetch, since the token must not stand in an address.
+// The conversation as it goes on: server-sent events read by fetch, since the token must not stand
+// in an address.
 import { history, refusalOf } from './chat-api.js';
 
 /** The service beats every 15 seconds; a connection that is silent for longer is dead. */
@@ -23,8 +24,8 @@ const later = (ms) => ms * (1 + Math.random() / 2);
 export const waitBefore = (failures) => about(Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures));
 
 /**
- * Follows a visitor's messages until it is stopped; connects again by itself. While the service has no
- * stream for it, it asks for messages every few seconds, and tries the stream again when it may.
+ * Follows a visitor's messages until it is stopped; connects again by itself. While the service has
+ * no stream for it, it asks for messages every few seconds, and tries the stream again when it may.
  * @param onMessage gets each message
  * @param onState gets `open` or `lost`
  * @param onUnknown the service does not know the token
@@ -46,8 +47,15 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
     let watchdog = setTimeout(() => attempt.abort(), SILENCE_MS);
     let openedAt = null;
     try {
-      const headers = { Authorization: `Bearer ${token}`, ...(lastId === null ? {} : { 'Last-Event-ID': lastId }) };
-      const response = await fetch('/api/chat/stream', { headers, signal: attempt.signal, cache: 'no-store' });
+      const headers = {
+        Authorization: `Bearer ${token}`,
+        ...(lastId === null ? {} : { 'Last-Event-ID': lastId }),
+      };
+      const response = await fetch('/api/chat/stream', {
+        headers,
+        signal: attempt.signal,
+        cache: 'no-store',
+      });
       if (!response.ok) throw await refusalOf(response);
       openedAt = heardAt = Date.now();
       onState('open');
@@ -72,7 +80,10 @@ export function followMessages({ token, lastId, onMessage, onState, onUnknown })
     }
   }
 
-  /** Asks for messages until the stream may be tried again. @returns how long to wait when that fails too; else 0 */
+  /**
+   * Asks for messages until the stream may be tried again. @returns how long to wait when that
+   * fails too; else 0
+   */
   async function poll(forMs) {
     streamAt = Date.now() + forMs;
     do {
@@ -174,6 +185,11 @@ export function eventParser() {
 
 function readBlock(block) {
   const fields = block.split(/\r?\n/).map((line) => /^([a-z]+): ?(.*)$/.exec(line) ?? []);
-  const valuesOf = (name) => fields.filter(([, field]) => field === name).map(([, , value]) => value);
-  return { id: valuesOf('id').at(-1), data: valuesOf('data').join('\n'), retry: valuesOf('retry').at(-1) };
+  const valuesOf = (name) =>
+    fields.filter(([, field]) => field === name).map(([, , value]) => value);
+  return {
+    id: valuesOf('id').at(-1),
+    data: valuesOf('data').join('\n'),
+    retry: valuesOf('retry').at(-1),
+  };
 }

@@ -6,7 +6,16 @@ import { openStorage } from './chat-storage.js';
 import { followMessages, waitBefore } from './chat-stream.js';
 
 const byId = (id) => document.getElementById(id);
-const [page, scroll, welcome, details, composer, text, counter, toEndButton] = ['chat', 'scroll', 'welcome', 'details', 'composer', 'text', 'counter', 'to-end'].map(byId);
+const [page, scroll, welcome, details, composer, text, counter, toEndButton] = [
+  'chat',
+  'scroll',
+  'welcome',
+  'details',
+  'composer',
+  'text',
+  'counter',
+  'to-end',
+].map(byId);
 const { workspace, name: teamName } = page.dataset;
 const textMax = Number(page.dataset.textMax);
 const isFramed = window.parent !== window;
@@ -30,7 +39,9 @@ async function tokenForWriting() {
     return token;
   };
   // Browsers have no locks on plain http, and give none to a frame without storage.
-  return storage.isShared && navigator.locks ? navigator.locks.request(`conversation-service:chat:${workspace}`, begin) : begin();
+  return storage.isShared && navigator.locks
+    ? navigator.locks.request(`conversation-service:chat:${workspace}`, begin)
+    : begin();
 }
 
 async function deliver(message) {
@@ -52,7 +63,9 @@ async function deliver(message) {
 function loseToken(token) {
   storage.forgetToken(token);
   stop();
-  log.note(`${log.isEmpty ? 'Your earlier conversation is no longer kept here.' : 'The conversation so far has ended.'} Your next message begins a new one.`);
+  log.note(
+    `${log.isEmpty ? 'Your earlier conversation is no longer kept here.' : 'The conversation so far has ended.'} Your next message begins a new one.`,
+  );
   log.forgetPosition();
 }
 
@@ -93,7 +106,10 @@ async function load() {
         break;
       }
       showConnection('lost');
-      await Promise.race([new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? waitBefore(failures++))), backOnline()]);
+      await Promise.race([
+        new Promise((resolve) => setTimeout(resolve, error.retryAfterMs ?? waitBefore(failures++))),
+        backOnline(),
+      ]);
     }
   }
   byId('log').setAttribute('aria-busy', 'false');
@@ -104,7 +120,8 @@ async function load() {
   for (const message of storage.unsent()) outbox.add(message);
 }
 
-const backOnline = () => new Promise((resolve) => addEventListener('online', resolve, { once: true }));
+const backOnline = () =>
+  new Promise((resolve) => addEventListener('online', resolve, { once: true }));
 
 storage.onTokenOfAnotherTab(() => {
   stop();
@@ -124,7 +141,13 @@ function announce(words) {
 const STATES = {
   sending: () => ({ label: 'Sending…', canRetry: false }),
   sent: () => ({ label: null, canRetry: false }),
-  waiting: (error) => ({ label: error.status === 429 ? `You write faster than we can read. Sent again in ${seconds(error.retryAfterMs)}.` : 'Not sent yet. It is tried again by itself.', canRetry: true }),
+  waiting: (error) => ({
+    label:
+      error.status === 429
+        ? `You write faster than we can read. Sent again in ${seconds(error.retryAfterMs)}.`
+        : 'Not sent yet. It is tried again by itself.',
+    canRetry: true,
+  }),
   failed: (error) => ({ label: `Not sent: ${error.message}`, canRetry: true }),
 };
 
@@ -163,7 +186,9 @@ function showConnection(state) {
   }
   isLost = true;
   const say = () => {
-    const words = navigator.onLine ? 'Connection lost. Reconnecting…' : 'You are offline. What you write is sent once you are back.';
+    const words = navigator.onLine
+      ? 'Connection lost. Reconnecting…'
+      : 'You are offline. What you write is sent once you are back.';
     if (notice.hidden || notice.textContent !== words) announce(words);
     notice.textContent = words;
     notice.hidden = false;
@@ -207,7 +232,9 @@ new ResizeObserver(() => {
 }).observe(scroll);
 
 // Where an on-screen keyboard covers the page instead of shrinking it, the page makes room itself.
-window.visualViewport?.addEventListener('resize', () => document.documentElement.style.setProperty('--height', `${window.visualViewport.height}px`));
+window.visualViewport?.addEventListener('resize', () =>
+  document.documentElement.style.setProperty('--height', `${window.visualViewport.height}px`),
+);
 
 // --- Writing ----------------------------------------------------------------------------------
 
@@ -226,7 +253,10 @@ function showLength() {
 }
 
 /** A repeat of the message carries the same id. */
-const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
 
 composer.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -244,7 +274,15 @@ composer.addEventListener('submit', (event) => {
 });
 text.addEventListener('input', showLength);
 text.addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || event.shiftKey || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
+  if (
+    event.key !== 'Enter' ||
+    event.shiftKey ||
+    event.ctrlKey ||
+    event.altKey ||
+    event.metaKey ||
+    event.isComposing
+  )
+    return;
   event.preventDefault();
   composer.requestSubmit();
 });
@@ -296,10 +334,12 @@ byId('skip').addEventListener('click', () => {
 if (isFramed) {
   document.documentElement.dataset.framed = '';
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && !event.isComposing) window.parent.postMessage('conversation-service:close', '*');
+    if (event.key === 'Escape' && !event.isComposing)
+      window.parent.postMessage('conversation-service:close', '*');
   });
   addEventListener('message', ({ source, data }) => {
-    if (source === window.parent && data === 'conversation-service:focus') (isTouch ? document.querySelector('h1') : text).focus();
+    if (source === window.parent && data === 'conversation-service:focus')
+      (isTouch ? document.querySelector('h1') : text).focus();
   });
 }
 

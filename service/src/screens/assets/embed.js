@@ -78,9 +78,18 @@
     root.adoptedStyleSheets = [sheet];
 
     const panel = make('div', { class: 'panel', role: 'dialog', 'aria-label': label, hidden: '' });
-    const close = make('button', { class: 'close', type: 'button', 'aria-label': 'Close the chat' });
+    const close = make('button', {
+      class: 'close',
+      type: 'button',
+      'aria-label': 'Close the chat',
+    });
     close.append(icon('M6 6l12 12M18 6L6 18'));
-    const open = make('button', { class: 'open', type: 'button', 'aria-label': label, 'aria-expanded': 'false' });
+    const open = make('button', {
+      class: 'open',
+      type: 'button',
+      'aria-label': label,
+      'aria-expanded': 'false',
+    });
     const news = make('span', { class: 'news', hidden: '' });
     open.append(icon('M4 5h16v11H10l-4.5 4v-4H4z'), news);
     panel.append(close);
@@ -139,7 +148,9 @@
       if (data === 'conversation-service:message' && !isOpen()) showNews(true);
     });
     // Where an on-screen keyboard covers the page instead of shrinking it.
-    window.visualViewport?.addEventListener('resize', () => host.style.setProperty('--height', `${window.visualViewport.height}px`));
+    window.visualViewport?.addEventListener('resize', () =>
+      host.style.setProperty('--height', `${window.visualViewport.height}px`),
+    );
 
     if (memory.wasOpen) show({ takeFocus: false });
   }

@@ -1,5 +1,5 @@
-// Payment pages whose state is about to change: loads it again without moving the page under its reader.
-// Without scripts, the page loads itself again as a whole.
+// Payment pages whose state is about to change: loads it again without moving the page under its
+// reader. Without scripts, the page loads itself again as a whole.
 
 const SECONDS = 3;
 const section = document.querySelector('[data-reload]');
@@ -9,9 +9,12 @@ const wait = () => new Promise((resolve) => setTimeout(resolve, SECONDS * 1000))
 async function load(href) {
   try {
     const response = await fetch(href, { redirect: 'manual' });
-    if (response.type === 'opaqueredirect') return location.assign(href); // the provider's page is there
+    // the provider's page is there
+    if (response.type === 'opaqueredirect') return location.assign(href);
     if (!response.ok) return null;
-    return new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('.status');
+    return new DOMParser()
+      .parseFromString(await response.text(), 'text/html')
+      .querySelector('.status');
   } catch {
     return null; // offline for a moment
   }

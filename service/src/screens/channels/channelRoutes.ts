@@ -14,7 +14,13 @@ import { updateChannel } from '../../domain/operations/updateChannel.ts';
 import { openGenerated } from '../../domain/sealedSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { askChannelWith } from '../../http/routes/channels.ts';
-import { formValues, parseForm, withPlainBreaks, type FormValues, type Problems } from '../forms.ts';
+import {
+  formValues,
+  parseForm,
+  withPlainBreaks,
+  type FormValues,
+  type Problems,
+} from '../forms.ts';
 import { html, render, renderDocument, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { channelPage, connectionSection, type ChannelPage } from './channelPage.ts';
@@ -29,17 +35,45 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
   const router = Router();
   const now = () => deps.clock.now();
   const workspaceOf = (response: Response) => signedInOf(response).workspace;
-  const allOf = async (response: Response) => (await listChannels(deps, workspaceOf(response), { limit: CHANNEL_LIMIT, cursor: null })).items;
-  const send = (response: Response, status: number, page: View) => void response.status(status).type('html').send(renderDocument(page));
+  const allOf = async (response: Response) =>
+    (await listChannels(deps, workspaceOf(response), { limit: CHANNEL_LIMIT, cursor: null })).items;
+  const send = (response: Response, status: number, page: View) =>
+    void response.status(status).type('html').send(renderDocument(page));
 
   router.get('/channels', async ({ query }, response) =>
-    send(response, 200, channelsPage(signedInOf(response), { channels: await allOf(response), publicUrl: deps.publicUrl(), now: now(), notice: query.notice })),
+    send(
+      response,
+      200,
+      channelsPage(signedInOf(response), {
+        channels: await allOf(response),
+        publicUrl: deps.publicUrl(),
+        now: now(),
+        notice: query.notice,
+      }),
+    ),
   );
 
-  router.get('/channels/fragment', async (_request, response) => void response.type('html').send(render(accountsSection(await allOf(response), now()))));
+  router.get(
+    '/channels/fragment',
+    async (_request, response) =>
+      void response.type('html').send(render(accountsSection(await allOf(response), now()))),
+  );
 
-  const showNew = (response: Response, status: number, type: unknown, more: Partial<NewChannelPage> = {}) =>
-    send(response, status, newChannelPage(signedInOf(response), { adapter: adapterNamed(type), publicUrl: deps.publicUrl(), ...more }));
+  const showNew = (
+    response: Response,
+    status: number,
+    type: unknown,
+    more: Partial<NewChannelPage> = {},
+  ) =>
+    send(
+      response,
+      status,
+      newChannelPage(signedInOf(response), {
+        adapter: adapterNamed(type),
+        publicUrl: deps.publicUrl(),
+        ...more,
+      }),
+    );
 
   router.get('/channels/new', ({ query }, response) => showNew(response, 200, query.type));
 
@@ -49,23 +83,50 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
     await save(
       values,
       async (name) => {
-        const channel = await createChannel(deps, workspaceOf(response), { type, name, values: setupFrom(fields, values) });
+        const channel = await createChannel(deps, workspaceOf(response), {
+          type,
+          name,
+          values: setupFrom(fields, values),
+        });
         response.redirect(303, `/channels/${channel.id}?notice=channel-connected`);
       },
       (status, refusal) => showNew(response, status, type, { values, ...refusal }),
     );
   });
 
-  const show = (response: Response, status: number, channel: Channel, more: Partial<ChannelPage> = {}) => {
+  const show = (
+    response: Response,
+    status: number,
+    channel: Channel,
+    more: Partial<ChannelPage> = {},
+  ) => {
     const shown = openGenerated(deps, connectedChannel(channel.type).fields, channel);
-    send(response, status, channelPage(signedInOf(response), { channel, shown, publicUrl: deps.publicUrl(), now: now(), ...more }));
+    send(
+      response,
+      status,
+      channelPage(signedInOf(response), {
+        channel,
+        shown,
+        publicUrl: deps.publicUrl(),
+        now: now(),
+        ...more,
+      }),
+    );
   };
 
-  router.get('/channels/:id', async ({ params, query }, response) => show(response, 200, await getChannel(deps, workspaceOf(response), params.id), { notice: query.notice }));
+  router.get('/channels/:id', async ({ params, query }, response) =>
+    show(response, 200, await getChannel(deps, workspaceOf(response), params.id), {
+      notice: query.notice,
+    }),
+  );
 
   router.get('/channels/:id/fragment', async ({ params }, response) => {
-    const channel = await getChannel(deps, workspaceOf(response), params.id).catch((error: unknown) => leaveIfGone(response, error));
-    response.type('html').send(render(connectionSection(signedInOf(response), { channel, now: now() })));
+    const channel = await getChannel(deps, workspaceOf(response), params.id).catch(
+      (error: unknown) => leaveIfGone(response, error),
+    );
+    response
+      .type('html')
+      .send(render(connectionSection(signedInOf(response), { channel, now: now() })));
   });
 
   router.post('/channels/:id', async ({ params, body }, response) => {
@@ -75,7 +136,10 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
     await save(
       values,
       async (name) => {
-        await updateChannel(deps, workspaceOf(response), channel.id, { name, values: setupFrom(fields, values) });
+        await updateChannel(deps, workspaceOf(response), channel.id, {
+          name,
+          values: setupFrom(fields, values),
+        });
         response.redirect(303, `/channels/${channel.id}?notice=saved`);
       },
       (status, refusal) => show(response, status, channel, { values, ...refusal }),
@@ -83,8 +147,16 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
   });
 
   router.post('/channels/:id/test', async ({ params }, response) => {
-    const { ok } = await testChannel(deps, workspaceOf(response), params.id, askChannelWith(config));
-    response.redirect(303, `/channels/${params.id}?notice=${ok ? 'channel-tested' : 'channel-test-failed'}`);
+    const { ok } = await testChannel(
+      deps,
+      workspaceOf(response),
+      params.id,
+      askChannelWith(config),
+    );
+    response.redirect(
+      303,
+      `/channels/${params.id}?notice=${ok ? 'channel-tested' : 'channel-test-failed'}`,
+    );
   });
 
   router.post('/channels/:id/disconnect', async ({ params }, response) => {
@@ -92,8 +164,11 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
     response.redirect(303, '/channels?notice=channel-disconnected');
   });
 
-  // A form's answer is shown under the form's address: loading that again leads back to the channel.
-  router.get('/channels/:id/:action', ({ params }, response) => response.redirect(303, `/channels/${params.id}`));
+  // A form's answer is shown under the form's address: loading that again leads back to the
+  // channel.
+  router.get('/channels/:id/:action', ({ params }, response) =>
+    response.redirect(303, `/channels/${params.id}`),
+  );
 
   return router;
 }
@@ -110,8 +185,14 @@ interface Refusal {
   readonly refused?: View;
 }
 
-/** Saves what a form says. @param refuse shows the form again, with what is wrong beside its fields */
-async function save(values: FormValues, write: (name: string) => Promise<void>, refuse: (status: number, refusal: Refusal) => void): Promise<void> {
+/**
+ * Saves what a form says. @param refuse shows the form again, with what is wrong beside its fields
+ */
+async function save(
+  values: FormValues,
+  write: (name: string) => Promise<void>,
+  refuse: (status: number, refusal: Refusal) => void,
+): Promise<void> {
   const form = parseForm(nameSchema, { name: values.name });
   if (!form.ok) return refuse(400, { problems: form.problems });
   try {
@@ -125,10 +206,18 @@ async function save(values: FormValues, write: (name: string) => Promise<void>, 
 }
 
 const conflictView = ({ message, details }: AppError): View =>
-  details.existingId === undefined ? message : html`This account is connected already: <a href=${`/channels/${details.existingId}`}>open it</a> to change it, or disconnect it first.`;
+  details.existingId === undefined
+    ? message
+    : html`This account is connected already:
+        <a href=${`/channels/${details.existingId}`}>open it</a> to change it, or disconnect it
+        first.`;
 
-/** A page of a channel that somebody disconnected a moment ago goes back to the list. @throws the error */
+/**
+ * A page of a channel that somebody disconnected a moment ago goes back to the list. @throws the
+ * error
+ */
 function leaveIfGone(response: Response, error: unknown): never {
-  if (error instanceof AppError && error.code === 'not_found') response.set('HX-Redirect', '/channels?notice=channel-disconnected');
+  if (error instanceof AppError && error.code === 'not_found')
+    response.set('HX-Redirect', '/channels?notice=channel-disconnected');
   throw error;
 }

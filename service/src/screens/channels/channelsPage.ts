@@ -16,7 +16,10 @@ export interface ChannelsPage {
 }
 
 /** Where customers write: the web chat, the connected accounts, and what else can be connected. */
-export const channelsPage = (signedIn: SignedIn, { channels, publicUrl, now, notice }: ChannelsPage): View =>
+export const channelsPage = (
+  signedIn: SignedIn,
+  { channels, publicUrl, now, notice }: ChannelsPage,
+): View =>
   teamPage(
     signedIn,
     { title: 'Channels', section: 'channels', notice },
@@ -26,11 +29,20 @@ export const channelsPage = (signedIn: SignedIn, { channels, publicUrl, now, not
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
       <div hx-ext="sse" sse-connect="/live">
-        <span hidden hx-get="/channels/fragment" hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]" hx-target="#accounts" hx-swap="outerHTML show:none"></span>
+        <span
+          hidden
+          hx-get="/channels/fragment"
+          hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]"
+          hx-target="#accounts"
+          hx-swap="outerHTML show:none"
+        ></span>
       </div>
       ${accountsSection(channels, now)}
       ${channels.length >= CHANNEL_LIMIT
-        ? html`<p>A workspace has at most ${CHANNEL_LIMIT} connected accounts. Disconnect one that is no longer used to connect another.</p>`
+        ? html`<p>
+            A workspace has at most ${CHANNEL_LIMIT} connected accounts. Disconnect one that is no
+            longer used to connect another.
+          </p>`
         : html`<p class="row">${CONNECTED_CHANNELS.map(connectLink)}</p>`}
     `,
   );
@@ -38,7 +50,13 @@ export const channelsPage = (signedIn: SignedIn, { channels, publicUrl, now, not
 const webChatSection = (slug: string, publicUrl: string): View => html`
   <section aria-labelledby="web-chat-title">
     <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} <span class="badge good">on</span></h2>
-    <p>It needs no account and is always there: <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>. The line that brings it onto a page of your own is <a href="/agent#chat-title">on the Agent page</a>.</p>
+    <p>
+      It needs no account and is always there:
+      <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false"
+        >open the chat page</a
+      >. The line that brings it onto a page of your own is
+      <a href="/agent#chat-title">on the Agent page</a>.
+    </p>
   </section>
 `;
 
@@ -48,7 +66,9 @@ export const accountsSection = (channels: readonly Channel[], now: Date): View =
     <h2 id="accounts-title">Connected accounts</h2>
     ${channels.length === 0
       ? html`<p>None yet.</p>`
-      : html`<ul class="keys-records">${channels.map((channel) => accountItem(channel, now))}</ul>`}
+      : html`<ul class="keys-records">
+          ${channels.map((channel) => accountItem(channel, now))}
+        </ul>`}
   </section>
 `;
 
@@ -57,7 +77,12 @@ function accountItem(channel: Channel, now: Date): View {
   return html`
     <li>
       <div class="what">
-        <p><a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}><bdi>${channel.name}</bdi></a> <span class="muted">${label}, ${channel.account}</span></p>
+        <p>
+          <a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}
+            ><bdi>${channel.name}</bdi></a
+          >
+          <span class="muted">${label}, ${channel.account}</span>
+        </p>
         <p class="muted">${deliveryWords(channel, label, now)}</p>
       </div>
       ${connectionBadge(channel)}
@@ -65,4 +90,5 @@ function accountItem(channel: Channel, now: Date): View {
   `;
 }
 
-const connectLink = ({ type, label }: ConnectedChannel): View => html`<a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>`;
+const connectLink = ({ type, label }: ConnectedChannel): View =>
+  html`<a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>`;

@@ -16,7 +16,10 @@ export interface NewChannelPage {
 }
 
 /** The form that connects an account of any channel. */
-export const newChannelPage = (signedIn: SignedIn, { adapter, publicUrl, values = {}, problems = {}, refused = null }: NewChannelPage): View =>
+export const newChannelPage = (
+  signedIn: SignedIn,
+  { adapter, publicUrl, values = {}, problems = {}, refused = null }: NewChannelPage,
+): View =>
   teamPage(
     signedIn,
     { title: `Connect ${adapter.label}`, section: 'channels' },
@@ -25,7 +28,11 @@ export const newChannelPage = (signedIn: SignedIn, { adapter, publicUrl, values 
       <h1>Connect ${adapter.label}</h1>
       ${reachabilityWarning(publicUrl, adapter.label)}
       ${refused === null ? null : html`<p class="problem" role="alert">${refused}</p>`}
-      ${formProblem(Object.keys(problems).length > 0 ? 'Correct what is marked below, and fill the secrets in again: they are not sent back.' : undefined)}
+      ${formProblem(
+        Object.keys(problems).length > 0
+          ? 'Correct what is marked below, and fill the secrets in again: they are not sent back.'
+          : undefined,
+      )}
       <form method="post" action="/channels">
         ${csrfField(signedIn)}
         <input type="hidden" name="type" value=${adapter.type} />
@@ -37,4 +44,11 @@ export const newChannelPage = (signedIn: SignedIn, { adapter, publicUrl, values 
   );
 
 export const nameField = (values: FormValues, problems: Problems): View =>
-  field({ name: 'name', label: 'Name', values, problems, help: 'As your team calls it, such as Shop.', attributes: { required: true, maxlength: 100, autocomplete: 'off' } });
+  field({
+    name: 'name',
+    label: 'Name',
+    values,
+    problems,
+    help: 'As your team calls it, such as Shop.',
+    attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+  });

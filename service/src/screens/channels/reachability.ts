@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import { html, type View } from '../html.ts';
 
-/** Why other people's services cannot deliver to an address of ours, in words; null when they can, as far as it shows. */
+/**
+ * Why other people's services cannot deliver to an address of ours, in words; null when they can,
+ * as far as it shows.
+ */
 export function whyUnreachable(publicUrl: string): string | null {
   const { protocol, hostname } = new URL(publicUrl);
   if (isLocal(hostname)) return `${publicUrl} is an address of this machine or network only.`;
@@ -21,7 +24,9 @@ export function reachabilityWarning(publicUrl: string, sender: string): View {
   if (why === null) return null;
   return html`
     <p class="problem" role="note">
-      <strong>${sender} cannot deliver to this service:</strong> ${why} Set <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again; until then no message of a customer arrives.
+      <strong>${sender} cannot deliver to this service:</strong> ${why} Set
+      <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again; until
+      then no message of a customer arrives.
     </p>
   `;
 }

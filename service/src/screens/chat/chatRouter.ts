@@ -19,13 +19,21 @@ export function chatRouter(deps: Deps, frameOrigins: readonly string[]): Router 
 
   router.get('/chat', securityHeaders(frameOrigins), async (request, response) => {
     const { workspace: slug } = request.query;
-    const workspace = slug === undefined || typeof slug === 'string' ? await findWorkspace(deps, slug) : null;
-    response.status(workspace ? 200 : 404).type('html').send(renderDocument(workspace ? chatPage(workspace) : noChatPage));
+    const workspace =
+      slug === undefined || typeof slug === 'string' ? await findWorkspace(deps, slug) : null;
+    response
+      .status(workspace ? 200 : 404)
+      .type('html')
+      .send(renderDocument(workspace ? chatPage(workspace) : noChatPage));
   });
 
   router.get('/chat/embed.js', (_request, response) => {
     response
-      .set({ 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin', 'Cache-Control': `public, max-age=${EMBED_SECONDS}` })
+      .set({
+        'Access-Control-Allow-Origin': '*',
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+        'Cache-Control': `public, max-age=${EMBED_SECONDS}`,
+      })
       .type('text/javascript')
       .send(EMBED_SCRIPT);
   });

@@ -22,14 +22,24 @@ import { placeOf, threadHref } from './place.ts';
 type Post = Request<{ id: string; callId: string }>;
 
 /** Browsers send line ends as CR LF, and count them as one character. */
-const formText = (max: number) => z.string('is missing').transform((text) => text.replaceAll('\r\n', '\n')).pipe(textSchema(max));
+const formText = (max: number) =>
+  z
+    .string('is missing')
+    .transform((text) => text.replaceAll('\r\n', '\n'))
+    .pipe(textSchema(max));
 
 const replySchema = z.object({ text: formText(REPLY_TEXT_MAX) });
-const closingSchema = z.object({ verdict: z.enum(VERDICTS, 'must be chosen'), summary: formText(SUMMARY_MAX) });
+const closingSchema = z.object({
+  verdict: z.enum(VERDICTS, 'must be chosen'),
+  summary: formText(SUMMARY_MAX),
+});
 const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
 const reasonSchema = z.object({ note: formText(REASON_MAX) });
 
-/** What a member does in a conversation; each leads back to it. @param showThread shows it with what could not be used */
+/**
+ * What a member does in a conversation; each leads back to it. @param showThread shows it with what
+ * could not be used
+ */
 export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   const router = Router();
   const back = (request: Post, response: Response, notice?: string, anchor = '') =>
@@ -38,17 +48,39 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   router.post('/conversations/:id/reply', async (request: Post, response) => {
     const values = formValues(request.body);
     const form = parseForm(replySchema, values);
-    if (!form.ok) return showThread(request, response.status(400), { refused: { values, problems: form.problems } });
+    if (!form.ok)
+      return showThread(request, response.status(400), {
+        refused: { values, problems: form.problems },
+      });
     const { workspace } = signedInOf(response);
-    const obstacle = await obstacleTo(() => sendMessage(deps, workspace, request.params.id, form.data.text, actorOf(signedInOf(response))));
+    const obstacle = await obstacleTo(() =>
+      sendMessage(
+        deps,
+        workspace,
+        request.params.id,
+        form.data.text,
+        actorOf(signedInOf(response)),
+      ),
+    );
     if (obstacle === null) return back(request, response);
-    await showThread(request, response.status(409), { refused: { values, problem: `${obstacle} Your reply was not sent.` } });
+    await showThread(request, response.status(409), {
+      refused: { values, problem: `${obstacle} Your reply was not sent.` },
+    });
   });
 
-  const control = (verb: string, act: (workspace: Parameters<typeof takeOverConversation>[1], id: string, actor: ReturnType<typeof actorOf>) => Promise<unknown>) =>
+  const control = (
+    verb: string,
+    act: (
+      workspace: Parameters<typeof takeOverConversation>[1],
+      id: string,
+      actor: ReturnType<typeof actorOf>,
+    ) => Promise<unknown>,
+  ) =>
     router.post(`/conversations/:id/${verb}`, async (request: Post, response: Response) => {
       const signedIn = signedInOf(response);
-      const isDone = await unless('conversation_closed', () => act(signedIn.workspace, request.params.id, actorOf(signedIn)));
+      const isDone = await unless('conversation_closed', () =>
+        act(signedIn.workspace, request.params.id, actorOf(signedIn)),
+      );
       back(request, response, isDone ? undefined : 'closed-meanwhile');
     });
   control('take-over', (workspace, id, actor) => takeOverConversation(deps, workspace, id, actor));
@@ -57,8 +89,17 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
   router.post('/conversations/:id/stage', async (request: Post, response) => {
     const signedIn = signedInOf(response);
     const form = parseForm(stageSchema, formValues(request.body));
-    if (!form.ok) return showThread(request, response.status(400), { refused: { problem: `Stage: ${form.problems.stage}` } });
-    await setFunnelStage(deps, signedIn.workspace, request.params.id, form.data.stage, actorOf(signedIn));
+    if (!form.ok)
+      return showThread(request, response.status(400), {
+        refused: { problem: `Stage: ${form.problems.stage}` },
+      });
+    await setFunnelStage(
+      deps,
+      signedIn.workspace,
+      request.params.id,
+      form.data.stage,
+      actorOf(signedIn),
+    );
     back(request, response);
   });
 
@@ -66,21 +107,39 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
     const signedIn = signedInOf(response);
     const values = formValues(request.body);
     const form = parseForm(closingSchema, values);
-    if (!form.ok) return showThread(request, response.status(400), { isClosing: true, refused: { values, problems: form.problems } });
-    const isClosed = await unless('conversation_closed', () => closeConversation(deps, signedIn.workspace, request.params.id, { ...form.data, actor: actorOf(signedIn) }));
+    if (!form.ok)
+      return showThread(request, response.status(400), {
+        isClosing: true,
+        refused: { values, problems: form.problems },
+      });
+    const isClosed = await unless('conversation_closed', () =>
+      closeConversation(deps, signedIn.workspace, request.params.id, {
+        ...form.data,
+        actor: actorOf(signedIn),
+      }),
+    );
     back(request, response, isClosed ? 'closed' : 'closed-meanwhile');
   });
 
   const decide = (verb: string, approved: boolean) =>
-    router.post(`/conversations/:id/tool-calls/:callId/${verb}`, async (request: Post, response: Response) => {
-      const signedIn = signedInOf(response);
-      const { id, callId } = request.params;
-      const form = parseForm(reasonSchema, formValues(request.body));
-      if (!approved && !form.ok) return back(request, response, 'reason-missing', `#${callId}`);
-      const decision = { approved, by: actorOf(signedIn), note: !approved && form.ok ? form.data.note : null };
-      const isFirst = await unless('approval_already_decided', () => decideInConversation(deps, signedIn.workspace, id, callId, decision));
-      back(request, response, isFirst ? undefined : 'decided-meanwhile', `#${callId}`);
-    });
+    router.post(
+      `/conversations/:id/tool-calls/:callId/${verb}`,
+      async (request: Post, response: Response) => {
+        const signedIn = signedInOf(response);
+        const { id, callId } = request.params;
+        const form = parseForm(reasonSchema, formValues(request.body));
+        if (!approved && !form.ok) return back(request, response, 'reason-missing', `#${callId}`);
+        const decision = {
+          approved,
+          by: actorOf(signedIn),
+          note: !approved && form.ok ? form.data.note : null,
+        };
+        const isFirst = await unless('approval_already_decided', () =>
+          decideInConversation(deps, signedIn.workspace, id, callId, decision),
+        );
+        back(request, response, isFirst ? undefined : 'decided-meanwhile', `#${callId}`);
+      },
+    );
   decide('approve', true);
   decide('reject', false);
 
@@ -89,11 +148,15 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
 
 const OBSTACLES: Partial<Record<ErrorCode, string>> = {
   conversation_closed: 'The conversation was closed meanwhile.',
-  outside_messaging_window: 'The channel takes no messages to this customer until they write again.',
+  outside_messaging_window:
+    'The channel takes no messages to this customer until they write again.',
   channel_removed: 'The account that this customer wrote to is not connected any more.',
 };
 
-/** @returns why a reply cannot be sent, in words; null when it was stored. Its text is kept in the form. */
+/**
+ * @returns why a reply cannot be sent, in words; null when it was stored. Its text is kept in the
+ * form.
+ */
 async function obstacleTo(reply: () => Promise<unknown>): Promise<string | null> {
   try {
     await reply();

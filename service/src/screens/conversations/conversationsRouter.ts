@@ -17,9 +17,16 @@ import type { PaymentForm } from './paymentForm.ts';
 import { paymentRouter } from './paymentRouter.ts';
 import { beforeOf, placeOf } from './place.ts';
 
-export type ShowThread = (request: Request<{ id: string }>, response: Response, more?: { isClosing?: boolean; paying?: PaymentForm; refused?: Refused }) => Promise<void>;
+export type ShowThread = (
+  request: Request<{ id: string }>,
+  response: Response,
+  more?: { isClosing?: boolean; paying?: PaymentForm; refused?: Refused },
+) => Promise<void>;
 
-/** The team's conversations: the list, the thread, and the parts of both that load again by themselves. */
+/**
+ * The team's conversations: the list, the thread, and the parts of both that load again by
+ * themselves.
+ */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
   const pageUrl: PaymentPageUrl = (payment) => paymentPageUrl(deps, payment);
@@ -28,7 +35,19 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
     const signedIn = signedInOf(response);
     const place = placeOf(request);
     const inbox = await listInbox(deps, signedIn.member, place);
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread: null, openId: null, now: deps.clock.now(), pageUrl, notice: request.query.notice }));
+    sendPage(
+      response,
+      conversationsPage({
+        signedIn,
+        inbox,
+        place,
+        thread: null,
+        openId: null,
+        now: deps.clock.now(),
+        pageUrl,
+        notice: request.query.notice,
+      }),
+    );
   });
 
   router.get('/conversations/list', async (request, response) => {
@@ -46,19 +65,44 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
       inbox: await listInbox(within, signedIn.member, place),
     }));
     const { notice } = request.query;
-    sendPage(response, conversationsPage({ signedIn, inbox, place, thread, before, openId: request.params.id, now: deps.clock.now(), pageUrl, notice, ...more }));
+    sendPage(
+      response,
+      conversationsPage({
+        signedIn,
+        inbox,
+        place,
+        thread,
+        before,
+        openId: request.params.id,
+        now: deps.clock.now(),
+        pageUrl,
+        notice,
+        ...more,
+      }),
+    );
   };
 
   router.get('/conversations/:id', (request, response) => showThread(request, response));
-  router.get('/conversations/:id/close', (request, response) => showThread(request, response, { isClosing: true }));
+  router.get('/conversations/:id/close', (request, response) =>
+    showThread(request, response, { isClosing: true }),
+  );
 
   const fragment = (name: string, view: (parts: ThreadParts) => View) =>
-    router.get(`/conversations/:id/${name}`, async (request: Request<{ id: string }>, response: Response) => {
-      const signedIn = signedInOf(response);
-      const isSeen = request.get('x-page-hidden') === undefined;
-      const thread = await readThread(deps, signedIn, request.params.id, { before: beforeOf(request), isSeen });
-      sendFragment(response, view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), pageUrl }));
-    });
+    router.get(
+      `/conversations/:id/${name}`,
+      async (request: Request<{ id: string }>, response: Response) => {
+        const signedIn = signedInOf(response);
+        const isSeen = request.get('x-page-hidden') === undefined;
+        const thread = await readThread(deps, signedIn, request.params.id, {
+          before: beforeOf(request),
+          isSeen,
+        });
+        sendFragment(
+          response,
+          view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), pageUrl }),
+        );
+      },
+    );
   fragment('head', headFragment);
   fragment('items', itemsFragment);
   fragment('composer-note', composerNote);
@@ -67,5 +111,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
   return router;
 }
 
-const sendPage = (response: Response, page: View) => void response.type('html').send(renderDocument(page));
-const sendFragment = (response: Response, view: View) => void response.type('html').send(render(view));
+const sendPage = (response: Response, page: View) =>
+  void response.type('html').send(renderDocument(page));
+const sendFragment = (response: Response, view: View) =>
+  void response.type('html').send(render(view));

@@ -25,16 +25,29 @@ export interface ThreadParts {
 export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
   return html`
-    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
+    ${thread.earlier === null
+      ? null
+      : html`<p class="pager">
+          <a
+            id="earlier"
+            href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}
+            >Earlier messages</a
+          >
+        </p>`}
     ${thread.items.length === 0 ? html`<p class="empty">Nothing was written here yet.</p>` : null}
     <ol>
       ${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}
     </ol>
-    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(thread.conversation.id, place)}>Back to the newest messages</a></p>`}
+    ${thread.isNewest
+      ? null
+      : html`<p class="pager">
+          <a href=${threadHref(thread.conversation.id, place)}>Back to the newest messages</a>
+        </p>`}
   `;
 };
 
-const classOf = (item: ThreadItem) => (item.type === 'message' ? item.message.direction : item.type === 'note' ? 'noted' : 'called');
+const classOf = (item: ThreadItem) =>
+  item.type === 'message' ? item.message.direction : item.type === 'note' ? 'noted' : 'called';
 
 function itemView(item: ThreadItem, parts: ThreadParts): View {
   switch (item.type) {
@@ -43,7 +56,9 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
     case 'note':
       return noteView(item.note, parts.thread.conversation, parts.now);
     case 'tool_call':
-      return item.call.neededApproval ? approvalCard(item.call, item.tool, parts) : toolCallView(item.call, item.tool, parts.now);
+      return item.call.neededApproval
+        ? approvalCard(item.call, item.tool, parts)
+        : toolCallView(item.call, item.tool, parts.now);
     case 'payment':
       return paymentCard(item.payment, parts);
   }
@@ -51,8 +66,17 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
 
 const messageView = (message: Message, { thread, now }: ThreadParts): View => html`
   <article class=${`message from-${message.sender.type}`} id=${message.id}>
-    <header><bdi class="who">${message.sender.type === 'customer' ? customerName(thread.contact) : message.sender.name}</bdi> <span class="muted">${SENDER_LABELS[message.sender.type]}</span></header>
+    <header>
+      <bdi class="who"
+        >${message.sender.type === 'customer'
+          ? customerName(thread.contact)
+          : message.sender.name}</bdi
+      >
+      <span class="muted">${SENDER_LABELS[message.sender.type]}</span>
+    </header>
     <p class="text" dir="auto">${message.text}</p>
-    <footer>${timeView(message.createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
+    <footer>
+      ${timeView(message.createdAt, now)} ${deliveryView(message, thread.conversation.channel)}
+    </footer>
   </article>
 `;

@@ -7,7 +7,12 @@ import { AGENT_REASONS, STAGE_LABELS, VERDICT_LABELS, actorName } from './words.
 /** What happened, in a sentence, where it happened. */
 export const noteView = (note: SystemNote, conversation: Conversation, now: Date): View => html`
   <p class="note"><bdi>${sentenceOf(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
-  ${note.change.type === 'closed' && conversation.outcome ? html`<p class="note"><b>${VERDICT_LABELS[conversation.outcome.verdict]}.</b> <bdi class="text">${conversation.outcome.summary}</bdi></p>` : null}
+  ${note.change.type === 'closed' && conversation.outcome
+    ? html`<p class="note">
+        <b>${VERDICT_LABELS[conversation.outcome.verdict]}.</b>
+        <bdi class="text">${conversation.outcome.summary}</bdi>
+      </p>`
+    : null}
 `;
 
 /** `Ana took over`. */
@@ -15,7 +20,11 @@ export function sentenceOf({ change, actor }: SystemNote): string {
   const who = actorName(actor);
   switch (change.type) {
     case 'handed_over':
-      return actor.type === 'agent' ? handedOver(who, change) : change.reason === 'api_message' ? `${who} wrote, and so took over` : `${who} took over`;
+      return actor.type === 'agent'
+        ? handedOver(who, change)
+        : change.reason === 'api_message'
+          ? `${who} wrote, and so took over`
+          : `${who} took over`;
     case 'handed_back':
       return `${who} handed back to the agent`;
     case 'closed':
@@ -27,5 +36,8 @@ export function sentenceOf({ change, actor }: SystemNote): string {
   }
 }
 
-const handedOver = (who: string, { reason, note }: { reason: keyof typeof AGENT_REASONS; note: string | null }) =>
+const handedOver = (
+  who: string,
+  { reason, note }: { reason: keyof typeof AGENT_REASONS; note: string | null },
+) =>
   `${who} asked for a person: ${AGENT_REASONS[reason] ?? reason}${note === null ? '' : ` (${note})`}`;

@@ -20,11 +20,14 @@ const EXPIRIES = [
 ] as const;
 
 /** Those that fit what the provider can do. */
-export function expiriesOf(provider: PaymentProvider): readonly { readonly seconds: number; readonly label: string }[] {
+export function expiriesOf(
+  provider: PaymentProvider,
+): readonly { readonly seconds: number; readonly label: string }[] {
   const { min, max } = paymentAdapterOf(provider).rules.expiresIn;
   return EXPIRIES.filter(({ seconds }) => seconds >= min && seconds <= max);
 }
 
-export const defaultExpiryOf = (provider: PaymentProvider): number => paymentAdapterOf(provider).rules.expiresIn.default;
+export const defaultExpiryOf = (provider: PaymentProvider): number =>
+  paymentAdapterOf(provider).rules.expiresIn.default;
 
 export const expiryField = (provider: PaymentProvider): string => `expires_${provider}`;

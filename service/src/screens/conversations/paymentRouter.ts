@@ -1,7 +1,10 @@
 import { Router, type Request, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
-import { createPaymentLink, type WantedPayment } from '../../domain/operations/createPaymentLink.ts';
+import {
+  createPaymentLink,
+  type WantedPayment,
+} from '../../domain/operations/createPaymentLink.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
 import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
@@ -27,63 +30,119 @@ type Post = Request<{ id: string; paymentId: string }>;
 /** A browser waits so long for the provider's page before the link is shown as being prepared. */
 const WAIT_MS = 8000;
 
-/** Payment links in a conversation: making one, sending it, and how it ends. @param showThread shows the conversation with the form */
-export function paymentRouter(deps: Deps, showThread: ShowThread, followPayment: FollowPayment): Router {
+/**
+ * Payment links in a conversation: making one, sending it, and how it ends. @param showThread shows
+ * the conversation with the form
+ */
+export function paymentRouter(
+  deps: Deps,
+  showThread: ShowThread,
+  followPayment: FollowPayment,
+): Router {
   const router = Router();
-  const back = (request: Request<{ id: string }>, response: Response, notice: string, anchor = '') => response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
-  const providersOf = async (workspace: Workspace) => (await listPaymentAccounts(deps, workspace)).map(({ provider }) => provider);
+  const back = (
+    request: Request<{ id: string }>,
+    response: Response,
+    notice: string,
+    anchor = '',
+  ) => response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
+  const providersOf = async (workspace: Workspace) =>
+    (await listPaymentAccounts(deps, workspace)).map(({ provider }) => provider);
 
   router.get('/conversations/:id/payment-link', async (request, response) => {
     const { workspace } = signedInOf(response);
     const providers = await providersOf(workspace);
-    const values = newPaymentValues(providers, { form: newFormToken(), currency: await lastCurrency(deps, workspace) });
+    const values = newPaymentValues(providers, {
+      form: newFormToken(),
+      currency: await lastCurrency(deps, workspace),
+    });
     await showThread(request, response, { paying: { providers, values } });
   });
 
-  router.post('/conversations/:id/payment-link', async (request: Request<{ id: string }>, response) => {
-    const signedIn = signedInOf(response);
-    const values = formValues(request.body);
-    const providers = await providersOf(signedIn.workspace);
-    const refuse = (status: number, more: { problems?: Readonly<Record<string, string>>; problem?: string }) => showThread(request, response.status(status), { paying: { providers, values, ...more } });
-    const wanted = wantedFrom(values, providers);
-    if (!wanted.ok) return refuse(400, { problems: wanted.problems });
-    try {
-      const paymentId = await makeLink(signedIn, request.params.id, values, wanted.data);
-      const payment = await followPayment(signedIn.workspace, paymentId, WAIT_MS);
-      back(request, response, await afterMaking(signedIn, payment, values), `#${paymentId}`);
-    } catch (error) {
-      const problems = refusedWanted(error, wanted.data);
-      if (problems !== null) return refuse(400, { problems });
-      if (!(error instanceof AppError)) throw error;
-      if (error.code === 'payment_provider_missing') return refuse(409, { problem: 'This provider was removed meanwhile. No link was made.' });
-      if (error.code !== 'conversation_closed') throw error;
-      back(request, response, 'closed-meanwhile');
-    }
-  });
+  router.post(
+    '/conversations/:id/payment-link',
+    async (request: Request<{ id: string }>, response) => {
+      const signedIn = signedInOf(response);
+      const values = formValues(request.body);
+      const providers = await providersOf(signedIn.workspace);
+      const refuse = (
+        status: number,
+        more: { problems?: Readonly<Record<string, string>>; problem?: string },
+      ) => showThread(request, response.status(status), { paying: { providers, values, ...more } });
+      const wanted = wantedFrom(values, providers);
+      if (!wanted.ok) return refuse(400, { problems: wanted.problems });
+      try {
+        const paymentId = await makeLink(signedIn, request.params.id, values, wanted.data);
+        const payment = await followPayment(signedIn.workspace, paymentId, WAIT_MS);
+        back(request, response, await afterMaking(signedIn, payment, values), `#${paymentId}`);
+      } catch (error) {
+        const problems = refusedWanted(error, wanted.data);
+        if (problems !== null) return refuse(400, { problems });
+        if (!(error instanceof AppError)) throw error;
+        if (error.code === 'payment_provider_missing')
+          return refuse(409, { problem: 'This provider was removed meanwhile. No link was made.' });
+        if (error.code !== 'conversation_closed') throw error;
+        back(request, response, 'closed-meanwhile');
+      }
+    },
+  );
 
   /** Sent twice with the same content, the form makes one link. */
-  const makeLink = (signedIn: SignedIn, conversationId: string, values: FormValues, wanted: WantedPayment): Promise<string> =>
-    onceForForm(deps, signedIn.workspace, ['payment-link', conversationId, values.form ?? newFormToken(), wanted], async (within) => {
-      const { payment } = await createPaymentLink(within, signedIn.workspace, conversationId, wanted, actorOf(signedIn));
-      return payment.id;
-    });
+  const makeLink = (
+    signedIn: SignedIn,
+    conversationId: string,
+    values: FormValues,
+    wanted: WantedPayment,
+  ): Promise<string> =>
+    onceForForm(
+      deps,
+      signedIn.workspace,
+      ['payment-link', conversationId, values.form ?? newFormToken(), wanted],
+      async (within) => {
+        const { payment } = await createPaymentLink(
+          within,
+          signedIn.workspace,
+          conversationId,
+          wanted,
+          actorOf(signedIn),
+        );
+        return payment.id;
+      },
+    );
 
   /** Sends the link when that is wanted and the link is there. @returns the notice's code */
-  async function afterMaking(signedIn: SignedIn, payment: Payment, values: FormValues): Promise<string> {
+  async function afterMaking(
+    signedIn: SignedIn,
+    payment: Payment,
+    values: FormValues,
+  ): Promise<string> {
     if (payment.status === 'creating') return 'payment-preparing';
     if (payment.status === 'failed') return 'payment-refused';
     if (values.send !== 'on') return 'payment-made';
-    return payment.status === 'open' ? sendLink(signedIn, payment, `form ${values.form ?? ''}`) : 'payment-meanwhile';
+    return payment.status === 'open'
+      ? sendLink(signedIn, payment, `form ${values.form ?? ''}`)
+      : 'payment-meanwhile';
   }
 
   /** Sends it as a message of the member, once for each form. @returns the notice's code */
   async function sendLink(signedIn: SignedIn, payment: Payment, form: string): Promise<string> {
     const { workspace } = signedIn;
     try {
-      await onceForForm(deps, workspace, ['send-payment-link', payment.id, form], async (within) => {
-        const { message } = await sendMessage(within, workspace, payment.conversationId, messageOf(payment, paymentPageUrl(deps, payment)), actorOf(signedIn));
-        return message.id;
-      });
+      await onceForForm(
+        deps,
+        workspace,
+        ['send-payment-link', payment.id, form],
+        async (within) => {
+          const { message } = await sendMessage(
+            within,
+            workspace,
+            payment.conversationId,
+            messageOf(payment, paymentPageUrl(deps, payment)),
+            actorOf(signedIn),
+          );
+          return message.id;
+        },
+      );
       return 'payment-sent';
     } catch (error) {
       const notice = error instanceof AppError ? NOT_SENT[error.code] : undefined;
@@ -99,13 +158,28 @@ export function paymentRouter(deps: Deps, showThread: ShowThread, followPayment:
     return payment;
   }
 
-  const act = (verb: string, run: (signedIn: SignedIn, payment: Payment, values: FormValues) => Promise<string>) =>
-    router.post(`/conversations/:id/payments/:paymentId/${verb}`, async (request: Post, response: Response) => {
-      const signedIn = signedInOf(response);
-      const payment = await linkOf(request, signedIn.workspace);
-      back(request, response, await run(signedIn, payment, formValues(request.body)), `#${payment.id}`);
-    });
-  act('send', async (signedIn, payment, values) => (payment.status === 'open' ? sendLink(signedIn, payment, `after ${values.after ?? ''}`) : 'payment-meanwhile'));
+  const act = (
+    verb: string,
+    run: (signedIn: SignedIn, payment: Payment, values: FormValues) => Promise<string>,
+  ) =>
+    router.post(
+      `/conversations/:id/payments/:paymentId/${verb}`,
+      async (request: Post, response: Response) => {
+        const signedIn = signedInOf(response);
+        const payment = await linkOf(request, signedIn.workspace);
+        back(
+          request,
+          response,
+          await run(signedIn, payment, formValues(request.body)),
+          `#${payment.id}`,
+        );
+      },
+    );
+  act('send', async (signedIn, payment, values) =>
+    payment.status === 'open'
+      ? sendLink(signedIn, payment, `after ${values.after ?? ''}`)
+      : 'payment-meanwhile',
+  );
   act('cancel', (signedIn, { id }) => cancelLink(deps, signedIn, id));
   act('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));
 
@@ -120,7 +194,8 @@ const NOT_SENT: Readonly<Record<string, string>> = {
 };
 
 /** In no language but the description's. */
-const messageOf = (payment: Payment, url: string): string => `${payment.description}\n${amountOf(payment)}\n${url}`;
+const messageOf = (payment: Payment, url: string): string =>
+  `${payment.description}\n${amountOf(payment)}\n${url}`;
 
 /** What the workspace was last paid in. */
 async function lastCurrency(deps: Deps, workspace: Workspace): Promise<string> {

@@ -1,5 +1,11 @@
 import type { Request } from 'express';
-import { INBOX_TABS, readPosition, writePosition, type InboxPosition, type InboxTab } from '../../domain/inbox.ts';
+import {
+  INBOX_TABS,
+  readPosition,
+  writePosition,
+  type InboxPosition,
+  type InboxTab,
+} from '../../domain/inbox.ts';
 import type { InboxQuery } from '../../domain/operations/listInbox.ts';
 
 /** Where a member is in the list; it stays so while they go from one conversation to another. */
@@ -35,11 +41,17 @@ export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra
     older: after === null ? null : writePosition(after),
     ...extra,
   }).filter(([, value]) => (value ?? null) !== null);
-  const query = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+  const query = new URLSearchParams(
+    entries.map(([name, value]) => [name, String(value)]),
+  ).toString();
   return query === '' ? path : `${path}?${query}`;
 }
 
-export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string => hrefAt(`/conversations/${id}${rest}`, place, extra);
+export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string =>
+  hrefAt(`/conversations/${id}${rest}`, place, extra);
 
 /** The same list from its beginning. */
-export const atBeginning = (place: Place): Place => ({ ...place, after: null as InboxPosition | null });
+export const atBeginning = (place: Place): Place => ({
+  ...place,
+  after: null as InboxPosition | null,
+});

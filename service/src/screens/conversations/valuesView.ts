@@ -9,7 +9,10 @@ const TEXT_MAX = 20_000;
 
 /** `order_number` → "Order number", `dueDate` → "Due date". */
 export function readableName(name: string): string {
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replace(/[_\-.\s]+/g, ' ').trim();
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[_\-.\s]+/g, ' ')
+    .trim();
   return words === '' ? name : words[0]!.toUpperCase() + words.slice(1).toLowerCase();
 }
 
@@ -21,33 +24,56 @@ const textAt = (schema: Json | undefined, key: string): string | null => {
 /** What a property is called: by its schema's title, a short description, or its own name. */
 function labelOf(name: string, schema: Json | undefined): string {
   const description = textAt(schema, 'description');
-  return textAt(schema, 'title') ?? (description !== null && description.length <= LABEL_MAX ? description : readableName(name));
+  return (
+    textAt(schema, 'title') ??
+    (description !== null && description.length <= LABEL_MAX ? description : readableName(name))
+  );
 }
 
 const propertyOf = (schema: Json | undefined, name: string): Json | undefined => {
-  const properties = isJsonObject(schema) && Object.hasOwn(schema, 'properties') ? schema.properties : undefined;
+  const properties =
+    isJsonObject(schema) && Object.hasOwn(schema, 'properties') ? schema.properties : undefined;
   return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
 };
 
 /** An object as label and value. @param schema its JSON Schema, for the labels */
-export const valuesView = (values: JsonObject, schema: Json | undefined = undefined, depth = 1): View => html`
+export const valuesView = (
+  values: JsonObject,
+  schema: Json | undefined = undefined,
+  depth = 1,
+): View => html`
   <dl class="values">
-    ${Object.entries(values).map(([name, value]) => html`<div><dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt><dd>${valueView(value, propertyOf(schema, name), depth)}</dd></div>`)}
+    ${Object.entries(values).map(
+      ([name, value]) =>
+        html`<div>
+          <dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt>
+          <dd>${valueView(value, propertyOf(schema, name), depth)}</dd>
+        </div>`,
+    )}
   </dl>
 `;
 
 /** Any value of a tool call: text as text, objects as label and value. */
 export function valueView(value: Json, schema: Json | undefined = undefined, depth = 0): View {
-  if (value === null || value === '') return html`<span class="muted">${value === null ? 'nothing' : 'empty'}</span>`;
+  if (value === null || value === '')
+    return html`<span class="muted">${value === null ? 'nothing' : 'empty'}</span>`;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value !== 'object') return longText(String(value));
   if (depth >= MOST_DEPTH) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
-  if (isJsonObject(value)) return Object.keys(value).length === 0 ? html`<span class="muted">empty</span>` : valuesView(value, schema, depth + 1);
+  if (isJsonObject(value))
+    return Object.keys(value).length === 0
+      ? html`<span class="muted">empty</span>`
+      : valuesView(value, schema, depth + 1);
   if (value.length === 0) return html`<span class="muted">none</span>`;
   if (value.length > 50) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   const items = isJsonObject(schema) ? schema.items : undefined;
-  return html`<ul class="plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
+  return html`<ul class="plain-list">
+    ${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}
+  </ul>`;
 }
 
 const longText = (text: string): View =>
-  text.length <= TEXT_MAX ? html`<bdi class="text">${text}</bdi>` : html`<bdi class="text">${text.slice(0, TEXT_MAX).toWellFormed()}</bdi><span class="muted">… and ${text.length - TEXT_MAX} more characters</span>`;
+  text.length <= TEXT_MAX
+    ? html`<bdi class="text">${text}</bdi>`
+    : html`<bdi class="text">${text.slice(0, TEXT_MAX).toWellFormed()}</bdi
+        ><span class="muted">… and ${text.length - TEXT_MAX} more characters</span>`;

@@ -44,7 +44,12 @@ export const CALL_LABELS: Readonly<Record<ToolCallStatus, string>> = {
   cancelled: 'cancelled',
 };
 
-export const SENDER_LABELS: Readonly<Record<SenderType, string>> = { customer: 'customer', agent: 'agent', team_member: 'team', api: 'API' };
+export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
+  customer: 'customer',
+  agent: 'agent',
+  team_member: 'team',
+  api: 'API',
+};
 
 /** Why the agent gave a conversation away. */
 export const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
@@ -56,15 +61,23 @@ export const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
 
 /** Who a customer is to the team: in the clear. */
 export const customerName = (contact: Contact): string =>
-  contact.name ?? (contact.phone === null ? null : `+${contact.phone}`) ?? contact.email ?? contactDisplay(contact);
+  contact.name ??
+  (contact.phone === null ? null : `+${contact.phone}`) ??
+  contact.email ??
+  contactDisplay(contact);
 
-/** Who has a conversation, in a few words. @param takenByName the member's, null when none has it */
+/**
+ * Who has a conversation, in a few words. @param takenByName the member's, null when none has it
+ */
 export function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
   if (status === 'ai_active') return 'With the agent';
   if (status === 'awaiting_human') return 'Waiting for a person';
   if (status === 'closed') return 'Closed';
   if (takenByName !== null) return `With ${takenByName}`;
-  return handover?.triggeredBy.type === 'api' ? `With ${actorName(handover.triggeredBy)}` : 'With a person';
+  return handover?.triggeredBy.type === 'api'
+    ? `With ${actorName(handover.triggeredBy)}`
+    : 'With a person';
 }
 
-export const actorName = ({ type, name }: Actor): string => (type === 'api' ? `${name} (API)` : name);
+export const actorName = ({ type, name }: Actor): string =>
+  type === 'api' ? `${name} (API)` : name;

@@ -16,16 +16,31 @@ export interface DeliveriesPage {
 }
 
 /** Newest first; each opens to its attempts. */
-export const deliveriesList = (signedIn: SignedIn, { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage): View => html`
+export const deliveriesList = (
+  signedIn: SignedIn,
+  { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage,
+): View => html`
   ${items.length === 0
     ? html`<p class="muted">${emptyInWords(view)}</p>`
-    : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}</div>`}
+    : html`<div class="keys-deliveries">
+        ${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}
+      </div>`}
   ${view.cursor === undefined && nextCursor === null
     ? null
     : html`
         <nav class="keys-pages" aria-label="Pages of deliveries">
-          ${view.cursor === undefined ? null : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
-          ${nextCursor === null ? null : html`<a id="older" href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
+          ${view.cursor === undefined
+            ? null
+            : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}
+                >Newest</a
+              >`}
+          ${nextCursor === null
+            ? null
+            : html`<a
+                id="older"
+                href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}
+                >Older</a
+              >`}
         </nav>
       `}
 `;
@@ -39,7 +54,9 @@ const NONE: Readonly<Record<DeliveryStatus, string>> = {
 
 const emptyInWords = ({ status, cursor }: DeliveriesView): string => {
   if (cursor !== undefined) return 'There are no older ones.';
-  return status === undefined ? 'Nothing has been sent yet. Send a test event to see whether it arrives.' : NONE[status];
+  return status === undefined
+    ? 'Nothing has been sent yet. Send a test event to see whether it arrives.'
+    : NONE[status];
 };
 
 const BADGES: Readonly<Record<DeliveryStatus, { label: string; tone: string }>> = {
@@ -49,16 +66,27 @@ const BADGES: Readonly<Record<DeliveryStatus, { label: string; tone: string }>> 
   cancelled: { label: 'Cancelled', tone: '' },
 };
 
-const deliveryItem = (signedIn: SignedIn, subscriptionId: string, delivery: Delivery, view: DeliveriesView, now: Date): View => html`
+const deliveryItem = (
+  signedIn: SignedIn,
+  subscriptionId: string,
+  delivery: Delivery,
+  view: DeliveriesView,
+  now: Date,
+): View => html`
   <details id=${delivery.id} open=${view.open === delivery.id}>
     <summary id=${`summary-${delivery.id}`}>
       <span class=${`badge ${BADGES[delivery.status].tone}`}>${BADGES[delivery.status].label}</span>
       <span class="when">${timeView(delivery.createdAt, now)}</span>
       <span class="why muted">${outcomeInWords(delivery, now)}</span>
     </summary>
-    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made ${exactTime(delivery.createdAt)}</p>
+    <p class="muted">
+      Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made
+      ${exactTime(delivery.createdAt)}
+    </p>
     ${attemptsList(delivery)}
-    ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, subscriptionId, delivery, view)}
+    ${delivery.status === 'pending'
+      ? null
+      : sendAgainForm(signedIn, subscriptionId, delivery, view)}
   </details>
 `;
 
@@ -67,7 +95,8 @@ function outcomeInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date
   const last = attempts.at(-1);
   const made = attemptsMade({ attempts });
   const tries = made === 0 ? 'no attempt yet' : made === 1 ? 'one attempt' : `${made} attempts`;
-  const next = status === 'pending' && nextAttemptAt !== null ? `, next ${soon(nextAttemptAt, now)}` : '';
+  const next =
+    status === 'pending' && nextAttemptAt !== null ? `, next ${soon(nextAttemptAt, now)}` : '';
   return html`${tries}${next}${last?.error ? html`: <bdi>${last.error}</bdi>` : null}`;
 }
 
@@ -78,11 +107,22 @@ function soon(time: string, now: Date): string {
   return seconds < 120 ? `in ${seconds} s` : ago(time, now);
 }
 
-const sendAgainForm = (signedIn: SignedIn, subscriptionId: string, { id, createdAt }: Delivery, { status, cursor }: DeliveriesView): View => html`
+const sendAgainForm = (
+  signedIn: SignedIn,
+  subscriptionId: string,
+  { id, createdAt }: Delivery,
+  { status, cursor }: DeliveriesView,
+): View => html`
   <form method="post" action=${`/keys/subscriptions/${subscriptionId}/deliveries/${id}/redeliver`}>
     ${csrfField(signedIn)}
     ${status === undefined ? null : html`<input type="hidden" name="status" value=${status} />`}
     ${cursor === undefined ? null : html`<input type="hidden" name="cursor" value=${cursor} />`}
-    <button id=${`again-${id}`} class="small" aria-label=${`Send again the delivery of ${exactTime(createdAt)}`}>Send again</button>
+    <button
+      id=${`again-${id}`}
+      class="small"
+      aria-label=${`Send again the delivery of ${exactTime(createdAt)}`}
+    >
+      Send again
+    </button>
   </form>
 `;

@@ -11,10 +11,15 @@ export interface DeliveriesView {
 
 /** The view as a query, with what else is to stand there: `?status=failed`, or nothing. */
 export function queryOf(view: DeliveriesView, more: Readonly<Record<string, string>> = {}): string {
-  const given = Object.entries({ ...view, ...more }).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const given = Object.entries({ ...view, ...more }).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
 /** The address of a subscription's page. */
-export const addressOf = (subscriptionId: string, view: DeliveriesView, more?: Readonly<Record<string, string>>): string =>
-  `/keys/subscriptions/${subscriptionId}${queryOf(view, more)}`;
+export const addressOf = (
+  subscriptionId: string,
+  view: DeliveriesView,
+  more?: Readonly<Record<string, string>>,
+): string => `/keys/subscriptions/${subscriptionId}${queryOf(view, more)}`;

@@ -23,7 +23,8 @@ import { subscriptionsList } from './subscriptionsList.ts';
 const newKeySchema = z.object({ name: textSchema(100) });
 
 /**
- * API keys and subscriptions on one screen. What is shown once stands in the answer to its POST alone.
+ * API keys and subscriptions on one screen. What is shown once stands in the answer to its POST
+ * alone.
  * @param publicUrl the service's address as n8n is to be told it
  * @see spec section 5
  */
@@ -38,11 +39,23 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     return renderDocument(keysPage(signedIn, { ...read, now: deps.clock.now(), ...extras }));
   };
 
-  router.get('/keys', async (request, response) => void response.type('html').send(await show(signedInOf(response), { notice: request.query.notice })));
+  router.get(
+    '/keys',
+    async (request, response) =>
+      void response
+        .type('html')
+        .send(await show(signedInOf(response), { notice: request.query.notice })),
+  );
 
   router.get('/keys/live/api-keys', async (_request, response) => {
     const signedIn = signedInOf(response);
-    response.type('html').send(render(apiKeysList(signedIn, await listApiKeys(deps, signedIn.workspace), deps.clock.now())));
+    response
+      .type('html')
+      .send(
+        render(
+          apiKeysList(signedIn, await listApiKeys(deps, signedIn.workspace), deps.clock.now()),
+        ),
+      );
   });
 
   router.get('/keys/live/subscriptions', async (_request, response) => {
@@ -54,17 +67,27 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     const signedIn = signedInOf(response);
     const values = formValues(request.body);
     const form = parseForm(newKeySchema, values);
-    if (!form.ok) return void response.status(400).type('html').send(await show(signedIn, { keyForm: { values, problems: form.problems } }));
+    if (!form.ok)
+      return void response
+        .status(400)
+        .type('html')
+        .send(await show(signedIn, { keyForm: { values, problems: form.problems } }));
     const wanted = { name: form.data.name.trim(), createdBy: signedIn.member.name };
     let made: Awaited<ReturnType<typeof createApiKey>>;
     try {
       made = await createApiKey(deps, signedIn.workspace, wanted);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      return void response.status(error.status).type('html').send(await show(signedIn, { keyForm: { values, problems: { name: error.message } } }));
+      return void response
+        .status(error.status)
+        .type('html')
+        .send(await show(signedIn, { keyForm: { values, problems: { name: error.message } } }));
     }
     const { key, apiKey } = made;
-    response.status(201).type('html').send(await show(signedIn, { once: newKeyView(key, apiKey, publicUrl()) }));
+    response
+      .status(201)
+      .type('html')
+      .send(await show(signedIn, { once: newKeyView(key, apiKey, publicUrl()) }));
   });
 
   router.post('/keys/:id/revoke', async (request, response) => {
@@ -76,18 +99,34 @@ export function keysRouter(deps: Deps, publicUrl: () => string): Router {
     const signedIn = signedInOf(response);
     const values = formValues(request.body);
     const form = parseForm(newSubscriptionSchema, values);
-    if (!form.ok) return void response.status(400).type('html').send(await show(signedIn, { subscriptionForm: { values, problems: form.problems } }));
+    if (!form.ok)
+      return void response
+        .status(400)
+        .type('html')
+        .send(await show(signedIn, { subscriptionForm: { values, problems: form.problems } }));
     try {
-      const { subscription, secret } = await createSubscription(deps, signedIn.workspace, form.data);
-      response.status(201).type('html').send(await show(signedIn, { once: newSubscriptionView(secret, subscription) }));
+      const { subscription, secret } = await createSubscription(
+        deps,
+        signedIn.workspace,
+        form.data,
+      );
+      response
+        .status(201)
+        .type('html')
+        .send(await show(signedIn, { once: newSubscriptionView(secret, subscription) }));
     } catch (error) {
       const { status, ...refusal } = refusalOf(error, form.data);
-      response.status(status).type('html').send(await show(signedIn, { subscriptionForm: { values, ...refusal } }));
+      response
+        .status(status)
+        .type('html')
+        .send(await show(signedIn, { subscriptionForm: { values, ...refusal } }));
     }
   });
 
   // A page that answered a POST keeps its address: loading it again leads back to the screen.
-  router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) => response.redirect(303, '/keys'));
+  router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
+    response.redirect(303, '/keys'),
+  );
 
   router.use(subscriptionRouter(deps));
   return router;

@@ -34,11 +34,29 @@ export function subscriptionRouter(deps: Deps): Router {
       const { workspace } = signedInOf(response);
       const health = await getSubscriptionHealth(within, workspace, id);
       const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
-      return { health, deliveries: await listDeliveries(within, workspace, id, status === undefined ? {} : { status }, page) };
+      return {
+        health,
+        deliveries: await listDeliveries(
+          within,
+          workspace,
+          id,
+          status === undefined ? {} : { status },
+          page,
+        ),
+      };
     });
   const show = async (response: Response, id: string, extras: SubscriptionPageExtras) =>
-    renderDocument(subscriptionPage(signedInOf(response), { ...(await read(response, id, extras.view)), now: deps.clock.now(), ...extras }));
-  /** A live part; of a subscription that is gone it says so, since a receiver may end one by answering 410. */
+    renderDocument(
+      subscriptionPage(signedInOf(response), {
+        ...(await read(response, id, extras.view)),
+        now: deps.clock.now(),
+        ...extras,
+      }),
+    );
+  /**
+   * A live part; of a subscription that is gone it says so, since a receiver may end one by
+   * answering 410.
+   */
   const sendPart = async (response: Response, part: () => Promise<View>) =>
     void response.type('html').send(
       render(
@@ -51,19 +69,36 @@ export function subscriptionRouter(deps: Deps): Router {
 
   router.get('/keys/subscriptions/:id', async (request, response) => {
     const { notice, recovered } = request.query;
-    const count = typeof recovered === 'string' && /^\d{1,9}$/.test(recovered) ? Number(recovered) : undefined;
-    response.type('html').send(await show(response, request.params.id, { view: viewOf(request.query), notice, recovered: count }));
+    const count =
+      typeof recovered === 'string' && /^\d{1,9}$/.test(recovered) ? Number(recovered) : undefined;
+    response.type('html').send(
+      await show(response, request.params.id, {
+        view: viewOf(request.query),
+        notice,
+        recovered: count,
+      }),
+    );
   });
 
   router.get('/keys/subscriptions/:id/live/state', (request, response) =>
-    sendPart(response, async () => subscriptionState(await getSubscriptionHealth(deps, signedInOf(response).workspace, request.params.id), deps.clock.now())),
+    sendPart(response, async () =>
+      subscriptionState(
+        await getSubscriptionHealth(deps, signedInOf(response).workspace, request.params.id),
+        deps.clock.now(),
+      ),
+    ),
   );
 
   router.get('/keys/subscriptions/:id/live/deliveries', (request, response) =>
     sendPart(response, async () => {
       const view = viewOf(request.query);
       const { deliveries, health } = await read(response, request.params.id, view);
-      return deliveriesList(signedInOf(response), { subscriptionId: health.subscription.id, deliveries, view, now: deps.clock.now() });
+      return deliveriesList(signedInOf(response), {
+        subscriptionId: health.subscription.id,
+        deliveries,
+        view,
+        now: deps.clock.now(),
+      });
     }),
   );
 
@@ -72,18 +107,24 @@ export function subscriptionRouter(deps: Deps): Router {
     response.redirect(303, addressOf(request.params.id, { open: id }, { notice: 'test-event' }));
   });
 
-  router.post('/keys/subscriptions/:id/deliveries/:deliveryId/redeliver', async (request, response) => {
-    const { id, deliveryId } = request.params;
-    const view = { ...viewOf(formValues(request.body)), open: deliveryId };
-    try {
-      await redeliver(deps, signedInOf(response).workspace, id, deliveryId);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'delivery_pending') throw error;
-      const problem = 'This delivery is still on its way. Wait until it has finished.';
-      return void response.status(409).type('html').send(await show(response, id, { view, problem }));
-    }
-    response.redirect(303, addressOf(id, view, { notice: 'sent-again' }));
-  });
+  router.post(
+    '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver',
+    async (request, response) => {
+      const { id, deliveryId } = request.params;
+      const view = { ...viewOf(formValues(request.body)), open: deliveryId };
+      try {
+        await redeliver(deps, signedInOf(response).workspace, id, deliveryId);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'delivery_pending') throw error;
+        const problem = 'This delivery is still on its way. Wait until it has finished.';
+        return void response
+          .status(409)
+          .type('html')
+          .send(await show(response, id, { view, problem }));
+      }
+      response.redirect(303, addressOf(id, view, { notice: 'sent-again' }));
+    },
+  );
 
   router.post('/keys/subscriptions/:id/recover', async (request, response) => {
     const { id } = request.params;
@@ -91,7 +132,10 @@ export function subscriptionRouter(deps: Deps): Router {
     const since = parseSince(values);
     if (since === null) {
       const recoverForm = { values, problems: { since: 'Must be a date and a time.' } };
-      return void response.status(400).type('html').send(await show(response, id, { view: {}, recoverForm }));
+      return void response
+        .status(400)
+        .type('html')
+        .send(await show(response, id, { view: {}, recoverForm }));
     }
     const recovered = await recoverDeliveries(deps, signedInOf(response).workspace, id, since);
     response.redirect(303, addressOf(id, {}, { recovered: String(recovered) }));
@@ -99,16 +143,30 @@ export function subscriptionRouter(deps: Deps): Router {
 
   router.post('/keys/subscriptions/:id/rotate-secret', async (request, response) => {
     const { id } = request.params;
-    const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.code !== 'secret_limit_reached') throw error;
-      return null;
-    });
+    const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id).catch(
+      (error: unknown) => {
+        if (!(error instanceof AppError) || error.code !== 'secret_limit_reached') throw error;
+        return null;
+      },
+    );
     if (rotated === null) {
-      const problem = 'Five secrets sign already. Revoke the replaced ones first, or wait until one of them expires.';
-      return void response.status(409).type('html').send(await show(response, id, { view: {}, problem }));
+      const problem =
+        'Five secrets sign already. Revoke the replaced ones first, or wait until one of them expires.';
+      return void response
+        .status(409)
+        .type('html')
+        .send(await show(response, id, { view: {}, problem }));
     }
     const { secret, overlapEndsAt } = rotated;
-    response.status(201).type('html').send(await show(response, id, { view: {}, once: rotatedSecretView(secret, exactTime(overlapEndsAt)) }));
+    response
+      .status(201)
+      .type('html')
+      .send(
+        await show(response, id, {
+          view: {},
+          once: rotatedSecretView(secret, exactTime(overlapEndsAt)),
+        }),
+      );
   });
 
   router.post('/keys/subscriptions/:id/revoke-previous-secrets', async (request, response) => {
@@ -123,8 +181,13 @@ export function subscriptionRouter(deps: Deps): Router {
   });
 
   // A page that answered a POST keeps its address: loading it again leads back to the subscription.
-  router.get(['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'], (request, response) =>
-    response.redirect(303, `/keys/subscriptions/${encodeURIComponent(String(request.params.id))}`),
+  router.get(
+    ['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'],
+    (request, response) =>
+      response.redirect(
+        303,
+        `/keys/subscriptions/${encodeURIComponent(String(request.params.id))}`,
+      ),
   );
 
   return router;
@@ -132,6 +195,11 @@ export function subscriptionRouter(deps: Deps): Router {
 
 /** Which deliveries are wanted, out of an address or a form; what makes no sense is left out. */
 function viewOf(values: FormValues | Record<string, unknown>): DeliveriesView {
-  const text = (name: string) => (typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined);
-  return { status: DELIVERY_STATUSES.find((each) => each === text('status')), cursor: text('cursor'), open: text('open') };
+  const text = (name: string) =>
+    typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;
+  return {
+    status: DELIVERY_STATUSES.find((each) => each === text('status')),
+    cursor: text('cursor'),
+    open: text('open'),
+  };
 }

@@ -9,9 +9,14 @@ import { parseForm, type FormValues } from '../forms.ts';
 import { actorOf } from '../session.ts';
 import { REFERENCE_MAX } from './paymentView.ts';
 
-/** What a member does with a payment link. Each returns the code of the notice that says what came of it. */
+/**
+ * What a member does with a payment link. Each returns the code of the notice that says what came
+ * of it.
+ */
 
-const referenceSchema = z.object({ reference: z.union([z.literal(''), textSchema(REFERENCE_MAX)]) });
+const referenceSchema = z.object({
+  reference: z.union([z.literal(''), textSchema(REFERENCE_MAX)]),
+});
 
 /** @throws not_found (404) */
 export const cancelLink = (deps: Deps, signedIn: SignedIn, id: string): Promise<string> =>
@@ -20,14 +25,27 @@ export const cancelLink = (deps: Deps, signedIn: SignedIn, id: string): Promise<
     return 'payment-cancelled';
   });
 
-/** Somebody else who was first, or another reference, stays on record; that is said. @throws not_found (404) */
-export async function markLinkPaid(deps: Deps, signedIn: SignedIn, id: string, values: FormValues): Promise<string> {
+/**
+ * Somebody else who was first, or another reference, stays on record; that is said. @throws
+ * not_found (404)
+ */
+export async function markLinkPaid(
+  deps: Deps,
+  signedIn: SignedIn,
+  id: string,
+  values: FormValues,
+): Promise<string> {
   const form = parseForm(referenceSchema, { reference: (values.reference ?? '').trim() });
   if (!form.ok) return 'payment-reference-unusable';
   const reference = form.data.reference === '' ? null : form.data.reference;
   return orEndedMeanwhile(async () => {
-    const { payment } = await markPaymentPaid(deps, signedIn.workspace, id, { reference, actor: actorOf(signedIn) });
-    const isOurs = payment.markedPaidBy?.memberId === signedIn.member.id && payment.providerReference === reference;
+    const { payment } = await markPaymentPaid(deps, signedIn.workspace, id, {
+      reference,
+      actor: actorOf(signedIn),
+    });
+    const isOurs =
+      payment.markedPaidBy?.memberId === signedIn.member.id &&
+      payment.providerReference === reference;
     return isOurs ? 'payment-marked' : 'payment-meanwhile';
   });
 }

@@ -13,8 +13,11 @@ export const PAYMENT_LABELS: Readonly<Record<PaymentStatus, string>> = {
   failed: 'failed',
 };
 
-export const paymentTone = (status: PaymentStatus): string => (status === 'paid' ? 'good' : status === 'failed' ? 'bad' : '');
+export const paymentTone = (status: PaymentStatus): string =>
+  status === 'paid' ? 'good' : status === 'failed' ? 'bad' : '';
 
-export const providerLabel = (provider: PaymentProvider): string => paymentAdapterOf(provider).label;
+export const providerLabel = (provider: PaymentProvider): string =>
+  paymentAdapterOf(provider).label;
 
-export const amountOf = ({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string => formatAmount(amount, currency);
+export const amountOf = ({ amount, currency }: Pick<Payment, 'amount' | 'currency'>): string =>
+  formatAmount(amount, currency);

@@ -8,15 +8,26 @@ import { FormTextError, jsonObjectFrom, linesFrom, prettyJson } from './textLine
 /** The arguments of a test call as a form made from the tool's parameters, or as JSON. */
 
 /** The parameters as fields of a form; null when only JSON can say them. */
-export const argumentRows = ({ parameters }: Pick<Tool, 'parameters'>): readonly ParameterRow[] | null => rowsFromSchema(parameters)?.rows ?? null;
+export const argumentRows = ({
+  parameters,
+}: Pick<Tool, 'parameters'>): readonly ParameterRow[] | null =>
+  rowsFromSchema(parameters)?.rows ?? null;
 
 export const fieldOf = ({ name }: Pick<ParameterRow, 'name'>): string => `a_${name}`;
 
 /** What the form shows for these arguments. @param asJson the member wants to write JSON */
-export function argumentValues(tool: Pick<Tool, 'parameters'>, args: JsonObject, asJson: boolean): FormValues {
+export function argumentValues(
+  tool: Pick<Tool, 'parameters'>,
+  args: JsonObject,
+  asJson: boolean,
+): FormValues {
   const rows = argumentRows(tool);
-  if (rows === null || asJson || !fits(rows, args)) return { arguments_as: 'json', arguments: prettyJson(args) };
-  return { arguments_as: 'fields', ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(args[row.name])])) };
+  if (rows === null || asJson || !fits(rows, args))
+    return { arguments_as: 'json', arguments: prettyJson(args) };
+  return {
+    arguments_as: 'fields',
+    ...Object.fromEntries(rows.map((row) => [fieldOf(row), textOf(args[row.name])])),
+  };
 }
 
 /** Whether fields can say these arguments: each is known, and plain or a list of texts. */
@@ -24,15 +35,29 @@ const fits = (rows: readonly ParameterRow[], args: JsonObject): boolean =>
   Object.entries(args).every(([name, value]) => {
     const row = rows.find((each) => each.name === name);
     if (!row) return false;
-    return row.type === 'list' ? Array.isArray(value) && value.every((item) => typeof item === 'string') : !isJsonObject(value) && !Array.isArray(value);
+    return row.type === 'list'
+      ? Array.isArray(value) && value.every((item) => typeof item === 'string')
+      : !isJsonObject(value) && !Array.isArray(value);
   });
 
-const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : Array.isArray(value) ? value.join('\n') : String(value));
+const textOf = (value: Json | undefined): string =>
+  value === undefined || value === null
+    ? ''
+    : Array.isArray(value)
+      ? value.join('\n')
+      : String(value);
 
 /** @returns the arguments, or what is wrong by field */
-export function argumentsFrom(tool: Tool, values: FormValues): { args: JsonObject; problems: Problems } {
+export function argumentsFrom(
+  tool: Tool,
+  values: FormValues,
+): { args: JsonObject; problems: Problems } {
   const rows = argumentRows(tool);
-  if (rows !== null && values.arguments_as !== 'json') return { args: Object.fromEntries(rows.flatMap((row) => argumentOf(row, values[fieldOf(row)] ?? ''))), problems: {} };
+  if (rows !== null && values.arguments_as !== 'json')
+    return {
+      args: Object.fromEntries(rows.flatMap((row) => argumentOf(row, values[fieldOf(row)] ?? ''))),
+      problems: {},
+    };
   try {
     return { args: jsonObjectFrom(values.arguments ?? '') ?? {}, problems: {} };
   } catch (error) {
@@ -41,8 +66,14 @@ export function argumentsFrom(tool: Tool, values: FormValues): { args: JsonObjec
   }
 }
 
-/** An empty field gives no argument. What does not read as its type stays a text, and the schema says so. */
-function argumentOf({ name, type }: ParameterRow, text: string): readonly (readonly [string, Json])[] {
+/**
+ * An empty field gives no argument. What does not read as its type stays a text, and the schema
+ * says so.
+ */
+function argumentOf(
+  { name, type }: ParameterRow,
+  text: string,
+): readonly (readonly [string, Json])[] {
   const plain = text.replaceAll('\r\n', '\n');
   if (plain.trim() === '') return [];
   switch (type) {
@@ -58,11 +89,16 @@ function argumentOf({ name, type }: ParameterRow, text: string): readonly (reado
   }
 }
 
-/** What the operation says of the arguments, beside the field. @throws the error when it is about something else */
+/**
+ * What the operation says of the arguments, beside the field. @throws the error when it is about
+ * something else
+ */
 export function argumentProblems(error: unknown, tool: Tool, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.details.param !== 'arguments') throw error;
   const rows = values.arguments_as === 'json' ? [] : (argumentRows(tool) ?? []);
-  const row = rows.filter(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message)).at(-1);
+  const row = rows
+    .filter(({ name }) => new RegExp(`^arguments\\.${name}[ .]`).test(error.message))
+    .at(-1);
   if (!row) return { arguments: error.message };
   return { [fieldOf(row)]: error.message.replace(/^arguments\.(\S+)/, '“$1”') };
 }

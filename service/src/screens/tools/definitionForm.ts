@@ -3,11 +3,20 @@ import type { JsonObject } from '../../domain/json.ts';
 import { TOOL_TIMEOUT_DEFAULT, type Tool, type ToolKind } from '../../domain/tool.ts';
 import type { FormValues, Problems } from '../forms.ts';
 import { EMPTY_ROW, rowsFrom, rowsFromSchema, rowValues, schemaFromRows } from './parameterRows.ts';
-import { FormTextError, jsonFrom, jsonObjectFrom, linesFrom, pairsFrom, pairsText, prettyJson } from './textLines.ts';
+import {
+  FormTextError,
+  jsonFrom,
+  jsonObjectFrom,
+  linesFrom,
+  pairsFrom,
+  pairsText,
+  prettyJson,
+} from './textLines.ts';
 
 /** A tool's definition as the texts of a form, and what the form says as the API takes it. */
 
-export const kindOf = (values: FormValues): ToolKind => (values.kind === 'HTTP' ? 'HTTP' : 'Webhook');
+export const kindOf = (values: FormValues): ToolKind =>
+  values.kind === 'HTTP' ? 'HTTP' : 'Webhook';
 
 /** A form that nobody has filled in yet. */
 export const newToolValues: FormValues = {
@@ -41,13 +50,22 @@ export function toolValues(tool: Tool): FormValues {
 }
 
 const storedSecretValues = (names: readonly string[]): FormValues =>
-  Object.fromEntries(names.flatMap((name, number) => [[`s${number}_name`, name], [`s${number}_stored`, 'on']]));
+  Object.fromEntries(
+    names.flatMap((name, number) => [
+      [`s${number}_name`, name],
+      [`s${number}_stored`, 'on'],
+    ]),
+  );
 
 /** As fields where these can say it, else as JSON Schema. */
 export function parameterValues(schema: JsonObject): FormValues {
   const found = rowsFromSchema(schema);
   if (found === null) return { parameters_as: 'json', parameters: prettyJson(schema) };
-  return { parameters_as: 'fields', ...rowValues(found.rows), ...(found.closed ? { closed: 'on' } : {}) };
+  return {
+    parameters_as: 'fields',
+    ...rowValues(found.rows),
+    ...(found.closed ? { closed: 'on' } : {}),
+  };
 }
 
 /** What a form says, in the shape that the API's own schemas check. */
@@ -60,7 +78,8 @@ export interface WrittenDefinition {
 /** Reads the whole form. Line breaks are those of a text, not of HTTP. */
 export function definitionFrom(values: FormValues): WrittenDefinition {
   const problems: Record<string, string> = {};
-  const read = <T>(name: string, from: (text: string) => T): T | undefined => readField(values, problems, name, from);
+  const read = <T>(name: string, from: (text: string) => T): T | undefined =>
+    readField(values, problems, name, from);
   const isHttp = kindOf(values) === 'HTTP';
   const template = isHttp ? templateFrom(values, read) : undefined;
   const body = {
@@ -68,14 +87,21 @@ export function definitionFrom(values: FormValues): WrittenDefinition {
     description: values.description ?? '',
     kind: kindOf(values),
     parameters: parametersFrom(values, problems),
-    ...(isHttp ? { request_template: template, secrets: secretsFrom(values, problems) } : optional('endpoint', values.endpoint)),
+    ...(isHttp
+      ? { request_template: template, secrets: secretsFrom(values, problems) }
+      : optional('endpoint', values.endpoint)),
     timeout: (values.timeout ?? '').trim() === '' ? undefined : Number(values.timeout),
     ask_before_running: values.ask === 'on',
   };
   return { body, problems };
 }
 
-function readField<T>(values: FormValues, problems: Record<string, string>, name: string, from: (text: string) => T): T | undefined {
+function readField<T>(
+  values: FormValues,
+  problems: Record<string, string>,
+  name: string,
+  from: (text: string) => T,
+): T | undefined {
   try {
     return from(values[name] ?? '');
   } catch (error) {
@@ -85,9 +111,13 @@ function readField<T>(values: FormValues, problems: Record<string, string>, name
   }
 }
 
-const optional = (name: string, text: string | undefined) => (text === undefined || text.trim() === '' ? {} : { [name]: text.trim() });
+const optional = (name: string, text: string | undefined) =>
+  text === undefined || text.trim() === '' ? {} : { [name]: text.trim() };
 
-const templateFrom = (values: FormValues, read: <T>(name: string, from: (text: string) => T) => T | undefined) => ({
+const templateFrom = (
+  values: FormValues,
+  read: <T>(name: string, from: (text: string) => T) => T | undefined,
+) => ({
   method: values.method ?? '',
   url: (values.url ?? '').trim(),
   query: read('query', (text) => pairsFrom(text, '=')),
@@ -97,8 +127,12 @@ const templateFrom = (values: FormValues, read: <T>(name: string, from: (text: s
 });
 
 /** The schema as it is written so far; problems are noted beside its fields. */
-export function parametersFrom(values: FormValues, problems: Record<string, string> = {}): JsonObject {
-  if (values.parameters_as === 'json') return readField(values, problems, 'parameters', jsonObjectFrom) ?? NO_PARAMETERS;
+export function parametersFrom(
+  values: FormValues,
+  problems: Record<string, string> = {},
+): JsonObject {
+  if (values.parameters_as === 'json')
+    return readField(values, problems, 'parameters', jsonObjectFrom) ?? NO_PARAMETERS;
   const { schema, problems: ofRows } = schemaFromRows(rowsFrom(values), values.closed === 'on');
   Object.assign(problems, ofRows);
   return schema;
@@ -108,7 +142,11 @@ const NO_PARAMETERS: JsonObject = { type: 'object', properties: {} };
 
 /** The numbers of the secrets' rows. */
 export const secretNumbers = (values: FormValues): readonly number[] =>
-  Object.keys(values).map((name) => /^s(\d{1,2})_name$/.exec(name)?.[1]).filter((number) => number !== undefined).map(Number).sort((a, b) => a - b);
+  Object.keys(values)
+    .map((name) => /^s(\d{1,2})_name$/.exec(name)?.[1])
+    .filter((number) => number !== undefined)
+    .map(Number)
+    .sort((a, b) => a - b);
 
 const SECRET_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 
@@ -119,15 +157,23 @@ function secretsFrom(values: FormValues, problems: Record<string, string>): Reco
     const name = (values[`s${number}_name`] ?? '').trim();
     const value = values[`s${number}_value`] ?? '';
     if (value !== '' && name === '') problems[`s${number}_name`] = 'Give the secret a name.';
-    if (name !== '' && !SECRET_NAME.test(name)) problems[`s${number}_name`] = 'A name begins with a letter and has only letters, digits and _, at most 64 in all.';
-    if (value === '' && name !== '' && values[`s${number}_stored`] === undefined) problems[`s${number}_value`] = 'Enter its value.';
+    if (name !== '' && !SECRET_NAME.test(name))
+      problems[`s${number}_name`] =
+        'A name begins with a letter and has only letters, digits and _, at most 64 in all.';
+    if (value === '' && name !== '' && values[`s${number}_stored`] === undefined)
+      problems[`s${number}_value`] = 'Enter its value.';
     if (value !== '' && name !== '') secrets.set(name, value);
   }
   return Object.fromEntries(secrets);
 }
 
-/** The form's texts without what must not be shown again, with rows numbered from 0 and one kind of line break. */
+/**
+ * The form's texts without what must not be shown again, with rows numbered from 0 and one kind of
+ * line break.
+ */
 export function shownValues(values: FormValues): FormValues {
-  const kept = Object.entries(values).filter(([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name));
+  const kept = Object.entries(values).filter(
+    ([name]) => !/^s\d+_value$|^p\d+_|^csrf$|^do$/.test(name),
+  );
   return { ...Object.fromEntries(kept), ...rowValues(rowsFrom(values)) };
 }

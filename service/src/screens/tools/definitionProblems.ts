@@ -4,7 +4,9 @@ import type { FormValues, Problems } from '../forms.ts';
 import { rowsFrom } from './parameterRows.ts';
 import { secretNumbers } from './definitionForm.ts';
 
-/** Where in the form a fault of a definition belongs, and how the thing at fault is called there. */
+/**
+ * Where in the form a fault of a definition belongs, and how the thing at fault is called there.
+ */
 interface Place {
   readonly field: string;
   readonly subject: string;
@@ -27,14 +29,16 @@ export function schemaProblems({ issues }: z.ZodError, values: FormValues): Prob
 export function operationProblems(error: unknown, values: FormValues): Problems {
   if (!(error instanceof AppError) || error.code === 'not_found') throw error;
   const { param } = error.details;
-  if (error.code === 'tool_exists') return { name: `Another tool has the name ${values.name ?? ''} already. Choose another name.` };
+  if (error.code === 'tool_exists')
+    return { name: `Another tool has the name ${values.name ?? ''} already. Choose another name.` };
   if (param === undefined) return { form: error.message };
   const { field, subject } = placeOf(param, values);
   const rest = error.message.startsWith(`${param} `) ? error.message.slice(param.length + 1) : null;
   return { [field]: rest === null ? error.message : sentence(subject, rest) };
 }
 
-const sentence = (subject: string, rest: string) => `${subject} ${rest}${/[.!?]$/.test(rest) ? '' : '.'}`;
+const sentence = (subject: string, rest: string) =>
+  `${subject} ${rest}${/[.!?]$/.test(rest) ? '' : '.'}`;
 
 const PLACES: Readonly<Record<string, Place>> = {
   name: { field: 'name', subject: 'The name' },
@@ -56,7 +60,9 @@ const PLACES: Readonly<Record<string, Place>> = {
 function placeOf(param: string, values: FormValues): Place {
   const exact = PLACES[param];
   if (exact !== undefined) return exact;
-  const known = Object.keys(PLACES).filter((each) => param.startsWith(`${each}.`)).sort((a, b) => b.length - a.length)[0];
+  const known = Object.keys(PLACES)
+    .filter((each) => param.startsWith(`${each}.`))
+    .sort((a, b) => b.length - a.length)[0];
   if (known === undefined) return { field: 'form', subject: param };
   const inside = param.slice(known.length + 1);
   if (known === 'parameters') return placeOfParameter(inside, values);
@@ -67,11 +73,19 @@ function placeOf(param: string, values: FormValues): Place {
 /** `properties.date.type` → the row of `date`; as JSON Schema, the whole. */
 function placeOfParameter(inside: string, values: FormValues): Place {
   const [, name] = /^properties\.([^.]+)/.exec(inside) ?? [];
-  const row = values.parameters_as === 'json' ? -1 : rowsFrom(values).findIndex((each) => each.name === name);
-  return row === -1 ? { field: 'parameters', subject: `“${inside}”` } : { field: `p${row}_name`, subject: `“${name}”` };
+  const row =
+    values.parameters_as === 'json' ? -1 : rowsFrom(values).findIndex((each) => each.name === name);
+  return row === -1
+    ? { field: 'parameters', subject: `“${inside}”` }
+    : { field: `p${row}_name`, subject: `“${name}”` };
 }
 
 function placeOfSecret(name: string, values: FormValues): Place {
-  const number = secretNumbers(values).find((each) => (values[`s${each}_name`] ?? '').trim() === name);
-  return { field: number === undefined ? 'secrets' : `s${number}_name`, subject: `The secret ${name}` };
+  const number = secretNumbers(values).find(
+    (each) => (values[`s${each}_name`] ?? '').trim() === name,
+  );
+  return {
+    field: number === undefined ? 'secrets' : `s${number}_name`,
+    subject: `The secret ${name}`,
+  };
 }

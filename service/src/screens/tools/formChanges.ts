@@ -16,7 +16,12 @@ export function changeForm(values: FormValues): ChangedForm | null {
     case 'add-parameter':
       return { values: withRows(values, [...rowsFrom(values), EMPTY_ROW]), added: true };
     case 'remove-parameter':
-      return { values: withRows(values, rowsFrom(values).filter((_, index) => index !== Number(number))) };
+      return {
+        values: withRows(
+          values,
+          rowsFrom(values).filter((_, index) => index !== Number(number)),
+        ),
+      };
     case 'to-json':
       return toJson(values);
     case 'to-fields':
@@ -28,9 +33,13 @@ export function changeForm(values: FormValues): ChangedForm | null {
   }
 }
 
-const withRows = (values: FormValues, rows: readonly ParameterRow[]): FormValues => ({ ...withoutParameters(values), ...rowValues(rows) });
+const withRows = (values: FormValues, rows: readonly ParameterRow[]): FormValues => ({
+  ...withoutParameters(values),
+  ...rowValues(rows),
+});
 
-const withoutParameters = (values: FormValues): FormValues => Object.fromEntries(Object.entries(values).filter(([name]) => !/^p\d+_|^parameters$/.test(name)));
+const withoutParameters = (values: FormValues): FormValues =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !/^p\d+_|^parameters$/.test(name)));
 
 function toJson(values: FormValues): ChangedForm {
   const problems: Record<string, string> = {};
@@ -45,6 +54,10 @@ function toFields(values: FormValues): ChangedForm {
   const schema = parametersFrom({ ...values, parameters_as: 'json' }, problems);
   if (Object.keys(problems).length > 0) return { values, problems };
   const found = parameterValues(schema);
-  if (found.parameters_as === 'json') return { values, problems: { parameters: 'This schema says more than fields can; keep it as JSON Schema.' } };
+  if (found.parameters_as === 'json')
+    return {
+      values,
+      problems: { parameters: 'This schema says more than fields can; keep it as JSON Schema.' },
+    };
   return { values: { ...withoutParameters(values), ...found } };
 }

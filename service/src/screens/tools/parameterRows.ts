@@ -28,7 +28,13 @@ export interface ParameterRow {
   readonly options: string;
 }
 
-export const EMPTY_ROW: ParameterRow = { name: '', type: 'text', description: '', required: true, options: '' };
+export const EMPTY_ROW: ParameterRow = {
+  name: '',
+  type: 'text',
+  description: '',
+  required: true,
+  options: '',
+};
 
 const MOST_ROWS = 100;
 /** A name that models and placeholders can both use. */
@@ -36,29 +42,47 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /** The rows of a posted form, in order. */
 export function rowsFrom(values: FormValues): readonly ParameterRow[] {
-  const numbers = Object.keys(values).map((name) => /^p(\d{1,4})_type$/.exec(name)?.[1]).filter((number) => number !== undefined);
-  return numbers.map(Number).sort((a, b) => a - b).slice(0, MOST_ROWS).map((number) => rowAt(values, number));
+  const numbers = Object.keys(values)
+    .map((name) => /^p(\d{1,4})_type$/.exec(name)?.[1])
+    .filter((number) => number !== undefined);
+  return numbers
+    .map(Number)
+    .sort((a, b) => a - b)
+    .slice(0, MOST_ROWS)
+    .map((number) => rowAt(values, number));
 }
 
 function rowAt(values: FormValues, number: number): ParameterRow {
   const of = (part: string) => values[`p${number}_${part}`] ?? '';
   const type = of('type');
-  return { name: of('name').trim(), type: isType(type) ? type : 'text', description: of('description').trim(), required: of('required') === 'on', options: of('options').trim() };
+  return {
+    name: of('name').trim(),
+    type: isType(type) ? type : 'text',
+    description: of('description').trim(),
+    required: of('required') === 'on',
+    options: of('options').trim(),
+  };
 }
 
 /** The fields of the form that show these rows, numbered from 0. */
 export const rowValues = (rows: readonly ParameterRow[]): FormValues =>
   Object.fromEntries(
     rows.flatMap((row, number) => [
-      ...(['name', 'type', 'description', 'options'] as const).map((part) => [`p${number}_${part}`, row[part]] as const),
+      ...(['name', 'type', 'description', 'options'] as const).map(
+        (part) => [`p${number}_${part}`, row[part]] as const,
+      ),
       ...(row.required ? [[`p${number}_required`, 'on'] as const] : []),
     ]),
   );
 
-const isBlank = ({ name, description, options }: ParameterRow) => name === '' && description === '' && options === '';
+const isBlank = ({ name, description, options }: ParameterRow) =>
+  name === '' && description === '' && options === '';
 
 /** @param closed whether other arguments are refused */
-export function schemaFromRows(rows: readonly ParameterRow[], closed: boolean): { schema: JsonObject; problems: Problems } {
+export function schemaFromRows(
+  rows: readonly ParameterRow[],
+  closed: boolean,
+): { schema: JsonObject; problems: Problems } {
   const problems: Record<string, string> = {};
   const properties = new Map<string, JsonObject>();
   for (const [number, row] of rows.entries()) {
@@ -81,18 +105,25 @@ export function schemaFromRows(rows: readonly ParameterRow[], closed: boolean): 
 
 function problemOfName(name: string, before: ReadonlyMap<string, unknown>): string | null {
   if (name === '') return 'Give the parameter a name, or remove it.';
-  if (!NAME.test(name)) return 'A name begins with a letter and has only letters, digits, _ and -, at most 64 in all.';
+  if (!NAME.test(name))
+    return 'A name begins with a letter and has only letters, digits, _ and -, at most 64 in all.';
   return before.has(name) ? `There is a parameter ${name} already.` : null;
 }
 
 function problemOfOptions(row: ParameterRow): string | null {
   if (row.options === '') return null;
-  if (!MAY_HAVE_OPTIONS.has(row.type)) return 'Only texts and numbers can have options; leave this empty.';
-  return row.type !== 'text' && optionsOf(row).some((option) => Number.isNaN(option)) ? 'The options of a number are numbers.' : null;
+  if (!MAY_HAVE_OPTIONS.has(row.type))
+    return 'Only texts and numbers can have options; leave this empty.';
+  return row.type !== 'text' && optionsOf(row).some((option) => Number.isNaN(option))
+    ? 'The options of a number are numbers.'
+    : null;
 }
 
 const optionsOf = ({ type, options }: ParameterRow): readonly (string | number)[] => {
-  const texts = options.split(',').map((option) => option.trim()).filter((option) => option !== '');
+  const texts = options
+    .split(',')
+    .map((option) => option.trim())
+    .filter((option) => option !== '');
   return [...new Set(texts)].map((option) => (type === 'text' ? option : Number(option)));
 };
 
@@ -106,25 +137,41 @@ function propertyOf(row: ParameterRow): JsonObject {
 }
 
 /** The rows that say exactly what a schema says; null when rows cannot say it. */
-export function rowsFromSchema(schema: JsonObject): { rows: readonly ParameterRow[]; closed: boolean } | null {
+export function rowsFromSchema(
+  schema: JsonObject,
+): { rows: readonly ParameterRow[]; closed: boolean } | null {
   const { properties = {}, required = [], additionalProperties } = schema;
   if (!isJsonObject(properties) || !Array.isArray(required)) return null;
-  const rows = Object.entries(properties).map(([name, property]) => rowOf(name, property, required.includes(name)));
+  const rows = Object.entries(properties).map(([name, property]) =>
+    rowOf(name, property, required.includes(name)),
+  );
   if (rows.length > MOST_ROWS || !rows.every((row) => row !== null)) return null;
   const closed = additionalProperties === false;
   const again = schemaFromRows(rows, closed);
-  return Object.keys(again.problems).length === 0 && saysTheSame(again.schema, schema) ? { rows, closed } : null;
+  return Object.keys(again.problems).length === 0 && saysTheSame(again.schema, schema)
+    ? { rows, closed }
+    : null;
 }
 
-/** Whether two schemas say the same of the same fields: the order of properties and of what is required says nothing. */
-export const saysTheSame = (one: JsonObject, other: JsonObject): boolean => isDeepStrictEqual(sorted(one), sorted(other));
+/**
+ * Whether two schemas say the same of the same fields: the order of properties and of what is
+ * required says nothing.
+ */
+export const saysTheSame = (one: JsonObject, other: JsonObject): boolean =>
+  isDeepStrictEqual(sorted(one), sorted(other));
 
-const sorted = (schema: JsonObject): JsonObject => ({ properties: {}, ...schema, required: Array.isArray(schema.required) ? [...schema.required].sort() : [] });
+const sorted = (schema: JsonObject): JsonObject => ({
+  properties: {},
+  ...schema,
+  required: Array.isArray(schema.required) ? [...schema.required].sort() : [],
+});
 
 function rowOf(name: string, property: Json, required: boolean): ParameterRow | null {
   if (!isJsonObject(property)) return null;
   const { description = '', enum: options = [], ...rest } = property;
-  const type = (Object.keys(PARAMETER_TYPES) as ParameterType[]).find((each) => isDeepStrictEqual(rest, PARAMETER_TYPES[each].schema));
+  const type = (Object.keys(PARAMETER_TYPES) as ParameterType[]).find((each) =>
+    isDeepStrictEqual(rest, PARAMETER_TYPES[each].schema),
+  );
   if (type === undefined || typeof description !== 'string' || !Array.isArray(options)) return null;
   return { name, type, description, required, options: options.join(', ') };
 }

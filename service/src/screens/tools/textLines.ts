@@ -1,4 +1,10 @@
-import { isJsonObject, JsonError, parseJson, type Json, type JsonObject } from '../../domain/json.ts';
+import {
+  isJsonObject,
+  JsonError,
+  parseJson,
+  type Json,
+  type JsonObject,
+} from '../../domain/json.ts';
 
 /** Small texts of a form that stand for objects and lists: one entry a line, or JSON. */
 
@@ -25,12 +31,14 @@ const HELP = 'Names and texts stand in double quotes, placeholders too.';
 /** @throws FormTextError when it holds something else than an object */
 export function jsonObjectFrom(text: string): JsonObject | undefined {
   const json = jsonFrom(text);
-  if (json !== undefined && !isJsonObject(json)) throw new FormTextError('Write an object, like {"name": "value"}.');
+  if (json !== undefined && !isJsonObject(json))
+    throw new FormTextError('Write an object, like {"name": "value"}.');
   return json;
 }
 
 /** Readable JSON; empty for undefined. */
-export const prettyJson = (json: Json | undefined): string => (json === undefined ? '' : JSON.stringify(json, null, 2));
+export const prettyJson = (json: Json | undefined): string =>
+  json === undefined ? '' : JSON.stringify(json, null, 2);
 
 type Sign = ':' | '=';
 
@@ -43,7 +51,10 @@ export function pairsFrom(text: string, sign: Sign): JsonObject {
   const pairs = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const at = line.indexOf(sign);
-    if (at < 1) throw new FormTextError(`“${line.trim().slice(0, 60)}” has no ${sign} after a name. Write one ${example(sign)} a line.`);
+    if (at < 1)
+      throw new FormTextError(
+        `“${line.trim().slice(0, 60)}” has no ${sign} after a name. Write one ${example(sign)} a line.`,
+      );
     const name = line.slice(0, at).trim();
     if (pairs.has(name)) throw new FormTextError(`${name} stands there twice; keep one.`);
     pairs.set(name, line.slice(at + 1).trim());
@@ -56,9 +67,22 @@ const example = (sign: Sign) => (sign === ':' ? 'Name: value' : 'name=value');
 /** The same the other way; JSON where lines cannot say it. */
 export function pairsText(pairs: Readonly<Record<string, string>>, sign: Sign): string {
   const entries = Object.entries(pairs);
-  const fits = entries.every(([name, text]) => name === name.trim() && text === text.trim() && !/[\r\n]/.test(name + text) && !name.includes(sign) && !name.startsWith('{'));
-  return fits ? entries.map(([name, text]) => `${name}${sign}${sign === ':' ? ' ' : ''}${text}`).join('\n') : prettyJson(pairs);
+  const fits = entries.every(
+    ([name, text]) =>
+      name === name.trim() &&
+      text === text.trim() &&
+      !/[\r\n]/.test(name + text) &&
+      !name.includes(sign) &&
+      !name.startsWith('{'),
+  );
+  return fits
+    ? entries.map(([name, text]) => `${name}${sign}${sign === ':' ? ' ' : ''}${text}`).join('\n')
+    : prettyJson(pairs);
 }
 
 /** One path a line. */
-export const linesFrom = (text: string): readonly string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+export const linesFrom = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');

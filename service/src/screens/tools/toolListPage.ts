@@ -5,7 +5,12 @@ import { teamPage } from '../layout.ts';
 import { lastCallView, stateBadge } from './toolState.ts';
 
 /** All tools, followed live. */
-export const toolListPage = (signedIn: SignedIn, tools: readonly ToolWithLastCall[], now: Date, notice: unknown): View =>
+export const toolListPage = (
+  signedIn: SignedIn,
+  tools: readonly ToolWithLastCall[],
+  now: Date,
+  notice: unknown,
+): View =>
   teamPage(
     signedIn,
     { title: 'Tools', section: 'tools', notice },
@@ -14,9 +19,17 @@ export const toolListPage = (signedIn: SignedIn, tools: readonly ToolWithLastCal
         <h1>Tools</h1>
         <a role="button" href="/tools/new">New tool</a>
       </div>
-      <p class="muted">What the agent can call on your own systems: look up an order, book an appointment.</p>
+      <p class="muted">
+        What the agent can call on your own systems: look up an order, book an appointment.
+      </p>
       <div hx-ext="sse" sse-connect="/live">
-        <span hidden hx-get="/tools/fragment" hx-trigger="sse:tools, htmx:sseOpen from:closest [sse-connect]" hx-target="#tools" hx-swap="outerHTML show:none"></span>
+        <span
+          hidden
+          hx-get="/tools/fragment"
+          hx-trigger="sse:tools, htmx:sseOpen from:closest [sse-connect]"
+          hx-target="#tools"
+          hx-swap="outerHTML show:none"
+        ></span>
       </div>
       ${toolTable(tools, now)}
     `,
@@ -26,17 +39,33 @@ export const toolListPage = (signedIn: SignedIn, tools: readonly ToolWithLastCal
 export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
   <div id="tools" class="scroll">
     ${tools.length === 0
-      ? html`<p>There is no tool yet. Make one here, or with the Conversation Service Tool Trigger in n8n.</p>`
+      ? html`<p>
+          There is no tool yet. Make one here, or with the Conversation Service Tool Trigger in n8n.
+        </p>`
       : html`
           <table>
-            <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
+            <thead>
+              <tr>
+                <th scope="col">Tool</th>
+                <th scope="col">Kind</th>
+                <th scope="col">State</th>
+                <th scope="col">Last call</th>
+              </tr>
+            </thead>
             <tbody>
               ${tools.map(
                 ({ tool, lastCall }) => html`
                   <tr>
-                    <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
+                    <th scope="row">
+                      <a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a
+                      ><small class="clipped">${excerpt(tool.description)}</small>
+                    </th>
                     <td>${tool.kind}</td>
-                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">asks first</small>` : null}</td>
+                    <td>
+                      ${stateBadge(tool)}${tool.askBeforeRunning
+                        ? html` <small class="muted">asks first</small>`
+                        : null}
+                    </td>
                     <td>${lastCallView(lastCall, now)}</td>
                   </tr>
                 `,
@@ -49,4 +78,5 @@ export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View =
 
 const EXCERPT = 140;
 
-const excerpt = (text: string) => ([...text].length > EXCERPT ? `${[...text].slice(0, EXCERPT).join('')}…` : text);
+const excerpt = (text: string) =>
+  [...text].length > EXCERPT ? `${[...text].slice(0, EXCERPT).join('')}…` : text;

@@ -11,10 +11,20 @@ export interface ToolState {
 }
 
 export function stateOf(tool: Tool): ToolState {
-  if (tool.status === 'live') return { label: 'Live', words: 'The agent calls this tool when it fits.' };
-  if (tool.goLiveCallId !== null) return { label: 'Going live', words: 'A test call is under way. When it succeeds, the tool goes live by itself.' };
+  if (tool.status === 'live')
+    return { label: 'Live', words: 'The agent calls this tool when it fits.' };
+  if (tool.goLiveCallId !== null)
+    return {
+      label: 'Going live',
+      words: 'A test call is under way. When it succeeds, the tool goes live by itself.',
+    };
   if (tool.status === 'paused') return { label: 'Paused', words: 'The agent does not call it.' };
-  if (tool.testedAt !== null) return { label: 'Tested', words: 'A test call of this definition has succeeded: it can go live. Until then the agent does not call it.' };
+  if (tool.testedAt !== null)
+    return {
+      label: 'Tested',
+      words:
+        'A test call of this definition has succeeded: it can go live. Until then the agent does not call it.',
+    };
   return { label: 'Draft', words: 'The agent does not call it yet.' };
 }
 
@@ -22,11 +32,18 @@ export function stateOf(tool: Tool): ToolState {
 export function whyNotLive(tool: Tool): string | null {
   if (tool.testedAt !== null) return null;
   if (tool.goLiveCallId !== null) return 'Go live is off while the test call runs.';
-  if (tool.lastTest !== null && !tool.lastTest.succeeded) return 'Go live is off: the last test call failed. It is on once a test call of this definition has succeeded.';
+  if (tool.lastTest !== null && !tool.lastTest.succeeded)
+    return 'Go live is off: the last test call failed. It is on once a test call of this definition has succeeded.';
   return 'Go live is off until a test call of this definition has succeeded. Run one below.';
 }
 
-const TONES: Readonly<Record<ToolState['label'], string>> = { Draft: '', Tested: '', 'Going live': '', Live: 'good', Paused: '' };
+const TONES: Readonly<Record<ToolState['label'], string>> = {
+  Draft: '',
+  Tested: '',
+  'Going live': '',
+  Live: 'good',
+  Paused: '',
+};
 
 export const stateBadge = (tool: Tool): View => {
   const { label } = stateOf(tool);
@@ -44,7 +61,14 @@ const STATUS_WORDS: Readonly<Record<ToolCallStatus, string>> = {
 };
 
 /** How a call stands or ended. */
-export const callBadge = ({ status }: ToolCall): View => html`<span class=${`badge ${status === 'succeeded' ? 'good' : status === 'failed' ? 'bad' : ''}`.trim()}>${STATUS_WORDS[status]}</span>`;
+export const callBadge = ({ status }: ToolCall): View =>
+  html`<span
+    class=${`badge ${status === 'succeeded' ? 'good' : status === 'failed' ? 'bad' : ''}`.trim()}
+    >${STATUS_WORDS[status]}</span
+  >`;
 
 /** "failed, 5 minutes ago". */
-export const lastCallView = (call: ToolCall | null, now: Date): View => (call === null ? html`<span class="muted">never</span>` : html`${callBadge(call)} ${timeView(call.createdAt, now)}`);
+export const lastCallView = (call: ToolCall | null, now: Date): View =>
+  call === null
+    ? html`<span class="muted">never</span>`
+    : html`${callBadge(call)} ${timeView(call.createdAt, now)}`;

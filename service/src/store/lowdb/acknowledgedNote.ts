@@ -9,15 +9,17 @@ import type { Files, StoreFile } from './files.ts';
  */
 export const ACKNOWLEDGED = 'acknowledged.json';
 
-/** The note is always of this length, so that a new one takes the place of the old one in one write. */
+/**
+ * The note is always of this length, so that a new one takes the place of the old one in one write.
+ */
 const NOTE_BYTES = 64;
 
 const checksum = (nextSequence: number) => crc32(`acknowledged before frame ${nextSequence}`);
 
 /**
- * Written after each frame's fdatasync and synced only when the store closes. The death of the process
- * leaves it exact; a loss of power may leave an older one, which claims less and so nothing wrong.
- * One that cannot be written hinders nothing.
+ * Written after each frame's fdatasync and synced only when the store closes. The death of the
+ * process leaves it exact; a loss of power may leave an older one, which claims less and so nothing
+ * wrong. One that cannot be written hinders nothing.
  */
 export class AcknowledgedNote {
   private readonly file: StoreFile | null;
@@ -30,7 +32,10 @@ export class AcknowledgedNote {
   static async open(folder: string, files: Files): Promise<AcknowledgedNote> {
     const path = join(folder, ACKNOWLEDGED);
     // Emptying the old one would lose it, should the process die right then.
-    const file = await files.open(path, 'r+').catch(() => files.open(path, 'w')).catch(() => null);
+    const file = await files
+      .open(path, 'r+')
+      .catch(() => files.open(path, 'w'))
+      .catch(() => null);
     return new AcknowledgedNote(file);
   }
 
@@ -46,13 +51,23 @@ export class AcknowledgedNote {
   }
 }
 
-/** @returns the number of the first frame that may be missing; null when there is no note, or it is damaged itself */
+/**
+ * @returns the number of the first frame that may be missing; null when there is no note, or it is
+ * damaged itself
+ */
 export const readAcknowledged = async (folder: string): Promise<number | null> => {
   try {
-    const { nextSequence, crc } = JSON.parse(await readFile(join(folder, ACKNOWLEDGED), 'utf8')) as { nextSequence: number; crc: number };
+    const { nextSequence, crc } = JSON.parse(
+      await readFile(join(folder, ACKNOWLEDGED), 'utf8'),
+    ) as { nextSequence: number; crc: number };
     return crc === checksum(nextSequence) ? nextSequence : null;
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (
+      error instanceof SyntaxError ||
+      error instanceof TypeError ||
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+    )
+      return null;
     throw error;
   }
 };

@@ -19,12 +19,16 @@ import { mergeSnapshot } from './snapshotMerge.ts';
 import { snapshotOfRecords } from './snapshotOfRecords.ts';
 import type { Data } from './state.ts';
 
-/** What must fit on a disk before it counts as writable again; less would fail anew with the next writes. */
+/**
+ * What must fit on a disk before it counts as writable again; less would fail anew with the next
+ * writes.
+ */
 const PROBE_BYTES = 256 << 10;
 
 /**
- * lowdb's two methods over a folder: `read` recovers snapshot and journal, `write` writes a snapshot.
- * Between them every transaction goes to the journal, so that no write costs as much as what is stored.
+ * lowdb's two methods over a folder: `read` recovers snapshot and journal, `write` writes a
+ * snapshot. Between them every transaction goes to the journal, so that no write costs as much as
+ * what is stored.
  */
 export class JournaledAdapter implements Adapter<Data> {
   private readonly folder: string;
@@ -50,7 +54,10 @@ export class JournaledAdapter implements Adapter<Data> {
     return this.current;
   }
 
-  /** For how long the journal has been trying to get the oldest of what was appended onto the disk; 0: nothing waits. */
+  /**
+   * For how long the journal has been trying to get the oldest of what was appended onto the disk;
+   * 0: nothing waits.
+   */
   get waitingMs(): number {
     return this.current?.waitingMs ?? 0;
   }
@@ -64,10 +71,16 @@ export class JournaledAdapter implements Adapter<Data> {
   }
 
   get stats(): FileStats {
-    return { journalBytes: this.journalBytesSinceSnapshot, snapshotBytes: this.base.bytes, snapshotAt: this.base.at };
+    return {
+      journalBytes: this.journalBytesSinceSnapshot,
+      snapshotBytes: this.base.bytes,
+      snapshotAt: this.base.at,
+    };
   }
 
-  /** At start, and again after a write has failed: then what was not acknowledged is cut off first. */
+  /**
+   * At start, and again after a write has failed: then what was not acknowledged is cut off first.
+   */
   async read(): Promise<Data> {
     const failed = this.current;
     if (failed !== null) await this.cutUnacknowledged(failed);
@@ -88,18 +101,28 @@ export class JournaledAdapter implements Adapter<Data> {
     await this.note?.close();
   }
 
-  /** Begins a new journal, makes what came before it a snapshot, and removes what nobody needs any more. */
+  /**
+   * Begins a new journal, makes what came before it a snapshot, and removes what nobody needs any
+   * more.
+   */
   async write(): Promise<void> {
     const { signal } = (this.writing = new AbortController());
-    const merged = await this.rebase((header) => this.publish(header, (target) => this.merge({ folder: this.folder, header, target }, signal)));
+    const merged = await this.rebase((header) =>
+      this.publish(header, (target) => this.merge({ folder: this.folder, header, target }, signal)),
+    );
     for (const generation of merged.damaged) this.log.warn(passedOver(generation));
     await tidyFolder(this.folder, merged.base, this.files);
   }
 
-  /** Makes a snapshot of what is in memory, for when the files cannot be read. They stay until the next `write`. */
+  /**
+   * Makes a snapshot of what is in memory, for when the files cannot be read. They stay until the
+   * next `write`.
+   */
   async writeFromMemory(records: AsyncIterable<DumpedRecord>): Promise<void> {
     await this.rebase((header) =>
-      this.publish(header, async (target) => ({ bytes: await snapshotOfRecords(target, header, records, this.files) })),
+      this.publish(header, async (target) => ({
+        bytes: await snapshotOfRecords(target, header, records, this.files),
+      })),
     );
   }
 
@@ -112,7 +135,9 @@ export class JournaledAdapter implements Adapter<Data> {
    * Begins a new journal, behind a snapshot of everything before it.
    * @param publish writes that snapshot, and says how long it is
    */
-  async rebase<T extends { readonly bytes: number }>(publish: (header: SnapshotHeader) => Promise<T>): Promise<T> {
+  async rebase<T extends { readonly bytes: number }>(
+    publish: (header: SnapshotHeader) => Promise<T>,
+  ): Promise<T> {
     const { journal } = this;
     const { generation, nextSequence } = await journal.rotate();
     const written = journal.written;
@@ -123,7 +148,10 @@ export class JournaledAdapter implements Adapter<Data> {
   }
 
   /** @param make fills the file of that path, durably */
-  private async publish<T>({ generation }: SnapshotHeader, make: (target: string) => Promise<T>): Promise<T> {
+  private async publish<T>(
+    { generation }: SnapshotHeader,
+    make: (target: string) => Promise<T>,
+  ): Promise<T> {
     const path = join(this.folder, snapshotName(generation));
     const target = `${path}.${randomUUID()}${TEMPORARY}`;
     try {
@@ -139,12 +167,17 @@ export class JournaledAdapter implements Adapter<Data> {
 
   /** File operations of a test cannot be passed to another thread. */
   private merge(order: MergeOrder, signal: AbortSignal): Promise<Merged> {
-    return this.files === nodeFiles ? mergeInWorker(order, signal) : mergeSnapshot(order, this.files, signal);
+    return this.files === nodeFiles
+      ? mergeInWorker(order, signal)
+      : mergeSnapshot(order, this.files, signal);
   }
 
   private async openJournal(last: JournalPosition | null, afterFailure: boolean) {
     if (last !== null && !afterFailure) {
-      return { file: await this.files.open(join(this.folder, journalName(last.generation)), 'r+'), position: last };
+      return {
+        file: await this.files.open(join(this.folder, journalName(last.generation)), 'r+'),
+        position: last,
+      };
     }
     const generation = last === null ? FIRST_GENERATION : last.generation + 1;
     const file = await createJournal(this.folder, generation, this.files);

@@ -11,9 +11,9 @@ import type { Table } from './table.ts';
 const SLICE_DOCUMENTS = 200;
 
 /**
- * Everything in memory as it was at one moment, read part by part while transactions go on. Documents are
- * replaced and never changed, so that only those which a later transaction replaced or removed before they
- * were read have to be kept.
+ * Everything in memory as it was at one moment, read part by part while transactions go on.
+ * Documents are replaced and never changed, so that only those which a later transaction replaced
+ * or removed before they were read have to be kept.
  */
 export class Moment {
   readonly state: State;
@@ -22,7 +22,9 @@ export class Moment {
   /** Between two transactions. */
   constructor(state: State) {
     this.state = state;
-    const inOrder = [...state.all()].sort((a, b) => Number(a.name === JOBS) - Number(b.name === JOBS) || compareStrings(a.name, b.name));
+    const inOrder = [...state.all()].sort(
+      (a, b) => Number(a.name === JOBS) - Number(b.name === JOBS) || compareStrings(a.name, b.name),
+    );
     this.byTable = new Map(inOrder.map((table) => [table, new TableThen(table)]));
   }
 
@@ -45,7 +47,10 @@ export class TableThen {
   /** Everything up to here was read. */
   private after: string | undefined;
   private isRead = false;
-  /** What was there where something else is now, or (undefined) nothing; by id, and the ids in their order. */
+  /**
+   * What was there where something else is now, or (undefined) nothing; by id, and the ids in their
+   * order.
+   */
   private readonly former = new Map<string, Document | undefined>();
   private readonly formerIds: SortedTree<string> = sortedTree(compareStrings);
 
@@ -70,14 +75,20 @@ export class TableThen {
     this.isRead = present.length < SLICE_DOCUMENTS;
     const end = this.isRead ? this.last : present.at(-1)!.id;
     const unchanged = present.filter(({ id }) => !this.former.has(id));
-    const slice = [...unchanged, ...this.takeFormer(end)].sort((a, b) => compareStrings(a.id, b.id));
+    const slice = [...unchanged, ...this.takeFormer(end)].sort((a, b) =>
+      compareStrings(a.id, b.id),
+    );
     this.after = end;
     return slice;
   }
 
   private takeFormer(end: string): readonly Document[] {
     const taken: Document[] = [];
-    for (let id = this.formerIds.minKey(); id !== undefined && compareStrings(id, end) <= 0; id = this.formerIds.minKey()) {
+    for (
+      let id = this.formerIds.minKey();
+      id !== undefined && compareStrings(id, end) <= 0;
+      id = this.formerIds.minKey()
+    ) {
       const document = this.former.get(id);
       if (document !== undefined) taken.push(document);
       this.former.delete(id);
@@ -91,5 +102,14 @@ export class TableThen {
 export const dumped = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
   const { id, queue, group, runAt, waitMs, rank, data } = document as StoredJob;
-  return { job: { id, queue, group, runAt: waitMs === undefined ? runAt : Math.min(runAt, wallMs + waitMs), rank, data } };
+  return {
+    job: {
+      id,
+      queue,
+      group,
+      runAt: waitMs === undefined ? runAt : Math.min(runAt, wallMs + waitMs),
+      rank,
+      data,
+    },
+  };
 };

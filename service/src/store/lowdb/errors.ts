@@ -1,4 +1,7 @@
-/** The data folder holds damage that is no torn end of writing; starting anyway would lose acknowledged data. */
+/**
+ * The data folder holds damage that is no torn end of writing; starting anyway would lose
+ * acknowledged data.
+ */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
   readonly file: string;
@@ -46,5 +49,7 @@ const WORDS: Record<string, string> = {
 /** An operating system error in words that an operator can act on. */
 export const inWords = (error: unknown): string => {
   const { code, message } = error as NodeJS.ErrnoException;
-  return code !== undefined && code in WORDS ? `${WORDS[code]} (${code})` : (message ?? String(error));
+  return code !== undefined && code in WORDS
+    ? `${WORDS[code]} (${code})`
+    : (message ?? String(error));
 };

@@ -13,20 +13,30 @@ export interface StoreFile {
   close(): Promise<void>;
 }
 
-/** The file operations that change something and so can fail; tests put failing ones in their place. */
+/**
+ * The file operations that change something and so can fail; tests put failing ones in their place.
+ */
 export interface Files {
   /** `w`: a new or emptied file, only its owner may read it. `r+`: one that exists. */
   open(path: string, flags: 'w' | 'r+'): Promise<StoreFile>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Makes files that were created, renamed or removed in the folder stay so after a loss of power. */
+  /**
+   * Makes files that were created, renamed or removed in the folder stay so after a loss of power.
+   */
   syncFolder(folder: string): Promise<void>;
 }
 
-/** What is written in place: a copy into the page cache, which costs less than asking another thread for it. */
+/**
+ * What is written in place: a copy into the page cache, which costs less than asking another thread
+ * for it.
+ */
 const IN_PLACE_BYTES = 64 << 10;
 
-/** write(2) may write less than it was given (a nearly full disk): the rest is tried again, which tells why. */
+/**
+ * write(2) may write less than it was given (a nearly full disk): the rest is tried again, which
+ * tells why.
+ */
 const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
   for (let done = 0; done < bytes.length; ) {
     const left = bytes.length - done;

@@ -34,15 +34,20 @@ export const listFolder = async (folder: string): Promise<Listing> => {
 };
 
 /**
- * The generations that everything before `end` can be read from, best first: those with a snapshot, then the
- * first one, before which there was nothing.
+ * The generations that everything before `end` can be read from, best first: those with a snapshot,
+ * then the first one, before which there was nothing.
  */
 export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): readonly number[] => {
   const bases = snapshots.filter((generation) => generation < end);
-  return bases.length === 0 || journals[0] === FIRST_GENERATION ? [...bases, FIRST_GENERATION] : bases;
+  return bases.length === 0 || journals[0] === FIRST_GENERATION
+    ? [...bases, FIRST_GENERATION]
+    : bases;
 };
 
-/** Makes the folder, readable by its owner alone. One that exists keeps its mode: it may be a mounted volume. */
+/**
+ * Makes the folder, readable by its owner alone. One that exists keeps its mode: it may be a
+ * mounted volume.
+ */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (firstMade !== undefined) await files.syncFolder(dirname(firstMade));
@@ -52,6 +57,10 @@ export const makeFolder = async (folder: string, files: Files): Promise<void> =>
 export const tidyFolder = async (folder: string, keepFrom: number, files: Files): Promise<void> => {
   const { snapshots, journals, strays } = await listFolder(folder);
   const old = (generation: number) => generation < keepFrom;
-  const names = [...snapshots.filter(old).map(snapshotName), ...journals.filter(old).map(journalName), ...strays];
+  const names = [
+    ...snapshots.filter(old).map(snapshotName),
+    ...journals.filter(old).map(journalName),
+    ...strays,
+  ];
   for (const name of names) await files.remove(join(folder, name));
 };

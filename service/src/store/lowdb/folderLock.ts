@@ -12,22 +12,24 @@ export interface FolderLock {
 const LOCKED_BYTE = 4096;
 
 /**
- * Takes the folder for this process. The operating system holds the lock and drops it when its holder
- * dies, however it dies: no time-out, no stale file, and a restart right after kill -9 works. The lock
- * belongs to the open file, so a second store in the same process is refused too.
+ * Takes the folder for this process. The operating system holds the lock and drops it when its
+ * holder dies, however it dies: no time-out, no stale file, and a restart right after kill -9
+ * works. The lock belongs to the open file, so a second store in the same process is refused too.
  * @throws FolderInUse
  */
 export const lockFolder = async (folder: string): Promise<FolderLock> => {
   const handle = await open(join(folder, 'lock'), 'a+', 0o600);
   try {
-    if (!nativeFiles.tryLock(handle.fd, LOCKED_BYTE, 1)) throw new FolderInUse(folder, await readPid(handle));
+    if (!nativeFiles.tryLock(handle.fd, LOCKED_BYTE, 1))
+      throw new FolderInUse(folder, await readPid(handle));
     await handle.truncate(0);
     await handle.appendFile(`${process.pid}\n`);
   } catch (error) {
     await handle.close();
     throw error;
   }
-  // Closing drops the lock. The file stays: removing it would let two processes lock two files of one name.
+  // Closing drops the lock. The file stays: removing it would let two processes lock two files of
+  // one name.
   return { release: () => handle.close() };
 };
 

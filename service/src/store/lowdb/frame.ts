@@ -28,7 +28,11 @@ const checksum = (bytes: Uint8Array) => crc32(bytes).toString(16).padStart(8, '0
 /** @param operations each as JSON already */
 export const encodeFrame = (sequence: number, operations: readonly string[]): Buffer => {
   const checked = Buffer.from(`${sequence} [${operations.join(',')}]`);
-  return Buffer.concat([Buffer.from(`\x1e${checked.length} ${checksum(checked)} `), checked, NEWLINE]);
+  return Buffer.concat([
+    Buffer.from(`\x1e${checked.length} ${checksum(checked)} `),
+    checked,
+    NEWLINE,
+  ]);
 };
 
 /** @param line without its newline; null when it is no whole, undamaged frame */
@@ -39,7 +43,10 @@ export const decodeFrame = (line: Buffer): Frame | null => {
   if (checked.length !== Number(header[1]) || checksum(checked) !== header[2]) return null;
   const text = checked.toString();
   const space = text.indexOf(' ');
-  return { sequence: Number(text.slice(0, space)), operations: JSON.parse(text.slice(space + 1)) as Operation[] };
+  return {
+    sequence: Number(text.slice(0, space)),
+    operations: JSON.parse(text.slice(space + 1)) as Operation[],
+  };
 };
 
 /** Whether a whole frame lies behind the beginning of a damaged line. */

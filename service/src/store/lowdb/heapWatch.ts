@@ -6,22 +6,37 @@ import type { Refusal, StorePressure } from '../store.ts';
 import { oldSpaceBytes } from './oldSpace.ts';
 
 /**
- * Of the memory that V8 gives old objects: from `visitors` on new visitors are refused, from `additions`
- * on whatever adds. Where several share the memory, one who holds more than is free comes to each of them
- * a tenth of the memory sooner, so that the others go on. V8 itself ends a process that spends its time collecting with 80 % live
- * (`Ineffective mark-compacts near heap limit`); between lies room for requests under way, for the work
- * that goes on, and for a start, which needs up to 15 % more than what it leaves behind.
+ * Of the memory that V8 gives old objects: from `visitors` on new visitors are refused, from
+ * `additions` on whatever adds. Where several share the memory, one who holds more than is free
+ * comes to each of them a tenth of the memory sooner, so that the others go on. V8 itself ends a
+ * process that spends its time collecting with 80 % live (`Ineffective mark-compacts near heap
+ * limit`); between lies room for requests under way, for the work that goes on, and for a start,
+ * which needs up to 15 % more than what it leaves behind.
  */
-export const MARKS = { visitors_of_largest: 0.55, largest: 0.6, visitors: 0.65, additions: 0.7 } as const;
+export const MARKS = {
+  visitors_of_largest: 0.55,
+  largest: 0.6,
+  visitors: 0.65,
+  additions: 0.7,
+} as const;
 /** Taken again only when it is so much below the mark, so that it does not change to and fro. */
 const BELOW = 0.05;
 
-/** What a character of the journal can come to in memory at most: a text with one sign beyond Latin-1 takes two bytes for each. */
+/**
+ * What a character of the journal can come to in memory at most: a text with one sign beyond
+ * Latin-1 takes two bytes for each.
+ */
 const BYTES_PER_CHARACTER = 2;
 const LOOK_MS = 1000;
-/** A collection stops everything for one to three milliseconds a MiB: it may take a twentieth of the time. */
+/**
+ * A collection stops everything for one to three milliseconds a MiB: it may take a twentieth of the
+ * time.
+ */
 const REST_PER_COLLECTION = 20;
-/** While something is refused, it is measured this often even when nothing was written: what took the memory may have been requests. */
+/**
+ * While something is refused, it is measured this often even when nothing was written: what took
+ * the memory may have been requests.
+ */
 const MEASURE_AGAIN_MS = 30_000;
 
 /** The heap as V8 knows it. */
@@ -35,8 +50,8 @@ export interface Heap {
 }
 
 /**
- * Knows how full the heap is: by what is live after a major collection, and between two of them by what
- * was written since. Whoever seems to have come to a mark is measured at once.
+ * Knows how full the heap is: by what is live after a major collection, and between two of them by
+ * what was written since. Whoever seems to have come to a mark is measured at once.
  */
 export class HeapWatch {
   private readonly heap: Heap;
@@ -120,7 +135,9 @@ export class HeapWatch {
     return isAt('largest') ? 'largest' : 'visitors_of_largest';
   }
 
-  /** After a collection that V8 made in the background: what came while it marked counts as live. */
+  /**
+   * After a collection that V8 made in the background: what came while it marked counts as live.
+   */
   private observe(): void {
     this.liveBytes = this.heap.usedBytes();
     this.written = 0;
@@ -151,7 +168,8 @@ export class HeapWatch {
     this.isExact = true;
     this.measurement += 1;
     this.measuredAt = performance.now();
-    this.notBefore = this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
+    this.notBefore =
+      this.measuredAt + Math.max(LOOK_MS, REST_PER_COLLECTION * (this.measuredAt - began));
     const share = this.liveBytes / this.heap.limitBytes;
     const reached = this.refusalAt(share, 0);
     // What was refused stays so until it is well below its mark.
@@ -177,7 +195,10 @@ export interface Held {
   inOrder(): readonly string[];
 }
 
-/** More of the limit than is free up to the last mark: the less is free, the smaller are those who may go on. */
+/**
+ * More of the limit than is free up to the last mark: the less is free, the smaller are those who
+ * may go on.
+ */
 const isTooMuch = (share: number, fill: number): boolean => share * fill > MARKS.additions - fill;
 
 const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
@@ -187,7 +208,13 @@ const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
   additions: 'whatever adds to it is',
 };
 
-const ORDER: readonly Refusal[] = ['nothing', 'visitors_of_largest', 'largest', 'visitors', 'additions'];
+const ORDER: readonly Refusal[] = [
+  'nothing',
+  'visitors_of_largest',
+  'largest',
+  'visitors',
+  'additions',
+];
 const higher = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) > ORDER.indexOf(b) ? a : b);
 const lower = (a: Refusal, b: Refusal): Refusal => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
@@ -204,8 +231,12 @@ const v8Heap = (): Heap => {
     collect,
     onCollected(call) {
       const observer = new PerformanceObserver((list) => {
-        const entries = list.getEntries() as unknown as { readonly detail?: { readonly kind?: number } }[];
-        const isMajor = entries.some(({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR);
+        const entries = list.getEntries() as unknown as {
+          readonly detail?: { readonly kind?: number };
+        }[];
+        const isMajor = entries.some(
+          ({ detail }) => detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR,
+        );
         if (isMajor) call();
       });
       observer.observe({ entryTypes: ['gc'] });

@@ -10,8 +10,8 @@ const DOCUMENT_BYTES = 500;
 const VALUE_BYTES = 16;
 
 /**
- * How much each holder has stored: counted when everything is read from the disk, and kept up with every
- * write. It is a measure to compare by, since what a document really takes only V8 knows.
+ * How much each holder has stored: counted when everything is read from the disk, and kept up with
+ * every write. It is a measure to compare by, since what a document really takes only V8 knows.
  */
 export class Holdings {
   readonly #holderOf: HolderOf;
@@ -76,7 +76,10 @@ export class Holdings {
   }
 }
 
-/** About how many bytes a document takes. The same for the same content, so that what is added can be taken off again. */
+/**
+ * About how many bytes a document takes. The same for the same content, so that what is added can
+ * be taken off again.
+ */
 const sizeOf = (document: Document): number => DOCUMENT_BYTES + sizeOfValue(document);
 
 function sizeOfValue(value: unknown): number {

@@ -12,11 +12,15 @@ export type { Logger } from '../options.ts';
 export type { LowdbOptions } from './options.ts';
 
 /**
- * Opens the embedded store on a folder of its own: lowdb in memory, a journal and snapshots on disk.
+ * Opens the embedded store on a folder of its own: lowdb in memory, a journal and snapshots on
+ * disk.
  * @throws FolderInUse when a process has it open already, naming that process
  * @throws StoreDamaged when acknowledged data cannot be read, naming file, position and the way out
  */
-export const openLowdbStore = async <S extends Schema>(schema: S, options: LowdbOptions): Promise<Store<S>> => {
+export const openLowdbStore = async <S extends Schema>(
+  schema: S,
+  options: LowdbOptions,
+): Promise<Store<S>> => {
   const files = options.files ?? nodeFiles;
   await makeFolder(options.folder, files);
   const lock = await lockFolder(options.folder);

@@ -6,9 +6,9 @@ type Row = Document & Readonly<Record<string, unknown>>;
 type Position = Query<Document>['after'];
 
 /**
- * What stands for a document in an index. Ordered by id it is the id alone, so that nothing has to be
- * done when the document is replaced; ordered by a field it is the document itself, and a position to
- * continue from is then just a document with that value and id.
+ * What stands for a document in an index. Ordered by id it is the id alone, so that nothing has to
+ * be done when the document is replaced; ordered by a field it is the document itself, and a
+ * position to continue from is then just a document with that value and id.
  */
 type Entry = string | Document;
 
@@ -29,11 +29,17 @@ export class Index {
     this.orderBy = definition.orderBy ?? 'id';
     this.unique = definition.unique ?? false;
     this.byId = this.orderBy === 'id';
-    this.compare = (this.byId ? compareStrings : comparing(this.orderBy)) as (a: Entry, b: Entry) => number;
+    this.compare = (this.byId ? compareStrings : comparing(this.orderBy)) as (
+      a: Entry,
+      b: Entry,
+    ) => number;
     this.get = get;
   }
 
-  /** Whether some other document has the same value where only one may. @param before what it replaces */
+  /**
+   * Whether some other document has the same value where only one may. @param before what it
+   * replaces
+   */
   refuses(document: Document, before: Document | undefined): boolean {
     if (!this.unique || (before !== undefined && this.agree(before, document))) return false;
     const row = document as Row;
@@ -67,7 +73,10 @@ export class Index {
     }
   }
 
-  /** As remove and add; nothing at all, which is most of the time, when id and group say where it stands. */
+  /**
+   * As remove and add; nothing at all, which is most of the time, when id and group say where it
+   * stands.
+   */
   replace(before: Document, after: Document): void {
     if (!this.agree(before, after)) {
       this.remove(before);
@@ -95,23 +104,36 @@ export class Index {
     const start = after === undefined ? undefined : this.startAt(after, direction);
     if (isSortedTree(group)) return this.walkTree(group, direction, start);
     const order = start === undefined ? 0 : this.compare(group, start);
-    return start === undefined || (direction === 'asc' ? order > 0 : order < 0) ? [this.documentOf(group)] : [];
+    return start === undefined || (direction === 'asc' ? order > 0 : order < 0)
+      ? [this.documentOf(group)]
+      : [];
   }
 
-  private *walkTree(tree: SortedTree<Entry>, direction: 'asc' | 'desc', start: Entry | undefined): Generator<Document> {
+  private *walkTree(
+    tree: SortedTree<Entry>,
+    direction: 'asc' | 'desc',
+    start: Entry | undefined,
+  ): Generator<Document> {
     if (direction === 'asc') {
       for (const entry of tree.keys(start)) {
         if (start === undefined || this.compare(entry, start) > 0) yield this.documentOf(entry);
       }
     } else {
-      for (const [entry] of tree.entriesReversed(start, undefined, true)) yield this.documentOf(entry);
+      for (const [entry] of tree.entriesReversed(start, undefined, true))
+        yield this.documentOf(entry);
     }
   }
 
-  /** Without an id the position lies behind all documents of that value: no id is above undefined or below ''. */
+  /**
+   * Without an id the position lies behind all documents of that value: no id is above undefined or
+   * below ''.
+   */
   private startAt({ value, id }: NonNullable<Position>, direction: 'asc' | 'desc'): Entry {
     if (this.byId) return String(value);
-    return { [this.orderBy]: value, id: id ?? (direction === 'asc' ? undefined : '') } as unknown as Document;
+    return {
+      [this.orderBy]: value,
+      id: id ?? (direction === 'asc' ? undefined : ''),
+    } as unknown as Document;
   }
 
   private entryOf(document: Document): Entry {
@@ -124,7 +146,8 @@ export class Index {
 
   /** Whether two versions of a document are in the same group. */
   private agree(before: Document, after: Document): boolean {
-    for (const field of this.on) if (((before as Row)[field] ?? null) !== ((after as Row)[field] ?? null)) return false;
+    for (const field of this.on)
+      if (((before as Row)[field] ?? null) !== ((after as Row)[field] ?? null)) return false;
     return true;
   }
 }
@@ -143,7 +166,8 @@ const compareIds = (a: string | undefined, b: string | undefined): number => {
 /** Values of one type by their own order; a missing one is null and comes first. */
 const compareScalars = (a: unknown, b: unknown): number => {
   if (a === b) return 0;
-  if (typeof a === typeof b && a !== null && b !== null) return (a as string) < (b as string) ? -1 : 1;
+  if (typeof a === typeof b && a !== null && b !== null)
+    return (a as string) < (b as string) ? -1 : 1;
   return rankOfType(a) - rankOfType(b);
 };
 

@@ -9,9 +9,13 @@ export interface Placed {
   readonly dueAt: number;
 }
 
-const byTime = (a: Placed, b: Placed): number => a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
+const byTime = (a: Placed, b: Placed): number =>
+  a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
-/** Of so many jobs taken, one is of the highest rank that is due: lower ones without end must not starve it. */
+/**
+ * Of so many jobs taken, one is of the highest rank that is due: lower ones without end must not
+ * starve it.
+ */
 const OTHERS_TURN = 8;
 
 /**
@@ -21,7 +25,9 @@ const OTHERS_TURN = 8;
 export class JobGroup {
   readonly name: string;
   readonly share: JobShare;
-  /** When the group's share looks at it again; null while it is in the round of those that are due. */
+  /**
+   * When the group's share looks at it again; null while it is in the round of those that are due.
+   */
   wakeAt: number | null = null;
   private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Placed> }[] = [];
 

@@ -14,15 +14,17 @@ export interface Lease {
 
 const byWaking = (a: JobShare, b: JobShare): number =>
   a.wakeAt! - b.wakeAt! || compareStrings(a.name, b.name);
-const byEnd = (a: Lease, b: Lease): number => a.until - b.until || compareStrings(a.placed.job.id, b.placed.job.id);
+const byEnd = (a: Lease, b: Lease): number =>
+  a.until - b.until || compareStrings(a.placed.job.id, b.placed.job.id);
 
 /** What a claim asks of one queue, at a steady time. */
 type Taking = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };
 
 /**
- * The jobs of one queue; all times are steady milliseconds. Shares whose groups all sleep are sorted by the
- * first one's time; those with due groups stand in a round. A claim touches only shares that may take more,
- * and of those only groups that are due: however many wait in one that may take no more.
+ * The jobs of one queue; all times are steady milliseconds. Shares whose groups all sleep are
+ * sorted by the first one's time; those with due groups stand in a round. A claim touches only
+ * shares that may take more, and of those only groups that are due: however many wait in one that
+ * may take no more.
  */
 export class JobLane {
   private readonly groups = new Map<string, JobGroup>();
@@ -52,7 +54,8 @@ export class JobLane {
     let left = limit;
     // By the places that they hold; one that gets a further place is put a row higher.
     const rows: Generator<Placed>[][] = [];
-    for (const share of this.round) (rows[places?.heldBy(share.name) ?? 0] ??= []).push(this.takeFrom(share, request));
+    for (const share of this.round)
+      (rows[places?.heldBy(share.name) ?? 0] ??= []).push(this.takeFrom(share, request));
     for (let held = 0; held < rows.length; held += 1) {
       for (const jobs of rows[held] ?? []) {
         if (left <= 0 || held >= free) return;
@@ -75,7 +78,11 @@ export class JobLane {
   }
 
   *expired(now: number): Generator<Lease> {
-    for (let first = this.leases.minKey(); first !== undefined && first.until <= now; first = this.leases.minKey()) {
+    for (
+      let first = this.leases.minKey();
+      first !== undefined && first.until <= now;
+      first = this.leases.minKey()
+    ) {
       this.leases.delete(first);
       yield first;
     }
@@ -84,7 +91,12 @@ export class JobLane {
   nextDueAt(skip: (group: string) => boolean, places?: SharedPlaces): number | null {
     const mayTake = (share: string) => places === undefined || places.heldBy(share) < places.free;
     const waiting = this.oldestDueAt(skip, mayTake);
-    for (const { placed: { job: { group } }, until } of this.leases.keys()) {
+    for (const {
+      placed: {
+        job: { group },
+      },
+      until,
+    } of this.leases.keys()) {
       if (mayTake(shareOf(group)) && !skip(group)) return Math.min(waiting ?? until, until);
     }
     return waiting;
@@ -105,7 +117,10 @@ export class JobLane {
   }
 
   /** One job of each of its groups with a free slot, round after round. */
-  private *takeFrom(share: JobShare, { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>): Generator<Placed, undefined> {
+  private *takeFrom(
+    share: JobShare,
+    { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>,
+  ): Generator<Placed, undefined> {
     const slots = new Map<JobGroup, number>();
     // A group that has more is put behind the last one and so comes up again in this loop.
     for (const group of share.round) {
@@ -125,8 +140,14 @@ export class JobLane {
     }
   }
 
-  /** When the first job that nobody has claimed is or was due, leaving out groups for which `skip` holds; null: none waits. */
-  private oldestDueAt(skip: (group: string) => boolean, isAsked: (share: string) => boolean = () => true): number | null {
+  /**
+   * When the first job that nobody has claimed is or was due, leaving out groups for which `skip`
+   * holds; null: none waits.
+   */
+  private oldestDueAt(
+    skip: (group: string) => boolean,
+    isAsked: (share: string) => boolean = () => true,
+  ): number | null {
     let oldest: number | null = null;
     for (const share of this.sleeping.keys()) {
       if (oldest !== null && share.wakeAt! >= oldest) break;
@@ -172,7 +193,8 @@ export class JobLane {
 
   private group(name: string): JobGroup {
     let group = this.groups.get(name);
-    if (group === undefined) this.groups.set(name, (group = new JobGroup(name, this.share(shareOf(name)))));
+    if (group === undefined)
+      this.groups.set(name, (group = new JobGroup(name, this.share(shareOf(name)))));
     return group;
   }
 

@@ -5,8 +5,8 @@ const byWaking = (a: JobGroup, b: JobGroup): number =>
   a.wakeAt! - b.wakeAt! || compareStrings(a.name, b.name);
 
 /**
- * The groups of one share. They sleep, sorted by their next job's time, until they are due; then they
- * stand in a round and are served in turn.
+ * The groups of one share. They sleep, sorted by their next job's time, until they are due; then
+ * they stand in a round and are served in turn.
  */
 export class JobShare {
   readonly name: string;

@@ -18,9 +18,14 @@ export interface JournalPosition {
 }
 
 export interface JournalEvents {
-  /** Called for each transaction, in order, after it became durable and before it is acknowledged. */
+  /**
+   * Called for each transaction, in order, after it became durable and before it is acknowledged.
+   */
   durable(commits: readonly (readonly Write[])[]): void;
-  /** Called once, after which the journal takes nothing more. Nothing behind `position` was acknowledged. */
+  /**
+   * Called once, after which the journal takes nothing more. Nothing behind `position` was
+   * acknowledged.
+   */
   failed(reason: string): void;
 }
 
@@ -33,13 +38,15 @@ interface PendingFrame {
   size: number;
 }
 
-/** A frame is closed at about this size, so that one write never takes too long or too much memory. */
+/**
+ * A frame is closed at about this size, so that one write never takes too long or too much memory.
+ */
 const FRAME_CHARACTERS = 4 << 20;
 
 /**
- * Appends transactions to a file, many to a frame. While one frame is on its way to the disk the next
- * gathers what comes; it is written when the earlier one is durable. Order is therefore certain:
- * when a frame is durable, so is everything before it.
+ * Appends transactions to a file, many to a frame. While one frame is on its way to the disk the
+ * next gathers what comes; it is written when the earlier one is durable. Order is therefore
+ * certain: when a frame is durable, so is everything before it.
  */
 export class Journal {
   private readonly folder: string;
@@ -57,7 +64,14 @@ export class Journal {
   /** Bytes of frames that became durable through this object. */
   written = 0;
 
-  constructor(folder: string, files: Files, file: StoreFile, at: JournalPosition, note: AcknowledgedNote, events: JournalEvents) {
+  constructor(
+    folder: string,
+    files: Files,
+    file: StoreFile,
+    at: JournalPosition,
+    note: AcknowledgedNote,
+    events: JournalEvents,
+  ) {
     this.folder = folder;
     this.files = files;
     this.file = file;
@@ -81,7 +95,13 @@ export class Journal {
     if (this.failure !== null) return Promise.reject(this.failure);
     let frame = this.waiting.at(-1);
     if (frame === undefined || frame === this.flying || frame.size > FRAME_CHARACTERS) {
-      frame = { operations: [], commits: [], settled: Promise.withResolvers<undefined>(), begun: performance.now(), size: 0 };
+      frame = {
+        operations: [],
+        commits: [],
+        settled: Promise.withResolvers<undefined>(),
+        begun: performance.now(),
+        size: 0,
+      };
       frame.settled.promise.catch(() => {});
       this.waiting.push(frame);
     }
@@ -139,7 +159,11 @@ export class Journal {
     const bytes = encodeFrame(this.at.nextSequence, frame.operations);
     await this.file.write(bytes, this.at.length);
     await this.file.sync();
-    this.at = { ...this.at, length: this.at.length + bytes.length, nextSequence: this.at.nextSequence + 1 };
+    this.at = {
+      ...this.at,
+      length: this.at.length + bytes.length,
+      nextSequence: this.at.nextSequence + 1,
+    };
     this.written += bytes.length;
     await this.note.write(this.at.nextSequence);
     this.waiting.shift();
@@ -170,7 +194,11 @@ export class Journal {
 }
 
 /** An empty journal file that stays after a loss of power. */
-export const createJournal = async (folder: string, generation: number, files: Files): Promise<StoreFile> => {
+export const createJournal = async (
+  folder: string,
+  generation: number,
+  files: Files,
+): Promise<StoreFile> => {
   const file = await files.open(join(folder, journalName(generation)), 'w');
   try {
     await file.sync();

@@ -3,8 +3,8 @@ import type { Operation } from './frame.ts';
 type Put = Extract<Operation, readonly ['put', ...unknown[]]>;
 
 /**
- * Which operation on each document is the last one in the journals, by its number. Knows documents by
- * their names alone: they are picked when the journals are read once more.
+ * Which operation on each document is the last one in the journals, by its number. Knows documents
+ * by their names alone: they are picked when the journals are read once more.
  */
 export class LastOperations {
   private readonly byCollection = new Map<string, Map<string, number>>();
@@ -14,7 +14,8 @@ export class LastOperations {
     for (const operation of operations) {
       const [, collection] = operation;
       let numbers = this.byCollection.get(collection);
-      if (numbers === undefined) this.byCollection.set(collection, (numbers = new Map<string, number>()));
+      if (numbers === undefined)
+        this.byCollection.set(collection, (numbers = new Map<string, number>()));
       numbers.set(idOf(operation), this.count);
       this.count += 1;
     }
@@ -24,7 +25,10 @@ export class LastOperations {
     return this.byCollection.get(collection)?.has(id) ?? false;
   }
 
-  /** @returns what picks, from all operations given once more in the same order, those whose documents are left in the end */
+  /**
+   * @returns what picks, from all operations given once more in the same order, those whose
+   * documents are left in the end
+   */
   pick(): (operations: readonly Operation[]) => readonly Put[] {
     let number = 0;
     return (operations) =>
@@ -36,4 +40,5 @@ export class LastOperations {
   }
 }
 
-const idOf = (operation: Operation): string => (operation[0] === 'put' ? operation[2].id : operation[2]);
+const idOf = (operation: Operation): string =>
+  operation[0] === 'put' ? operation[2].id : operation[2];

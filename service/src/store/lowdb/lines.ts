@@ -21,7 +21,10 @@ export async function* readLines(path: string): AsyncGenerator<readonly Line[]> 
   try {
     let unfinished: Buffer[] = [];
     let start = 0;
-    for await (const chunk of handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false })) {
+    for await (const chunk of handle.createReadStream({
+      highWaterMark: CHUNK_BYTES,
+      autoClose: false,
+    })) {
       const { lines, rest } = split(chunk as Buffer, unfinished, start);
       unfinished = rest;
       start = lines.length === 0 ? start : after(lines[lines.length - 1]!);

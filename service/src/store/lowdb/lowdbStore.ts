@@ -1,6 +1,19 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
-import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StorePressure, StoreStats, Transaction } from '../store.ts';
+import type {
+  Change,
+  ClaimRequest,
+  Document,
+  DumpedRecord,
+  Gap,
+  Job,
+  Schema,
+  SharedPlaces,
+  Store,
+  StorePressure,
+  StoreStats,
+  Transaction,
+} from '../store.ts';
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from '../changeFeed.ts';
@@ -25,7 +38,17 @@ import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { WorkQueue } from './workQueue.ts';
 
-const DEFAULTS = { snapshotAfterBytes: 64 << 20, snapshotRetryMs: 30_000, retryMs: 1_000, stalledAfterMs: 30_000, keptChanges: 10_000, log: silent, clock: systemTime, holderOf: () => null, files: nodeFiles };
+const DEFAULTS = {
+  snapshotAfterBytes: 64 << 20,
+  snapshotRetryMs: 30_000,
+  retryMs: 1_000,
+  stalledAfterMs: 30_000,
+  keptChanges: 10_000,
+  log: silent,
+  clock: systemTime,
+  holderOf: () => null,
+  files: nodeFiles,
+};
 const WATCH_MS = 10_000;
 
 interface Ended<T> {
@@ -41,8 +64,9 @@ interface WorkListener {
 }
 
 /**
- * The embedded store at work: one transaction after the other in memory, the journal behind them, and
- * what becomes durable shown to queue, feed and listeners. When the disk fails it goes back to what is there.
+ * The embedded store at work: one transaction after the other in memory, the journal behind them,
+ * and what becomes durable shown to queue, feed and listeners. When the disk fails it goes back to
+ * what is there.
  */
 export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
@@ -93,7 +117,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.db = new Low<Data>(this.adapter, {});
   }
 
-  static async open<S extends Schema>(schema: S, options: LowdbOptions, lock: FolderLock): Promise<LowdbStore<S>> {
+  static async open<S extends Schema>(
+    schema: S,
+    options: LowdbOptions,
+    lock: FolderLock,
+  ): Promise<LowdbStore<S>> {
     const store = new LowdbStore(schema, options, lock);
     await store.load();
     // Before a snapshot begins: its file would be taken for one that was left half made.
@@ -129,15 +157,20 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     });
   }
 
-  /** The journal before a snapshot, and the snapshot before that one, are kept: the second one has them removed. */
+  /**
+   * The journal before a snapshot, and the snapshot before that one, are kept: the second one has
+   * them removed.
+   */
   async forgetHistory(): Promise<void> {
     this.refuseWhenUnavailable();
     while (this.snapshot !== null) await this.snapshot;
     const { folder, files } = this.options;
     const writing = this.makeTwoSnapshots().then(() => files.syncFolder(folder));
-    this.snapshot = writing.catch(() => {}).finally(() => {
-      this.snapshot = null;
-    });
+    this.snapshot = writing
+      .catch(() => {})
+      .finally(() => {
+        this.snapshot = null;
+      });
     await writing;
   }
 
@@ -148,7 +181,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       // It was written already; now it becomes durable.
       await this.adapter.journal.pending();
       for (const table of moment.tables) {
-        for (let slice = await this.sliceOf(moment, table); slice !== null; slice = await this.sliceOf(moment, table)) {
+        for (
+          let slice = await this.sliceOf(moment, table);
+          slice !== null;
+          slice = await this.sliceOf(moment, table)
+        ) {
           const wallMs = this.options.clock.now().getTime();
           for (const document of slice) yield dumped(table.name, document, wallMs);
           await nextTurn(); // a reader that never waits would leave no time to anybody else
@@ -164,9 +201,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     while (this.snapshot !== null) await this.snapshot;
     const restoring = this.mutex.run(() => this.takeIn(records));
     // What would write a snapshot, or read everything again from the disk, waits for this one.
-    this.snapshot = restoring.catch(() => {}).finally(() => {
-      this.snapshot = null;
-    });
+    this.snapshot = restoring
+      .catch(() => {})
+      .finally(() => {
+        this.snapshot = null;
+      });
     await restoring;
   }
 
@@ -179,7 +218,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     });
   }
 
-  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false, places?: SharedPlaces): Promise<number | null> {
+  async msUntilDue(
+    queue: string,
+    skip: (group: string) => boolean = () => false,
+    places?: SharedPlaces,
+  ): Promise<number | null> {
     this.refuseWhenUnavailable();
     return this.mutex.run(() => {
       this.refuseInOutage();
@@ -218,7 +261,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** Between transactions, as for a snapshot. */
   private async sliceOf({ state }: Moment, table: TableThen): Promise<readonly Document[] | null> {
     const slice = await this.mutex.run(() => table.slice());
-    if (this.isGone || this.state !== state) throw new StoreUnavailable(this.fault ?? 'the store was read again from disk meanwhile');
+    if (this.isGone || this.state !== state)
+      throw new StoreUnavailable(this.fault ?? 'the store was read again from disk meanwhile');
     return slice;
   }
 
@@ -227,12 +271,16 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await this.adapter.journal.pending();
     const taken = [...this.state.all()].find((table) => table.lastId !== undefined);
     const { folder, files } = this.options;
-    if (taken !== undefined) throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
+    if (taken !== undefined)
+      throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
     this.restoring = true;
     try {
-      const restored = await this.adapter.rebase((header) => restoreSnapshot(folder, header, records, this.schema, this.time, files));
+      const restored = await this.adapter.rebase((header) =>
+        restoreSnapshot(folder, header, records, this.schema, this.time, files),
+      );
       const queue = this.queueOf(restored.state);
-      for (const job of restored.state.jobs.everything()) queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
+      for (const job of restored.state.jobs.everything())
+        queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
       this.db.data = restored.data;
       this.state = restored.state;
       this.holdings = new Holdings(this.options.holderOf, restored.state);
@@ -263,15 +311,20 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     if (outcome.status === 'rejected') session.rollBack();
     this.session = null;
     this.refuseInOutage();
-    if (session.state !== this.state) throw new StoreUnavailable('the store was read again from disk meanwhile');
+    if (session.state !== this.state)
+      throw new StoreUnavailable('the store was read again from disk meanwhile');
     return { outcome, durable: this.commit(session) };
   }
 
-  /** @returns when what it read or wrote is durable; null: it is. It need not wait for what others write elsewhere. */
+  /**
+   * @returns when what it read or wrote is durable; null: it is. It need not wait for what others
+   * write elsewhere.
+   */
   private commit(session: Session): Promise<void> | null {
     const { writes } = session;
     if (writes.length === 0) return session.readsDurable;
-    for (const { table, before } of writes) if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
+    for (const { table, before } of writes)
+      if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
     for (const moment of this.moments) moment.note(writes);
@@ -280,7 +333,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return lastWrite.durable;
   }
 
-  /** What became durable is shown to others: to the queue, to the readers of the feed, to the listeners. */
+  /**
+   * What became durable is shown to others: to the queue, to the readers of the feed, to the
+   * listeners.
+   */
   private publish(commits: readonly (readonly Write[])[]): void {
     const queues = new Set<string>();
     for (const { table, id, after, dueAt } of commits.flat()) {
@@ -339,7 +395,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   private async heal(): Promise<void> {
     await this.snapshot;
-    // What is there is not on the disk in part; it must not take memory beside what is read again either.
+    // What is there is not on the disk in part; it must not take memory beside what is read again
+    // either.
     this.state = new State(this.schema, {});
     this.db.data = {};
     while (!this.closing.signal.aborted) {
@@ -353,14 +410,21 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       } catch (error) {
         this.outage = `the store cannot write: ${inWords(error)}`;
       }
-      await sleep(this.options.retryMs, undefined, { ref: false, signal: this.closing.signal }).catch(() => {});
+      await sleep(this.options.retryMs, undefined, {
+        ref: false,
+        signal: this.closing.signal,
+      }).catch(() => {});
     }
   }
 
   private snapshotWhenDue(): void {
     const { adapter, options } = this;
     if (this.snapshot !== null || this.isGone || performance.now() < this.snapshotNotBefore) return;
-    if (adapter.journalBytesSinceSnapshot < Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes)) return;
+    if (
+      adapter.journalBytesSinceSnapshot <
+      Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes)
+    )
+      return;
     this.snapshot = this.writeSnapshot().finally(() => {
       this.snapshot = null;
     });
@@ -383,7 +447,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       // By name: it may come from another thread.
       const { name, file, position } = error as StoreDamaged;
       if (name !== 'StoreDamaged') throw error;
-      this.options.log.error(`${file} was damaged at byte ${position} while the store was open, and a start would be refused; everything is in memory, of which a snapshot is made now`);
+      this.options.log.error(
+        `${file} was damaged at byte ${position} while the store was open, and a start would be refused; everything is in memory, of which a snapshot is made now`,
+      );
       await this.adapter.writeFromMemory(this.dump());
     }
   }
@@ -399,7 +465,10 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed !== null || this.outage !== null;
   }
 
-  /** Why nothing more is taken although nothing has failed: what was committed does not get onto the disk. */
+  /**
+   * Why nothing more is taken although nothing has failed: what was committed does not get onto the
+   * disk.
+   */
   private get stall(): string | null {
     const { waitingMs } = this.adapter;
     if (waitingMs < this.options.stalledAfterMs) return null;
@@ -411,7 +480,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     let seen = -1;
     this.every(WATCH_MS, () => {
       if (this.mutex.busy && this.mutex.begun === seen && !this.restoring) {
-        this.options.log.error('a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other');
+        this.options.log.error(
+          'a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other',
+        );
       }
       seen = this.mutex.begun;
     });
@@ -421,7 +492,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     let hasStalled = false;
     this.every(Math.min(WATCH_MS, this.options.stalledAfterMs), () => {
       const { stall } = this;
-      if (stall !== null && !hasStalled) this.options.log.error(`nothing more is written or read: ${stall}`);
+      if (stall !== null && !hasStalled)
+        this.options.log.error(`nothing more is written or read: ${stall}`);
       if (stall === null && hasStalled) this.options.log.info('the disk confirms writes again');
       hasStalled = stall !== null;
     });

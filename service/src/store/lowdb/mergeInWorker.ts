@@ -11,7 +11,8 @@ const SCRIPT = new URL(`./snapshotWorker${extname(import.meta.url)}`, import.met
  * @throws what it throws, by name and message; an AbortError when it was given up
  */
 export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Promise<Merged> => {
-  // Options of the process are for its main thread: a profiler or loader that they name has nothing to do here.
+  // Options of the process are for its main thread: a profiler or loader that they name has nothing
+  // to do here.
   const worker = new Worker(SCRIPT, { workerData: order, execArgv: [] });
   try {
     const [merged] = (await once(worker, 'message', { signal })) as [Merged];

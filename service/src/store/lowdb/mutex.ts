@@ -1,7 +1,13 @@
-/** Runs functions strictly one after the other, in the order of asking; at once when none runs. Costs microtasks only. */
+/**
+ * Runs functions strictly one after the other, in the order of asking; at once when none runs.
+ * Costs microtasks only.
+ */
 export class Mutex {
   private readonly waiting: (() => void)[] = [];
-  /** Counts the functions that have begun; whoever sees the same number twice while `busy` sees one that is slow. */
+  /**
+   * Counts the functions that have begun; whoever sees the same number twice while `busy` sees one
+   * that is slow.
+   */
   begun = 0;
   busy = false;
 

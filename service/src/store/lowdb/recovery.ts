@@ -18,8 +18,15 @@ export interface Recovered {
   readonly data: Data;
   /** The end of the last journal; null in an empty folder. */
   readonly position: JournalPosition | null;
-  /** The snapshot that it began from: generation, length, and when it was written (ms since the epoch; null: none). */
-  readonly base: { readonly generation: number; readonly bytes: number; readonly at: number | null };
+  /**
+   * The snapshot that it began from: generation, length, and when it was written (ms since the
+   * epoch; null: none).
+   */
+  readonly base: {
+    readonly generation: number;
+    readonly bytes: number;
+    readonly at: number | null;
+  };
   /** Length of the journals that were replayed, in bytes. */
   readonly journalBytes: number;
 }
@@ -35,7 +42,8 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const journals = journalsSince(base.generation, listing);
   const replay = new Replay(base);
   const parsed = new ParsedDocuments();
-  for await (const operations of replay.read(folder, journals)) for (const operation of operations) apply(base.data, operation, parsed);
+  for await (const operations of replay.read(folder, journals))
+    for (const operation of operations) apply(base.data, operation, parsed);
   const promised = await readAcknowledged(folder);
   if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
@@ -43,12 +51,22 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   if (replay.isTorn) await cut(folder, end, files, log);
   const generation = journals.at(-1)!;
   await settle(folder, generation, replay.lastFrame, files);
-  return { data: base.data, position: { generation, length: end.position, nextSequence }, base, journalBytes };
+  return {
+    data: base.data,
+    position: { generation, length: end.position, nextSequence },
+    base,
+    journalBytes,
+  };
 };
 
-const newestGoodSnapshot = async (folder: string, listing: Listing, log: Logger): Promise<Snapshot> => {
+const newestGoodSnapshot = async (
+  folder: string,
+  listing: Listing,
+  log: Logger,
+): Promise<Snapshot> => {
   for (const generation of basesOf(listing)) {
-    if (generation === FIRST_GENERATION) return { generation, nextSequence: 1, data: {}, bytes: 0, at: null };
+    if (generation === FIRST_GENERATION)
+      return { generation, nextSequence: 1, data: {}, bytes: 0, at: null };
     const snapshot = await readSnapshot(folder, generation);
     if (snapshot !== null) return snapshot;
     log.warn(passedOver(generation));
@@ -66,8 +84,15 @@ const apply = (data: Data, operation: Operation, parsed: ParsedDocuments): void 
   }
 };
 
-const cut = async (folder: string, { file, position }: Replay['end'], files: Files, log: Logger): Promise<void> => {
-  log.warn(`${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`);
+const cut = async (
+  folder: string,
+  { file, position }: Replay['end'],
+  files: Files,
+  log: Logger,
+): Promise<void> => {
+  log.warn(
+    `${file} ends in an unfinished frame at byte ${position}; it was never acknowledged and is cut off`,
+  );
   const handle = await files.open(join(folder, file), 'r+');
   try {
     await handle.truncate(position);
@@ -78,11 +103,17 @@ const cut = async (folder: string, { file, position }: Replay['end'], files: Fil
 };
 
 /**
- * Makes the last frame durable before anything read from it leaves. It may have reached the page cache
- * and no disk: its writer was killed before its fdatasync, or the fdatasync failed, after which Linux
- * takes the pages for clean. Writing the same bytes again makes them dirty, so that the sync is real.
+ * Makes the last frame durable before anything read from it leaves. It may have reached the page
+ * cache and no disk: its writer was killed before its fdatasync, or the fdatasync failed, after
+ * which Linux takes the pages for clean. Writing the same bytes again makes them dirty, so that the
+ * sync is real.
  */
-const settle = async (folder: string, generation: number, last: Line | null, files: Files): Promise<void> => {
+const settle = async (
+  folder: string,
+  generation: number,
+  last: Line | null,
+  files: Files,
+): Promise<void> => {
   const handle = await files.open(join(folder, journalName(generation)), 'r+');
   try {
     if (last !== null) await handle.write(last.bytes, last.position);

@@ -31,11 +31,15 @@ export class Replay {
    * All operations in the order in which they were written, many at a time.
    * @throws StoreDamaged when something follows an unreadable place, or a frame is missing
    */
-  async *read(folder: string, generations: readonly number[]): AsyncGenerator<readonly Operation[]> {
+  async *read(
+    folder: string,
+    generations: readonly number[],
+  ): AsyncGenerator<readonly Operation[]> {
     for (const generation of generations) {
       const name = journalName(generation);
       this.beginFile(name);
-      for await (const lines of readLines(join(folder, name))) yield lines.flatMap((line) => this.take(line));
+      for await (const lines of readLines(join(folder, name)))
+        yield lines.flatMap((line) => this.take(line));
     }
   }
 
@@ -58,7 +62,12 @@ export class Replay {
     if (this.isTorn) this.refuse();
     if (sequence !== this.nextSequence) {
       const { file, position } = this.end;
-      throw new StoreDamaged(file, position, `The journal jumps from frame ${this.nextSequence - 1} to frame ${sequence}`, cutting(file, position));
+      throw new StoreDamaged(
+        file,
+        position,
+        `The journal jumps from frame ${this.nextSequence - 1} to frame ${sequence}`,
+        cutting(file, position),
+      );
     }
     const length = line.bytes.length + 1;
     this.end.position += length;
@@ -68,10 +77,18 @@ export class Replay {
     return operations;
   }
 
-  /** Behind the unreadable place the journal goes on, so what lies between was not the torn end of writing. */
+  /**
+   * Behind the unreadable place the journal goes on, so what lies between was not the torn end of
+   * writing.
+   */
   private refuse(): never {
     const { file, position } = this.end;
-    throw new StoreDamaged(file, position, 'The journal is damaged and acknowledged data follows the damage', cutting(file, position));
+    throw new StoreDamaged(
+      file,
+      position,
+      'The journal is damaged and acknowledged data follows the damage',
+      cutting(file, position),
+    );
   }
 }
 
@@ -79,10 +96,15 @@ export class Replay {
  * The generations to replay upon what was before `generation`.
  * @throws StoreDamaged when one is missing
  */
-export const journalsSince = (generation: number, { journals, snapshots }: Listing): readonly number[] => {
+export const journalsSince = (
+  generation: number,
+  { journals, snapshots }: Listing,
+): readonly number[] => {
   const since = journals.filter((each) => each >= generation);
   const fresh = since.length === 0 && snapshots.length === 0;
-  const expected = fresh ? [] : Array.from({ length: Math.max(since.length, 1) }, (_, i) => generation + i);
+  const expected = fresh
+    ? []
+    : Array.from({ length: Math.max(since.length, 1) }, (_, i) => generation + i);
   const missing = expected.find((each) => !since.includes(each));
   if (missing !== undefined) {
     const wayOut = `put an empty file in its place, move the journals of later generations away and remove ${ACKNOWLEDGED}`;
@@ -92,7 +114,10 @@ export const journalsSince = (generation: number, { journals, snapshots }: Listi
 };
 
 /** @param promised the number of the first frame that need not be there */
-export const endsEarly = ({ end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>, promised: number) =>
+export const endsEarly = (
+  { end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>,
+  promised: number,
+) =>
   new StoreDamaged(
     end.file,
     end.position,

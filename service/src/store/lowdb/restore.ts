@@ -45,25 +45,34 @@ class Arrivals implements Restored {
   }
 
   private put(collection: string, document: { readonly id: string }, isJob = false): string {
-    if (collection === JOBS && !isJob) throw new TypeError(`The collection name "${JOBS}" is taken by the work queue`);
+    if (collection === JOBS && !isJob)
+      throw new TypeError(`The collection name "${JOBS}" is taken by the work queue`);
     const json = toJson(collection, document);
     const table = this.state.makeTable(collection);
-    if (table.get(document.id) !== undefined) throw new TypeError(`${collection} ${document.id} comes twice`);
+    if (table.get(document.id) !== undefined)
+      throw new TypeError(`${collection} ${document.id} comes twice`);
     table.put(document);
     return snapshotLine(collection, json);
   }
 }
 
 const checkedJob = ({ id, queue, group, runAt, rank, data }: Job): Job => {
-  const isJob = typeof queue === 'string' && typeof group === 'string' && Number.isFinite(runAt) && Number.isFinite(rank) && typeof data === 'object' && data !== null;
+  const isJob =
+    typeof queue === 'string' &&
+    typeof group === 'string' &&
+    Number.isFinite(runAt) &&
+    Number.isFinite(rank) &&
+    typeof data === 'object' &&
+    data !== null;
   if (!isJob) throw new TypeError(`job ${id} lacks its queue, group, time, rank or data`);
   return { id, queue, group, runAt, rank, data };
 };
 
 /**
- * Writes what a dump holds as a snapshot and publishes it by its name: before that moment the folder holds
- * nothing of it, and from then on everything.
- * @throws StoreUnavailable when the folder cannot be written, TypeError or UniqueViolation for what no dump holds
+ * Writes what a dump holds as a snapshot and publishes it by its name: before that moment the
+ * folder holds nothing of it, and from then on everything.
+ * @throws StoreUnavailable when the folder cannot be written, TypeError or UniqueViolation for what
+ * no dump holds
  */
 export const restoreSnapshot = async (
   folder: string,
@@ -75,7 +84,10 @@ export const restoreSnapshot = async (
 ): Promise<Restored & { readonly bytes: number }> => {
   const arrivals = new Arrivals(schema, time);
   const name = snapshotName(header.generation);
-  const [path, temporary] = [join(folder, name), join(folder, `${name}.${randomUUID()}${TEMPORARY}`)];
+  const [path, temporary] = [
+    join(folder, name),
+    join(folder, `${name}.${randomUUID()}${TEMPORARY}`),
+  ];
   try {
     const bytes = await fill(await writing(files.open(temporary, 'w')), header, records, arrivals);
     await writing(files.rename(temporary, path));
@@ -88,7 +100,12 @@ export const restoreSnapshot = async (
   }
 };
 
-const fill = async (file: StoreFile, header: SnapshotHeader, records: AsyncIterable<DumpedRecord>, arrivals: Arrivals): Promise<number> => {
+const fill = async (
+  file: StoreFile,
+  header: SnapshotHeader,
+  records: AsyncIterable<DumpedRecord>,
+  arrivals: Arrivals,
+): Promise<number> => {
   try {
     const snapshot = await writing(SnapshotFile.begin(file, header));
     let lines = '';
@@ -113,6 +130,8 @@ const writing = async <T>(operation: Promise<T>): Promise<T> => {
   try {
     return await operation;
   } catch (error) {
-    throw new StoreUnavailable(`the data folder cannot be written: ${inWords(error)}`, { cause: error });
+    throw new StoreUnavailable(`the data folder cannot be written: ${inWords(error)}`, {
+      cause: error,
+    });
   }
 };

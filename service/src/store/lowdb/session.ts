@@ -19,7 +19,10 @@ export interface Write {
   dueAt?: number;
 }
 
-/** One transaction: writes go straight to memory, and what was there before is kept for rolling back. */
+/**
+ * One transaction: writes go straight to memory, and what was there before is kept for rolling
+ * back.
+ */
 export class Session {
   readonly state: State;
   readonly time: QueueTime;
@@ -35,10 +38,15 @@ export class Session {
 
   /** One for each document that has changed. */
   get writes(): Write[] {
-    return [...this.log.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
+    return [...this.log.values()].filter(
+      ({ before, after }) => before !== undefined || after !== undefined,
+    );
   }
 
-  /** When all that was read is durable; null: it is. A table counts as a whole, since a search also reads what is not there. */
+  /**
+   * When all that was read is durable; null: it is. A table counts as a whole, since a search also
+   * reads what is not there.
+   */
   get readsDurable(): Promise<void> | null {
     return this.seen?.durable ?? null;
   }
@@ -73,7 +81,14 @@ export class Session {
     const json = toJson(table.name, document);
     const before = table.get(document.id);
     table.put(document);
-    this.note({ table, id: document.id, before, after: document, json: `["put",${JSON.stringify(table.name)},${json}]`, dueAt });
+    this.note({
+      table,
+      id: document.id,
+      before,
+      after: document,
+      json: `["put",${JSON.stringify(table.name)},${json}]`,
+      dueAt,
+    });
   }
 
   remove(table: Table, id: string): boolean {
@@ -81,7 +96,13 @@ export class Session {
     const before = table.get(id);
     if (before === undefined) return false;
     table.restore(id, undefined);
-    this.note({ table, id, before, after: undefined, json: JSON.stringify(['delete', table.name, id]) });
+    this.note({
+      table,
+      id,
+      before,
+      after: undefined,
+      json: JSON.stringify(['delete', table.name, id]),
+    });
     return true;
   }
 
@@ -93,9 +114,11 @@ export class Session {
   }
 
   private lookAt(table: Table): void {
-    if (this.ended) throw new Error('The transaction has ended; await everything inside its function');
+    if (this.ended)
+      throw new Error('The transaction has ended; await everything inside its function');
     const { lastWrite } = table;
-    if (lastWrite !== null && (this.seen === null || lastWrite.order > this.seen.order)) this.seen = lastWrite;
+    if (lastWrite !== null && (this.seen === null || lastWrite.order > this.seen.order))
+      this.seen = lastWrite;
   }
 }
 
@@ -142,7 +165,8 @@ class SessionJobs implements TransactionJobs {
   }
 
   async enqueue(job: Job): Promise<void> {
-    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank))
+      throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
     const { stored, dueAt } = this.session.time.enqueue(job);
     this.session.put(this.table, stored, dueAt);
   }
@@ -159,4 +183,8 @@ class SessionJobs implements TransactionJobs {
 
 /** Makes the `tx` objects of a schema. */
 export const transactionsOf = <S extends Schema>(schema: S) =>
-  transactionMaker<S, Session>(schema, (session, name) => new SessionCollection(session, session.state.table(name)), (session) => new SessionJobs(session));
+  transactionMaker<S, Session>(
+    schema,
+    (session, name) => new SessionCollection(session, session.state.table(name)),
+    (session) => new SessionJobs(session),
+  );

@@ -15,7 +15,10 @@ import { emptyRows } from './state.ts';
 export interface Snapshot extends SnapshotHeader {
   readonly data: Data;
   readonly bytes: number;
-  /** When it was finished, in milliseconds since the epoch; null for what stands in where there is none. */
+  /**
+   * When it was finished, in milliseconds since the epoch; null for what stands in where there is
+   * none.
+   */
   readonly at: number | null;
 }
 
@@ -30,10 +33,17 @@ export const passedOver = (generation: number) =>
 
 /** @param newest generation of the newest of several that are all bad */
 export const noGoodSnapshot = (newest: number) =>
-  new StoreDamaged(snapshotName(newest), 0, 'The snapshot is empty or damaged and there is none to fall back to');
+  new StoreDamaged(
+    snapshotName(newest),
+    0,
+    'The snapshot is empty or damaged and there is none to fall back to',
+  );
 
 /** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
-export const readSnapshot = async (folder: string, generation: number): Promise<Snapshot | null> => {
+export const readSnapshot = async (
+  folder: string,
+  generation: number,
+): Promise<Snapshot | null> => {
   const data: Data = {};
   const parsed = new ParsedDocuments();
   try {
@@ -54,17 +64,24 @@ export const readSnapshot = async (folder: string, generation: number): Promise<
 };
 
 /** @throws SnapshotDamaged */
-export const readSnapshotHeader = async (folder: string, generation: number): Promise<SnapshotHeader> => {
-  for await (const [first] of readLines(join(folder, snapshotName(generation)))) return parseHeader(first!, generation);
+export const readSnapshotHeader = async (
+  folder: string,
+  generation: number,
+): Promise<SnapshotHeader> => {
+  for await (const [first] of readLines(join(folder, snapshotName(generation))))
+    return parseHeader(first!, generation);
   throw new SnapshotDamaged('it is empty');
 };
 
 /**
- * The documents' lines without their newlines, unread, many at a time. What they are worth shows when
- * they have all been given out: only then their checksum is known.
+ * The documents' lines without their newlines, unread, many at a time. What they are worth shows
+ * when they have all been given out: only then their checksum is known.
  * @throws SnapshotDamaged at the end at the latest
  */
-export async function* readDocumentLines(folder: string, generation: number): AsyncGenerator<readonly Buffer[]> {
+export async function* readDocumentLines(
+  folder: string,
+  generation: number,
+): AsyncGenerator<readonly Buffer[]> {
   const check = new SnapshotCheck(generation);
   for await (const lines of readLines(join(folder, snapshotName(generation)))) {
     yield lines.filter((line) => check.take(line)).map(({ bytes }) => bytes);
@@ -75,16 +92,21 @@ export async function* readDocumentLines(folder: string, generation: number): As
 /** @throws SnapshotDamaged */
 export const parseDocumentLine = (line: Buffer): [collection: string, document: Document] => {
   const [collection, document] = parse(line) as [unknown?, Document?];
-  if (typeof collection !== 'string' || typeof document?.id !== 'string') throw new SnapshotDamaged('a line is no document');
+  if (typeof collection !== 'string' || typeof document?.id !== 'string')
+    throw new SnapshotDamaged('a line is no document');
   return [collection, document];
 };
 
-/** Ours name their document at the beginning; whole text is parsed for an id further back, or one that is escaped. */
+/**
+ * Ours name their document at the beginning; whole text is parsed for an id further back, or one
+ * that is escaped.
+ */
 const HEAD = /^\["([^"\\\x80-\xff]+)",\{"id":"([^"\\\x80-\xff]+)"/;
 const HEAD_BYTES = 160;
 
 /**
- * Which document a line holds, found without parsing all of it as a rule: that would take ten times as long.
+ * Which document a line holds, found without parsing all of it as a rule: that would take ten times
+ * as long.
  * @throws SnapshotDamaged
  */
 export const documentOf = (line: Buffer): [collection: string, id: string] => {
@@ -108,7 +130,8 @@ class SnapshotCheck {
 
   /** @returns whether it is a document's line */
   take(line: Line): boolean {
-    if (!line.ended || this.trailer !== null) throw new SnapshotDamaged('it is cut off, or goes on behind its end');
+    if (!line.ended || this.trailer !== null)
+      throw new SnapshotDamaged('it is cut off, or goes on behind its end');
     const isDocument = this.header !== null && line.bytes[0] === BRACKET;
     if (isDocument) this.count += 1;
     else if (this.header === null) this.header = parseHeader(line, this.generation);
@@ -118,7 +141,8 @@ class SnapshotCheck {
   }
 
   finish(): void {
-    if (this.trailer?.count !== this.count || this.trailer.crc !== this.crc) throw new SnapshotDamaged('its checksum does not fit');
+    if (this.trailer?.count !== this.count || this.trailer.crc !== this.crc)
+      throw new SnapshotDamaged('its checksum does not fit');
   }
 }
 
@@ -133,11 +157,15 @@ const BRACKET = 0x5b;
 
 const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
   const header = parse(bytes) as SnapshotHeader & { format: number };
-  if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation) throw new SnapshotDamaged('its header does not fit');
+  if (header.format !== SNAPSHOT_FORMAT || header.generation !== generation)
+    throw new SnapshotDamaged('its header does not fit');
   return header;
 };
 
-/** What was not written by us says that whatever reads the file is no longer in step with what wrote it. */
+/**
+ * What was not written by us says that whatever reads the file is no longer in step with what wrote
+ * it.
+ */
 const parse = (line: Buffer): object => {
   try {
     const value: unknown = JSON.parse(line.toString());

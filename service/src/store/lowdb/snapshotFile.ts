@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib';
 import type { StoreFile } from './files.ts';
 
 /**
- * A snapshot is a file of lines: a header, a line a document (`["contacts",{…}]`), a trailer with the
- * count and the CRC-32 of all lines before it. One that is empty, cut or filled with NULs has no trailer
- * that fits and is known bad.
+ * A snapshot is a file of lines: a header, a line a document (`["contacts",{…}]`), a trailer with
+ * the count and the CRC-32 of all lines before it. One that is empty, cut or filled with NULs has
+ * no trailer that fits and is known bad.
  */
 export interface SnapshotHeader {
   /** Everything in journals before this generation is in the snapshot. */
@@ -14,11 +14,15 @@ export interface SnapshotHeader {
 }
 
 export const SNAPSHOT_FORMAT = 1;
-/** The journal's own fdatasync waits for at most so much of the snapshot; with 4 MiB one in ten took twice as long. */
+/**
+ * The journal's own fdatasync waits for at most so much of the snapshot; with 4 MiB one in ten took
+ * twice as long.
+ */
 const SYNC_EVERY_BYTES = 256 << 10;
 
 /** @param json the document as JSON already */
-export const snapshotLine = (collection: string, json: string): string => `[${JSON.stringify(collection)},${json}]\n`;
+export const snapshotLine = (collection: string, json: string): string =>
+  `[${JSON.stringify(collection)},${json}]\n`;
 
 /** Writes one snapshot, whole lines at a time; whoever began it closes the file. */
 export class SnapshotFile {

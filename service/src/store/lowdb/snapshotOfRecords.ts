@@ -19,7 +19,8 @@ export const snapshotOfRecords = async (
   try {
     const snapshot = await SnapshotFile.begin(file, header);
     for await (const record of records) {
-      const [collection, document] = 'job' in record ? [JOBS, record.job] : [record.collection, record.document];
+      const [collection, document] =
+        'job' in record ? [JOBS, record.job] : [record.collection, record.document];
       await snapshot.add(snapshotLine(collection, JSON.stringify(document)), 1);
     }
     return await snapshot.finish();

@@ -1,6 +1,9 @@
 import imported from 'sorted-btree';
 
-/** A sorted set: inserting, removing and finding cost the logarithm of its size. The part of a BTree that we use. */
+/**
+ * A sorted set: inserting, removing and finding cost the logarithm of its size. The part of a BTree
+ * that we use.
+ */
 export interface SortedTree<Key> {
   readonly size: number;
   /** Replaces an equal key. */
@@ -9,17 +12,24 @@ export interface SortedTree<Key> {
   minKey(): Key | undefined;
   /** From `first` on, itself included. */
   keys(first?: Key): IterableIterator<Key>;
-  entriesReversed(last: Key | undefined, reused: undefined, skipLast: boolean): IterableIterator<[Key, undefined]>;
+  entriesReversed(
+    last: Key | undefined,
+    reused: undefined,
+    skipLast: boolean,
+  ): IterableIterator<[Key, undefined]>;
 }
 
-// The package is CommonJS with a `default` export: Node shows the class one level down, a bundler does not.
+// The package is CommonJS with a `default` export: Node shows the class one level down, a bundler
+// does not.
 const BTree = ('default' in imported ? imported.default : imported) as new <Key>(
   entries: undefined,
   compare: (a: Key, b: Key) => number,
 ) => SortedTree<Key>;
 
-export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree<Key> => new BTree<Key>(undefined, compare);
+export const sortedTree = <Key>(compare: (a: Key, b: Key) => number): SortedTree<Key> =>
+  new BTree<Key>(undefined, compare);
 
-export const isSortedTree = <Key>(value: Key | SortedTree<Key>): value is SortedTree<Key> => value instanceof BTree;
+export const isSortedTree = <Key>(value: Key | SortedTree<Key>): value is SortedTree<Key> =>
+  value instanceof BTree;
 
 export const compareStrings = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -18,7 +18,8 @@ export class State {
   constructor(schema: Schema, data: Data) {
     if (JOBS in schema) throw new Error(`The collection name "${JOBS}" is taken by the work queue`);
     this.data = data;
-    // A collection that the schema no longer names is kept as it is: an older version may come back.
+    // A collection that the schema no longer names is kept as it is: an older version may come
+    // back.
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= emptyRows());
       this.tables.set(name, new Table(name, rows, schema[name]?.indexes ?? []));

@@ -22,7 +22,10 @@ export class Table {
   private readonly rows: Rows;
   /** Those that the schema declares: what can be searched by. */
   private readonly declared: readonly Index[];
-  /** Walks the rows in slices while they change; the keys of a big object can only be listed all at once. */
+  /**
+   * Walks the rows in slices while they change; the keys of a big object can only be listed all at
+   * once.
+   */
   private readonly byId: Index;
   private readonly indexes: readonly Index[];
 
@@ -31,7 +34,9 @@ export class Table {
     this.rows = rows;
     const get = (id: string) => rows[id];
     this.declared = indexes.map((definition) => new Index(definition, get));
-    const declaredById = this.declared.find(({ on, orderBy }) => on.length === 0 && orderBy === 'id');
+    const declaredById = this.declared.find(
+      ({ on, orderBy }) => on.length === 0 && orderBy === 'id',
+    );
     this.byId = declaredById ?? new Index({ on: [] }, get);
     this.indexes = declaredById === undefined ? [this.byId, ...this.declared] : this.declared;
     for (const id in rows) this.index(rows[id]!);
@@ -48,7 +53,8 @@ export class Table {
   /** @throws UniqueViolation before anything has changed */
   put(document: Document): void {
     const before = this.rows[document.id];
-    for (const index of this.declared) if (index.refuses(document, before)) throw new UniqueViolation(this.name, index.on);
+    for (const index of this.declared)
+      if (index.refuses(document, before)) throw new UniqueViolation(this.name, index.on);
     this.restore(document.id, document);
   }
 
@@ -88,7 +94,11 @@ export class Table {
   /** Up to `count` documents behind the id `after` and not behind `last`, by id. */
   slice(after: string | undefined, last: string, count: number): readonly Document[] {
     const slice: Document[] = [];
-    for (const document of this.byId.walk({}, 'asc', after === undefined ? undefined : { value: after })) {
+    for (const document of this.byId.walk(
+      {},
+      'asc',
+      after === undefined ? undefined : { value: after },
+    )) {
       if (compareStrings(document.id, last) > 0) break;
       slice.push(document);
       if (slice.length >= count) break;
@@ -99,7 +109,9 @@ export class Table {
   private indexFor(orderBy: string, where: AnyQuery['where']): Index {
     refuseUndefined(this.name, where);
     let best: Index | undefined;
-    for (const index of this.declared) if (index.fits(orderBy, where) && (best === undefined || index.on.length > best.on.length)) best = index;
+    for (const index of this.declared)
+      if (index.fits(orderBy, where) && (best === undefined || index.on.length > best.on.length))
+        best = index;
     if (best !== undefined) return best;
     throw noIndexFits(this.name, where, orderBy);
   }
@@ -118,4 +130,6 @@ export class Table {
 }
 
 const agrees = (document: Document, where: AnyQuery['where'], fields: readonly string[]): boolean =>
-  fields.every((field) => ((document as unknown as Record<string, unknown>)[field] ?? null) === where[field]);
+  fields.every(
+    (field) => ((document as unknown as Record<string, unknown>)[field] ?? null) === where[field],
+  );

@@ -7,13 +7,15 @@ import type { StoredJob } from './queueTime.ts';
 /**
  * Which durable jobs wait, in what order, and who has claimed what. It learns of a job when its
  * transaction is durable (`place`) and forgets it as soon as a transaction that changes it commits
- * (`withdraw`), so that it never hands out what is not certain. Leases are in memory only: with this
- * process its workers die too. All times are steady milliseconds.
+ * (`withdraw`), so that it never hands out what is not certain. Leases are in memory only: with
+ * this process its workers die too. All times are steady milliseconds.
  */
 export class WorkQueue {
   private readonly lanes = new Map<string, JobLane>();
   private readonly leases = new Map<string, Lease>();
-  /** By job id, as last placed, claimed or not: a time that was once counted is never counted anew. */
+  /**
+   * By job id, as last placed, claimed or not: a time that was once counted is never counted anew.
+   */
   private readonly placed = new Map<string, Placed>();
   private readonly isCurrent: (job: Job) => boolean;
 
@@ -30,7 +32,10 @@ export class WorkQueue {
     if (this.isCurrent(job)) this.lane(job.queue).add(placed);
   }
 
-  /** A committed transaction changed the job; a lease stays until that is durable, in case it never will be. */
+  /**
+   * A committed transaction changed the job; a lease stays until that is durable, in case it never
+   * will be.
+   */
   withdraw(job: Job): void {
     const placed = this.placed.get(job.id);
     if (placed?.job === job) this.lanes.get(job.queue)?.remove(placed);
@@ -68,7 +73,9 @@ export class WorkQueue {
   }
 
   stats(now: number, skip: (queue: string, group: string) => boolean): Record<string, QueueStats> {
-    return Object.fromEntries([...this.lanes].map(([name, lane]) => [name, lane.stats(now, (group) => skip(name, group))]));
+    return Object.fromEntries(
+      [...this.lanes].map(([name, lane]) => [name, lane.stats(now, (group) => skip(name, group))]),
+    );
   }
 
   /**
@@ -76,7 +83,12 @@ export class WorkQueue {
    * @param longerByMs they could not record anything for so long, and get that time again
    */
   adopt(earlier: WorkQueue, longerByMs: number): void {
-    for (const { placed: { job: { id } }, until } of earlier.leases.values()) {
+    for (const {
+      placed: {
+        job: { id },
+      },
+      until,
+    } of earlier.leases.values()) {
       const placed = this.placed.get(id);
       if (placed === undefined) continue;
       this.withdraw(placed.job);
@@ -107,4 +119,11 @@ export class WorkQueue {
   }
 }
 
-const asEnqueued = ({ id, queue, group, runAt, rank, data }: StoredJob): Job => ({ id, queue, group, runAt, rank, data });
+const asEnqueued = ({ id, queue, group, runAt, rank, data }: StoredJob): Job => ({
+  id,
+  queue,
+  group,
+  runAt,
+  rank,
+  data,
+});

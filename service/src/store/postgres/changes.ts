@@ -14,8 +14,9 @@ const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
 const CLOCK = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
 
 /**
- * Feeds the change feed of this process: the one reader of the table `changes`. It remembers the snapshot that it saw last, and reads what has become visible since: one
- * that commits late is not passed over, and nobody waits for one that lasts, of whomever on the server.
+ * Feeds the change feed of this process: the one reader of the table `changes`. It remembers the
+ * snapshot that it saw last, and reads what has become visible since: one that commits late is not
+ * passed over, and nobody waits for one that lasts, of whomever on the server.
  */
 export class Changes<S extends Schema> {
   readonly #database: Database;
@@ -29,7 +30,10 @@ export class Changes<S extends Schema> {
   #seen = '';
   #life: string | null = null;
   #lookedAt = performance.now();
-  /** The same by the database's clock, which goes on while this machine sleeps: the steady one does not. In milliseconds since the epoch. */
+  /**
+   * The same by the database's clock, which goes on while this machine sleeps: the steady one does
+   * not. In milliseconds since the epoch.
+   */
   #seenAt = 0;
   #looking: Promise<void> | null = null;
   #lookAgain = false;
@@ -38,9 +42,16 @@ export class Changes<S extends Schema> {
 
   /**
    * @param isDown during an outage nothing is told: whoever heard of it could not read it yet
-   * @param onTime told what the database's clock says, in milliseconds since the epoch, at each look
+   * @param onTime told what the database's clock says, in milliseconds since the epoch, at each
+   * look
    */
-  constructor(database: Database, schema: string, kept: number, isDown: () => boolean, onTime: (now: number) => void) {
+  constructor(
+    database: Database,
+    schema: string,
+    kept: number,
+    isDown: () => boolean,
+    onTime: (now: number) => void,
+  ) {
     this.#isDown = isDown;
     this.#onTime = onTime;
     this.#database = database;
@@ -54,7 +65,10 @@ export class Changes<S extends Schema> {
     this.#timer = setInterval(() => this.look(), LOOK_MS).unref();
   }
 
-  /** A transaction of this process has committed; what begins to follow from now on does not care for it. */
+  /**
+   * A transaction of this process has committed; what begins to follow from now on does not care
+   * for it.
+   */
   committed(xid: string): void {
     this.#unread.add(xid);
     this.look();
@@ -78,7 +92,8 @@ export class Changes<S extends Schema> {
       return;
     }
     this.#looking = this.#read()
-      .catch(() => {}) // the store finds out by itself that the database is gone; the next look catches up
+      // the store finds out by itself that the database is gone; the next look catches up
+      .catch(() => {})
       .finally(() => {
         this.#looking = null;
         if (this.#lookAgain) {
@@ -97,18 +112,28 @@ export class Changes<S extends Schema> {
 
   /** Removes what every reader has had the time to see. */
   async sweep(): Promise<void> {
-    await runOn(this.#database, { text: `DELETE FROM ${quoted(this.#schema)}.changes WHERE at < now() - interval '${KEPT_SECONDS} seconds'` });
+    await runOn(this.#database, {
+      text: `DELETE FROM ${quoted(this.#schema)}.changes WHERE at < now() - interval '${KEPT_SECONDS} seconds'`,
+    });
   }
 
   /** Begins to count from the moment of the call, not from the first reading. */
   read(options: { since?: string; signal: AbortSignal }): AsyncIterable<Change<S> | Gap> {
-    return this.#feed.read(options, options.since === undefined ? new Set(this.#unread) : undefined);
+    return this.#feed.read(
+      options,
+      options.since === undefined ? new Set(this.#unread) : undefined,
+    );
   }
 
   async #begin(): Promise<void> {
     const life = `${quoted(this.#schema)}.change_life`;
-    await runOn(this.#database, { text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`, values: [randomUUID()] });
-    const { rows } = await runOn(this.#database, { text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life, ${CLOCK} AS now` });
+    await runOn(this.#database, {
+      text: `INSERT INTO ${life} (life) VALUES ($1) ON CONFLICT DO NOTHING`,
+      values: [randomUUID()],
+    });
+    const { rows } = await runOn(this.#database, {
+      text: `SELECT pg_current_snapshot()::text AS seen, (SELECT life FROM ${life}) AS life, ${CLOCK} AS now`,
+    });
     this.#seenAt = Number(rows[0]!.now);
     this.#onTime(this.#seenAt);
     this.#seen = String(rows[0]!.seen);
@@ -124,8 +149,9 @@ export class Changes<S extends Schema> {
     let position = '0';
     const missedAt = this.#seenAt + MISSED_AFTER_MS;
     for (;;) {
-      // Two versions of a document have positions in their order: whoever wrote the later one had waited for the earlier.
-      // They are sorted by a term, or else the plan may read the whole table in the order of positions.
+      // Two versions of a document have positions in their order: whoever wrote the later one had
+      // waited for the earlier. They are sorted by a term, or else the plan may read the whole
+      // table in the order of positions.
       const { rows }: Result = await runOn(this.#database, {
         text: `SELECT l.life, l.now, l.until::text AS until, c.xid::text AS xid, c.position::text AS position, c.collection, c.id, c.document
           FROM (SELECT (SELECT life FROM ${quoted(this.#schema)}.change_life) AS life, ${CLOCK} AS now, coalesce($2::pg_snapshot, pg_current_snapshot()) AS until) l LEFT JOIN LATERAL (
@@ -139,7 +165,8 @@ export class Changes<S extends Schema> {
       });
       this.#seenAt = Number(rows[0]!.now);
       this.#onTime(this.#seenAt);
-      // The server has crashed and thrown the table away; or others have removed some of what was not seen.
+      // The server has crashed and thrown the table away; or others have removed some of what was
+      // not seen.
       if (rows[0]!.life !== this.#life || this.#seenAt > missedAt) return this.#missed();
       const found = rows.filter((row) => row.xid !== null);
       for (const row of found) this.#publish(row);
@@ -155,11 +182,15 @@ export class Changes<S extends Schema> {
     }
   }
 
-  /** All that has ended by then is in the feed now, or has written no document. @param snapshot `xmin:xmax:xip,…`, as PostgreSQL writes it */
+  /**
+   * All that has ended by then is in the feed now, or has written no document. @param snapshot
+   * `xmin:xmax:xip,…`, as PostgreSQL writes it
+   */
   #forgetRead(snapshot: string): void {
     const [, xmax = '0', xip = ''] = snapshot.split(':');
     const running = new Set(xip.split(','));
-    for (const xid of this.#unread) if (BigInt(xid) < BigInt(xmax) && !running.has(xid)) this.#unread.delete(xid);
+    for (const xid of this.#unread)
+      if (BigInt(xid) < BigInt(xmax) && !running.has(xid)) this.#unread.delete(xid);
   }
 
   async #missed(): Promise<void> {

@@ -1,4 +1,7 @@
-/** So many transactions of a process have or want the same document while they hold a connection; the others wait without one. */
+/**
+ * So many transactions of a process have or want the same document while they hold a connection;
+ * the others wait without one.
+ */
 const MOST = 3;
 
 /** Too many want this document: to be run again when there is a place. */
@@ -18,8 +21,9 @@ interface Crowd {
 }
 
 /**
- * Who in this process locks which documents. A document that many want, or that a process holds which was stopped,
- * would else take all connections, and whoever wants another document would wait too.
+ * Who in this process locks which documents. A document that many want, or that a process holds
+ * which was stopped, would else take all connections, and whoever wants another document would wait
+ * too.
  */
 export class Crowds {
   readonly #crowds = new Map<string, Crowd>();
@@ -49,7 +53,10 @@ export class Crowds {
   }
 }
 
-/** The places of one transaction. While it waits for one it has no other: two never wait for each other. */
+/**
+ * The places of one transaction. While it waits for one it has no other: two never wait for each
+ * other.
+ */
 export class Place {
   readonly #crowds: Crowds;
   readonly #keys = new Set<string>();

@@ -33,22 +33,39 @@ export async function* dumpAll(source: DumpSource): AsyncGenerator<DumpedRecord>
   yield* gathered;
 }
 
-async function* recordsOf({ database, schemaName, tables, nowSql, now }: DumpSource): AsyncGenerator<DumpedRecord> {
+async function* recordsOf({
+  database,
+  schemaName,
+  tables,
+  nowSql,
+  now,
+}: DumpSource): AsyncGenerator<DumpedRecord> {
   const transaction = new OpenTransaction(await database.connect());
   const { connection } = transaction;
   try {
     await transaction.begin('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // Whoever reads the dump takes the time it takes.
-    await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
+    await connection.query({
+      text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+    });
     const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
     const clocks = { wall: now().getTime(), database: Number(rows[0]!.now) };
     for (const collection of [...tables.keys()].sort()) {
-      for await (const { json } of rowsOf(connection, tables.get(collection)!.name, 'document::text AS json')) yield { collection, document: JSON.parse(String(json)) as Document };
+      for await (const { json } of rowsOf(
+        connection,
+        tables.get(collection)!.name,
+        'document::text AS json',
+      ))
+        yield { collection, document: JSON.parse(String(json)) as Document };
     }
-    const columns = 'queue, group_key, run_at, rank, due_at::float8 AS due_at, claimed_by, data::text AS json';
-    for await (const row of rowsOf(connection, `${quoted(schemaName)}.jobs`, columns)) yield { job: jobOf(row, clocks) };
+    const columns =
+      'queue, group_key, run_at, rank, due_at::float8 AS due_at, claimed_by, data::text AS json';
+    for await (const row of rowsOf(connection, `${quoted(schemaName)}.jobs`, columns))
+      yield { job: jobOf(row, clocks) };
   } catch (error) {
-    throw isOutage(error) ? unavailable(`the connection to the database was lost: ${inWords(error)}`, error) : error;
+    throw isOutage(error)
+      ? unavailable(`the connection to the database was lost: ${inWords(error)}`, error)
+      : error;
   } finally {
     await transaction.end();
   }
@@ -56,12 +73,18 @@ async function* recordsOf({ database, schemaName, tables, nowSql, now }: DumpSou
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** All rows of a table by id. @param columns one of them is called `json`, and is what takes the room */
+/**
+ * All rows of a table by id. @param columns one of them is called `json`, and is what takes the
+ * room
+ */
 async function* rowsOf(connection: Connection, name: string, columns: string): AsyncGenerator<Row> {
   let after = '';
   let limit = FIRST_ROWS;
   for (;;) {
-    const { rows } = await connection.query({ text: `SELECT id, ${columns} FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${limit}`, values: [after] });
+    const { rows } = await connection.query({
+      text: `SELECT id, ${columns} FROM ${name} WHERE id > $1 ORDER BY id LIMIT ${limit}`,
+      values: [after],
+    });
     let characters = 0;
     for (const row of rows) {
       characters += String(row.json).length;
@@ -73,10 +96,16 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
   }
 }
 
-/** Its time by the clock of this process: the one that set it may have been wrong, how long it waits is not. */
+/**
+ * Its time by the clock of this process: the one that set it may have been wrong, how long it waits
+ * is not.
+ */
 function jobOf(row: Row, clocks: { readonly wall: number; readonly database: number }): Job {
   const runAt = Number(row.run_at);
-  const dueAt = row.claimed_by === null ? Math.round(clocks.wall + Number(row.due_at) - clocks.database) : Math.min(runAt, clocks.wall);
+  const dueAt =
+    row.claimed_by === null
+      ? Math.round(clocks.wall + Number(row.due_at) - clocks.database)
+      : Math.min(runAt, clocks.wall);
   return {
     id: fromText(String(row.id)),
     queue: String(row.queue),

@@ -18,7 +18,10 @@ export class SchemaTaken extends Error {
   override readonly name = 'SchemaTaken';
 }
 
-/** All documents of the schema were rewritten by another process since this one opened it: it must be started again. */
+/**
+ * All documents of the schema were rewritten by another process since this one opened it: it must
+ * be started again.
+ */
 export class SchemaRewritten extends Error {
   override readonly name = 'SchemaRewritten';
 }
@@ -30,16 +33,56 @@ interface PgError extends Error {
 }
 
 /** Errors of the system under the driver: the server cannot be reached. */
-const SYSTEM_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOENT', 'EADDRNOTAVAIL']);
-/** Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written to; a password or database that is no longer the one. */
-const SERVER_CODES: ReadonlySet<string> = new Set(
-  ['57P01', '57P02', '57P03', '57P04', '57P05', '53000', '53100', '53200', '53300', '53400', '25006', '25P03', '28000', '28P01', '3D000', '58000', '58030', 'XX000'],
-);
+const SYSTEM_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EADDRNOTAVAIL',
+]);
+/**
+ * Starting or stopping, out of connections, of disk, of memory; a standby that cannot be written
+ * to; a password or database that is no longer the one.
+ */
+const SERVER_CODES: ReadonlySet<string> = new Set([
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P04',
+  '57P05',
+  '53000',
+  '53100',
+  '53200',
+  '53300',
+  '53400',
+  '25006',
+  '25P03',
+  '28000',
+  '28P01',
+  '3D000',
+  '58000',
+  '58030',
+  'XX000',
+]);
 /** What the driver says, without a code. */
-const LOST = /Connection terminated|Client has encountered a connection error|not queryable|server closed the connection/i;
+const LOST =
+  /Connection terminated|Client has encountered a connection error|not queryable|server closed the connection/i;
 const TIMED_OUT = /timeout exceeded when trying to connect|timeout expired|Query read timeout/i;
 /** Ended by an administrator, or by the network. */
-const CUT_CODES: ReadonlySet<string> = new Set(['57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE']);
+const CUT_CODES: ReadonlySet<string> = new Set([
+  '57P01',
+  '57P02',
+  '57P05',
+  '08003',
+  '08006',
+  'ECONNRESET',
+  'EPIPE',
+]);
 const AGAIN_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '40P02']);
 /** A lock or a statement was waited for too long; the connection is fine. */
 const SLOW_CODES: ReadonlySet<string> = new Set(['55P03', '57014']);
@@ -50,20 +93,32 @@ const codeOf = (error: unknown): string => (error as PgError | undefined)?.code 
 export const isOutage = (error: unknown): boolean => {
   if (error instanceof SchemaTaken || error instanceof SchemaRewritten) return true;
   const code = codeOf(error);
-  return code.startsWith('08') || SYSTEM_CODES.has(code) || SERVER_CODES.has(code) || (code === '' && error instanceof Error && (LOST.test(error.message) || TIMED_OUT.test(error.message)));
+  return (
+    code.startsWith('08') ||
+    SYSTEM_CODES.has(code) ||
+    SERVER_CODES.has(code) ||
+    (code === '' &&
+      error instanceof Error &&
+      (LOST.test(error.message) || TIMED_OUT.test(error.message)))
+  );
 };
 
 /** The driver knew that the connection was gone: the server has never heard of the statement. */
-export const isUnsent = (error: unknown): boolean => error instanceof Error && /not queryable/.test(error.message);
+export const isUnsent = (error: unknown): boolean =>
+  error instanceof Error && /not queryable/.test(error.message);
 
-/** One connection was lost. It says nothing yet of others, or of the server: a pool may hold several that were cut, and know of none. */
+/**
+ * One connection was lost. It says nothing yet of others, or of the server: a pool may hold several
+ * that were cut, and know of none.
+ */
 export const isCut = (error: unknown): boolean => {
   const code = codeOf(error);
   return CUT_CODES.has(code) || (code === '' && error instanceof Error && LOST.test(error.message));
 };
 
 /** The same transaction may well succeed when it is run again at once. */
-export const isToBeRunAgain = (error: unknown): boolean => error instanceof Conflict || AGAIN_CODES.has(codeOf(error));
+export const isToBeRunAgain = (error: unknown): boolean =>
+  error instanceof Conflict || AGAIN_CODES.has(codeOf(error));
 
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === '23505';
 
@@ -77,22 +132,34 @@ export const uniqueViolation = (error: unknown): UniqueViolation => {
 
 /** What the driver and the system say of a connection, as an operator would. */
 const SAID: readonly (readonly [RegExp, string])[] = [
-  [/connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i, 'it does not answer in time'],
+  [
+    /connection timeout|timeout exceeded when trying to connect|timeout expired|Query read timeout|ETIMEDOUT/i,
+    'it does not answer in time',
+  ],
   [/client password must be a string/, 'it asks for a password, and the address holds none'],
-  [/Connection terminated|connection error and is not queryable|not queryable|EPIPE|ECONNRESET|server closed the connection/i, 'the connection was lost'],
+  [
+    /Connection terminated|connection error and is not queryable|not queryable|EPIPE|ECONNRESET|server closed the connection/i,
+    'the connection was lost',
+  ],
 ];
 
 /** One line, without anything of the address but host, port and database. */
 export const inWords = (error: unknown): string => {
   const { message, code } = error as PgError;
   // Several addresses of one name that all refuse: an AggregateError without a message.
-  const text = message || (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') || String(code ?? error);
+  const text =
+    message ||
+    (error as AggregateError).errors?.map((each: Error) => each.message).join('; ') ||
+    String(code ?? error);
   return SAID.find(([pattern]) => pattern.test(text))?.[1] ?? text.split('\n')[0]!;
 };
 
-export const unavailable = (reason: string, cause: unknown): StoreUnavailable => Object.assign(new StoreUnavailable(reason), { cause });
+export const unavailable = (reason: string, cause: unknown): StoreUnavailable =>
+  Object.assign(new StoreUnavailable(reason), { cause });
 
-export const tookTooLong = (error: unknown): StoreUnavailable => unavailable(`the database took too long: ${inWords(error)}`, error);
+export const tookTooLong = (error: unknown): StoreUnavailable =>
+  unavailable(`the database took too long: ${inWords(error)}`, error);
 
 /** @param reason as the server or the driver said it */
-export const cannotBeReached = (reason: string): string => `the database cannot be reached or written to: ${reason}`;
+export const cannotBeReached = (reason: string): string =>
+  `the database cannot be reached or written to: ${reason}`;

@@ -14,22 +14,33 @@ export type { PostgresStore } from './postgresStore.ts';
 const DEFAULT_CONNECTIONS = 10;
 
 /**
- * Opens the store in a schema of a PostgreSQL database, which several processes may have open at once.
- * Makes and migrates its tables when that is due.
- * @throws Error in one line that never holds the password, when the database cannot be reached or used
+ * Opens the store in a schema of a PostgreSQL database, which several processes may have open at
+ * once. Makes and migrates its tables when that is due.
+ * @throws Error in one line that never holds the password, when the database cannot be reached or
+ * used
  */
-export const openPostgresStore = async <S extends Schema>(schema: S, options: PostgresOptions): Promise<PostgresStore<S>> => {
+export const openPostgresStore = async <S extends Schema>(
+  schema: S,
+  options: PostgresOptions,
+): Promise<PostgresStore<S>> => {
   const { database: given, connections = DEFAULT_CONNECTIONS, log = silent } = options;
-  const database = typeof given === 'string' ? new PgDatabase({ url: given, connections, log }) : given;
+  const database =
+    typeof given === 'string' ? new PgDatabase({ url: given, connections, log }) : given;
   try {
     return await PostgresStore.open(schema, database, options);
   } catch (error) {
     await database.close().catch(() => {});
-    throw typeof given === 'string' ? new Error(`The database at ${placeOf(given)} cannot be used: ${inWords(error)}${whatToDo(error, options.schema)}`, { cause: error }) : error;
+    throw typeof given === 'string'
+      ? new Error(
+          `The database at ${placeOf(given)} cannot be used: ${inWords(error)}${whatToDo(error, options.schema)}`,
+          { cause: error },
+        )
+      : error;
   }
 };
 
-const UNKNOWN_AUTHORITY = "Name the file of the authority that signed the server's certificate: sslrootcert=/path/to/ca.pem in DATABASE_URL.";
+const UNKNOWN_AUTHORITY =
+  "Name the file of the authority that signed the server's certificate: sslrootcert=/path/to/ca.pem in DATABASE_URL.";
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Is PostgreSQL running there, and are host and port of DATABASE_URL right?',
   ENOTFOUND: 'Check the host in DATABASE_URL.',
@@ -43,20 +54,30 @@ const ADVICE: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
-  ERR_TLS_CERT_ALTNAME_INVALID: "The host in DATABASE_URL must be one that the server's certificate names.",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "The host in DATABASE_URL must be one that the server's certificate names.",
 };
 
 /** Where the code of the error says less than its text. */
 const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
   [/client password must be a string/, 'Put it into DATABASE_URL.'],
-  [/no pg_hba\.conf entry.*no encryption/, 'It may want TLS: add ?sslmode=verify-full to DATABASE_URL. If not, see to its pg_hba.conf.'],
-  [/no pg_hba\.conf entry/, 'Its pg_hba.conf must let this machine in with user and database of DATABASE_URL.'],
+  [
+    /no pg_hba\.conf entry.*no encryption/,
+    'It may want TLS: add ?sslmode=verify-full to DATABASE_URL. If not, see to its pg_hba.conf.',
+  ],
+  [
+    /no pg_hba\.conf entry/,
+    'Its pg_hba.conf must let this machine in with user and database of DATABASE_URL.',
+  ],
 ];
 
 /** A sentence for those errors that an operator can mend. */
 function whatToDo(error: unknown, schema: string): string {
   const { code = '', message } = error as Error & { code?: string };
-  const advice = code === '42501' ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.` : (ADVICE_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? ADVICE[code]);
+  const advice =
+    code === '42501'
+      ? `Its user needs the right to make the schemas ${schema} and ${schema}_work (GRANT CREATE ON DATABASE), or to own both.`
+      : (ADVICE_BY_TEXT.find(([pattern]) => pattern.test(message))?.[1] ?? ADVICE[code]);
   return advice === undefined ? '' : `. ${advice}`;
 }
 

@@ -17,7 +17,12 @@ export interface Placed {
 }
 
 /** Of a row with these, as the database names them. */
-export const placedOf = ({ queue, group_key, due_at, now }: Record<string, unknown>): Placed => ({ queue: String(queue), group: String(group_key), dueAt: Number(due_at), now: Number(now) });
+export const placedOf = ({ queue, group_key, due_at, now }: Record<string, unknown>): Placed => ({
+  queue: String(queue),
+  group: String(group_key),
+  dueAt: Number(due_at),
+  now: Number(now),
+});
 
 export interface WrittenJobs {
   /** Added or released. */
@@ -55,8 +60,12 @@ export class JobWrites implements TransactionJobs {
   }
 
   async enqueue(job: Job): Promise<void> {
-    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank)) throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
-    if (!this.#queues.has(job.queue)) throw new TypeError(`job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`);
+    if (!Number.isFinite(job.runAt) || !Number.isFinite(job.rank))
+      throw new TypeError(`job ${job.id}: runAt and rank must be numbers`);
+    if (!this.#queues.has(job.queue))
+      throw new TypeError(
+        `job ${job.id}: there is no queue ${job.queue}; name it when the store is opened`,
+      );
     this.#writes.set(job.id, { type: 'put', job });
   }
 
@@ -65,10 +74,16 @@ export class JobWrites implements TransactionJobs {
   }
 
   async release(id: string, { runAt, rank }: { runAt: number; rank: number }): Promise<void> {
-    if (!Number.isFinite(runAt) || !Number.isFinite(rank)) throw new TypeError(`job ${id}: runAt and rank must be numbers`);
+    if (!Number.isFinite(runAt) || !Number.isFinite(rank))
+      throw new TypeError(`job ${id}: runAt and rank must be numbers`);
     const earlier = this.#writes.get(id);
     if (earlier?.type === 'remove') return;
-    this.#writes.set(id, earlier?.type === 'put' ? { type: 'put', job: { ...earlier.job, runAt, rank } } : { type: 'release', runAt, rank });
+    this.#writes.set(
+      id,
+      earlier?.type === 'put'
+        ? { type: 'put', job: { ...earlier.job, runAt, rank } }
+        : { type: 'release', runAt, rank },
+    );
   }
 
   /** As the table has them. */
@@ -78,19 +93,45 @@ export class JobWrites implements TransactionJobs {
 
   /** What was added, and when it will be due. */
   added({ wall, database }: JobTime): readonly Placed[] {
-    return [...this.#writes.values()].flatMap((write) => (write.type === 'put' ? [{ queue: write.job.queue, group: toText(write.job.group), dueAt: database + write.job.runAt - wall, now: database }] : []));
+    return [...this.#writes.values()].flatMap((write) =>
+      write.type === 'put'
+        ? [
+            {
+              queue: write.job.queue,
+              group: toText(write.job.group),
+              dueAt: database + write.job.runAt - wall,
+              now: database,
+            },
+          ]
+        : [],
+    );
   }
 
-  /** Sends everything, before it returns. @returns what was released; where it belongs only the database knows */
-  async send(connection: Connection, schema: string, { wall, sql }: JobTime): Promise<readonly Placed[]> {
+  /**
+   * Sends everything, before it returns. @returns what was released; where it belongs only the
+   * database knows
+   */
+  async send(
+    connection: Connection,
+    schema: string,
+    { wall, sql }: JobTime,
+  ): Promise<readonly Placed[]> {
     if (!this.any) return [];
     const jobs = `${quoted(schema)}.jobs`;
     const entries = [...this.#writes];
-    const waits = (many: readonly { readonly runAt: number }[]) => many.map(({ runAt }) => Math.round(runAt - wall));
+    const waits = (many: readonly { readonly runAt: number }[]) =>
+      many.map(({ runAt }) => Math.round(runAt - wall));
     const sent: Promise<Result>[] = [];
 
     const removed = entries.flatMap(([id, { type }]) => (type === 'remove' ? [toText(id)] : []));
-    if (removed.length > 0) sent.push(connection.query({ text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`, values: [removed], name: 'cs_jobs_remove' }));
+    if (removed.length > 0)
+      sent.push(
+        connection.query({
+          text: `DELETE FROM ${jobs} WHERE id = ANY($1::text[])`,
+          values: [removed],
+          name: 'cs_jobs_remove',
+        }),
+      );
 
     const put = entries.flatMap(([, write]) => (write.type === 'put' ? [write.job] : []));
     if (put.length > 0) {
@@ -115,7 +156,9 @@ export class JobWrites implements TransactionJobs {
       );
     }
 
-    const released = entries.flatMap(([id, write]) => (write.type === 'release' ? [{ id, ...write }] : []));
+    const released = entries.flatMap(([id, write]) =>
+      write.type === 'release' ? [{ id, ...write }] : [],
+    );
     const answer =
       released.length === 0
         ? null
@@ -125,7 +168,12 @@ export class JobWrites implements TransactionJobs {
                 SELECT v.run_at, v.rank, (${sql}) + v.wait::bigint FROM unnest($1::text[], $2::float8[], $3::int[], $4::float8[]) v (id, run_at, rank, wait) WHERE v.id = j.id)
               WHERE j.id = ANY($1::text[])
               RETURNING j.queue, j.group_key, j.due_at::float8 AS due_at, (${sql})::float8 AS now`,
-            values: [released.map(({ id }) => toText(id)), released.map(({ runAt }) => runAt), released.map(({ rank }) => rank), waits(released)],
+            values: [
+              released.map(({ id }) => toText(id)),
+              released.map(({ runAt }) => runAt),
+              released.map(({ rank }) => rank),
+              waits(released),
+            ],
             name: 'cs_jobs_release',
           });
     const [placed] = await Promise.all([answer, ...sent]);

@@ -14,7 +14,10 @@ export interface Lane {
   /** As the table has it. */
   readonly group: string;
   readonly share: string;
-  /** pg-boss's job, with the attempt that this process fetched: another making of the same lane has another id. */
+  /**
+   * pg-boss's job, with the attempt that this process fetched: another making of the same lane has
+   * another id.
+   */
   readonly job: { readonly id: string; readonly retryCount: number };
   /** In steady milliseconds. */
   readonly heldSince: number;
@@ -35,7 +38,9 @@ interface Taken {
   readonly data: { readonly group: string };
 }
 
-/** A process that has not said for so long that it lives loses its lanes. pg-boss's least is ten. */
+/**
+ * A process that has not said for so long that it lives loses its lanes. pg-boss's least is ten.
+ */
 export const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
 /** How often dead processes are looked for. */
@@ -49,9 +54,15 @@ const LINGER_MS = 300;
 const TIDY_MS = 100;
 /** A timer fires up to this much early; its lane is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
-/** One that is far off fires early by up to this part of its wait, and makes the next one: a group has tens of timers, not one for each second of an hour. */
+/**
+ * One that is far off fires early by up to this part of its wait, and makes the next one: a group
+ * has tens of timers, not one for each second of an hour.
+ */
 const TIMER_EARLY = 1 / 8;
-/** Lanes fetched at once. Of several processes each begins with a few, then waits for a moment: the others want some too. */
+/**
+ * Lanes fetched at once. Of several processes each begins with a few, then waits for a moment: the
+ * others want some too.
+ */
 const BATCH = 50;
 const FIRST_BATCH = 2;
 const YIELD_MS = 15;
@@ -60,7 +71,10 @@ const SHARE_MS = 1_000;
 const FETCH_MS = 500;
 /** Lanes that are being made or removed elsewhere are tried again after so long. */
 const BUSY_MS = 50;
-/** Locks that one transaction of ours tries at most: the server has room for some thousands, for all. */
+/**
+ * Locks that one transaction of ours tries at most: the server has room for some thousands, for
+ * all.
+ */
 const MOST_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
@@ -94,7 +108,17 @@ export class Lanes {
   #retry: NodeJS.Timeout | undefined;
   #tidying: Promise<void> | null = null;
 
-  constructor(options: { database: Database; boss: PgBoss; schema: string; workSchema: string; nowSql: string; isRealTime: boolean; log: Logger; onFreed: (queue: string) => void; tell: (news: { load?: Load; queues: readonly string[] }) => void }) {
+  constructor(options: {
+    database: Database;
+    boss: PgBoss;
+    schema: string;
+    workSchema: string;
+    nowSql: string;
+    isRealTime: boolean;
+    log: Logger;
+    onFreed: (queue: string) => void;
+    tell: (news: { load?: Load; queues: readonly string[] }) => void;
+  }) {
     this.#database = options.database;
     this.#boss = options.boss;
     this.#schema = options.schema;
@@ -110,18 +134,31 @@ export class Lanes {
   async createQueues(queues: readonly string[]): Promise<void> {
     const there = new Set((await this.#boss.getQueues()).map(({ name }) => name));
     // Exclusive: never a second job of a key, waiting or fetched.
-    const options = { policy: 'exclusive', retryLimit: 2_000_000_000, retryDelay: 0, retentionSeconds: NEVER_DELETE_SECONDS, expireInSeconds: EXPIRE_SECONDS } as const;
+    const options = {
+      policy: 'exclusive',
+      retryLimit: 2_000_000_000,
+      retryDelay: 0,
+      retentionSeconds: NEVER_DELETE_SECONDS,
+      expireInSeconds: EXPIRE_SECONDS,
+    } as const;
     for (const queue of queues) {
-      if (!there.has(queue)) await this.#boss.createQueue(queue, { ...options, heartbeatSeconds: HEARTBEAT_SECONDS });
-      if (!there.has(timersOf(queue))) await this.#boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
+      if (!there.has(queue))
+        await this.#boss.createQueue(queue, { ...options, heartbeatSeconds: HEARTBEAT_SECONDS });
+      if (!there.has(timersOf(queue)))
+        await this.#boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
     }
-    // pg-boss keeps what it knows of a queue from its first use: not inside of a transaction, which may hold the only connection.
-    for (const queue of queues.flatMap((each) => [each, timersOf(each)])) await this.#boss.insert(queue, []);
+    // pg-boss keeps what it knows of a queue from its first use: not inside of a transaction, which
+    // may hold the only connection.
+    for (const queue of queues.flatMap((each) => [each, timersOf(each)]))
+      await this.#boss.insert(queue, []);
   }
 
   /** Begins to say that this process lives, and to give back what is empty. */
   start(): void {
-    this.#timers.push(setInterval(() => void this.#beat(), BEAT_MS).unref(), setInterval(() => void this.#tidy(), TIDY_MS).unref());
+    this.#timers.push(
+      setInterval(() => void this.#beat(), BEAT_MS).unref(),
+      setInterval(() => void this.#tidy(), TIDY_MS).unref(),
+    );
   }
 
   /** Gives everything back. */
@@ -131,12 +168,16 @@ export class Lanes {
     await this.#tidying;
     if (this.#timers.length > 0) this.#tell({ load: null, queues: [] });
     for (const [queue, lanes] of this.#held) {
-      await this.#offerBack(queue, [...lanes.values()]).catch(() => {}); // pg-boss's heartbeat takes them back
+      // pg-boss's heartbeat takes them back
+      await this.#offerBack(queue, [...lanes.values()]).catch(() => {});
     }
     this.#held.clear();
   }
 
-  /** Nobody here takes more of this queue's work: others get its lanes at once, while what was claimed here comes to its end. */
+  /**
+   * Nobody here takes more of this queue's work: others get its lanes at once, while what was
+   * claimed here comes to its end.
+   */
   async leave(queue: string): Promise<void> {
     this.#left.add(queue);
     await this.#offerBack(queue, this.of(queue)).catch(() => {}); // at the stop once more
@@ -169,10 +210,13 @@ export class Lanes {
 
   /** These jobs are claimed no more. */
   forget(ids: readonly string[]): void {
-    for (const lanes of this.#held.values()) for (const lane of lanes.values()) for (const id of ids) lane.claimed.delete(id);
+    for (const lanes of this.#held.values())
+      for (const lane of lanes.values()) for (const id of ids) lane.claimed.delete(id);
   }
 
-  /** Takes lanes that nobody serves, when there may be any: all of them when no other process works. */
+  /**
+   * Takes lanes that nobody serves, when there may be any: all of them when no other process works.
+   */
   async fetch(queue: string): Promise<void> {
     if (this.#left.has(queue)) return;
     const now = performance.now();
@@ -182,10 +226,22 @@ export class Lanes {
     let held = this.#held.get(queue);
     if (held === undefined) this.#held.set(queue, (held = new Map()));
     for (;;) {
-      const batchSize = this.#shares.isAlone || !this.#isRealTime ? BATCH : (this.#batches.get(queue) ?? FIRST_BATCH);
+      const batchSize =
+        this.#shares.isAlone || !this.#isRealTime
+          ? BATCH
+          : (this.#batches.get(queue) ?? FIRST_BATCH);
       const jobs = await this.#take(queue, batchSize);
       for (const { id, retryCount, data } of jobs) {
-        held.set(data.group, { group: data.group, share: shareOf(fromText(data.group)), job: { id, retryCount }, heldSince: performance.now(), claimed: new Set(), sinceRetry: 0, servedAt: 0, emptySince: null });
+        held.set(data.group, {
+          group: data.group,
+          share: shareOf(fromText(data.group)),
+          job: { id, retryCount },
+          heldSince: performance.now(),
+          claimed: new Set(),
+          sinceRetry: 0,
+          servedAt: 0,
+          emptySince: null,
+        });
       }
       if (this.#left.has(queue)) return this.leave(queue);
       if (jobs.length < batchSize) return void this.#batches.delete(queue);
@@ -211,25 +267,35 @@ export class Lanes {
   }
 
   /**
-   * Makes sure that placed jobs will be served: a lane for each group with due ones, timers for when others are due.
-   * It waits for nobody: what another process is just making or removing is tried again soon.
+   * Makes sure that placed jobs will be served: a lane for each group with due ones, timers for
+   * when others are due. It waits for nobody: what another process is just making or removing is
+   * tried again soon.
    */
   async offer(placed: readonly Placed[]): Promise<void> {
     const busy: Placed[] = [];
-    for (const part of partsOf(placed)) busy.push(...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))));
+    for (const part of partsOf(placed))
+      busy.push(
+        ...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))),
+      );
     for (const each of busy) this.#busy.set(placeOf(each).key, each);
     if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
   }
 
-  /** The same for those that have none, at a glance: one that is just being removed counts as there, and the next look finds it gone. */
+  /**
+   * The same for those that have none, at a glance: one that is just being removed counts as there,
+   * and the next look finds it gone.
+   */
   async offerMissing(placed: readonly Placed[]): Promise<void> {
-    for (const part of partsOf(placed)) await transactionOn(this.#database, (connection) => this.offerWithin(connection, part));
+    for (const part of partsOf(placed))
+      await transactionOn(this.#database, (connection) => this.offerWithin(connection, part));
   }
 
   /**
-   * The same inside of a transaction that holds documents, and without ever waiting: two that add work of one
-   * group would else wait for each other, for as long as the one that came first is stopped before its commit.
-   * @returns what was there already, or is just being made by another transaction: to be offered again after the commit
+   * The same inside of a transaction that holds documents, and without ever waiting: two that add
+   * work of one group would else wait for each other, for as long as the one that came first is
+   * stopped before its commit.
+   * @returns what was there already, or is just being made by another transaction: to be offered
+   * again after the commit
    */
   async offerWithin(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
     if (placed.length === 0) return [];
@@ -238,11 +304,18 @@ export class Lanes {
       text: `SELECT v.key FROM unnest($1::text[], $2::text[], $3::bigint[]) v (key, name, lock)
         WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND COALESCE(j.singleton_key, '') = v.key AND j.state <= 'active' AND j.policy = 'exclusive')
           THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
-      values: [places.map(({ key }) => key), places.map(({ queue }) => queue), places.map((place) => this.#lockOf(place))],
+      values: [
+        places.map(({ key }) => key),
+        places.map(({ queue }) => queue),
+        places.map((place) => this.#lockOf(place)),
+      ],
       name: 'cs_lanes_free',
     });
     const free = new Set(rows.map(({ key }) => key));
-    const there = await this.#insert(places.filter(({ key }) => free.has(key)), dbOf(connection));
+    const there = await this.#insert(
+      places.filter(({ key }) => free.has(key)),
+      dbOf(connection),
+    );
     return [...places.filter(({ key }) => !free.has(key)).map((place) => place.placed), ...there];
   }
 
@@ -251,11 +324,17 @@ export class Lanes {
     return this.#insert(placesOf(placed), dbOf(connection));
   }
 
-  /** @returns those that another process is just making or removing; whoever has the lock knows that the others are there, and stay until whoever removes them has looked for jobs */
+  /**
+   * @returns those that another process is just making or removing; whoever has the lock knows that
+   * the others are there, and stay until whoever removes them has looked for jobs
+   */
   async #offerFree(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
     const places = placesOf(placed);
     const free = await this.#lock(connection, places);
-    await this.#insert(places.filter(({ key }) => free.has(key)), dbOf(connection));
+    await this.#insert(
+      places.filter(({ key }) => free.has(key)),
+      dbOf(connection),
+    );
     return places.filter(({ key }) => !free.has(key)).map((place) => place.placed);
   }
 
@@ -265,7 +344,11 @@ export class Lanes {
     this.#busy.clear();
     try {
       await this.offer(again);
-      const queues = [...new Set(again.filter((each) => !this.#busy.has(placeOf(each).key)).map(({ queue }) => queue))];
+      const queues = [
+        ...new Set(
+          again.filter((each) => !this.#busy.has(placeOf(each).key)).map(({ queue }) => queue),
+        ),
+      ];
       if (queues.length === 0) return;
       this.#tell({ queues });
       for (const queue of queues) {
@@ -277,7 +360,10 @@ export class Lanes {
     }
   }
 
-  /** Locks that are tried, never waited for: whoever makes or removes a lane has its lock. @returns the keys of those got */
+  /**
+   * Locks that are tried, never waited for: whoever makes or removes a lane has its lock. @returns
+   * the keys of those got
+   */
   async #lock(connection: Connection, places: readonly Place[]): Promise<ReadonlySet<unknown>> {
     const { rows } = await connection.query({
       text: 'SELECT v.key FROM unnest($1::text[], $2::bigint[]) v (key, lock) WHERE pg_try_advisory_xact_lock(v.lock)',
@@ -295,8 +381,22 @@ export class Lanes {
   async #insert(places: readonly Place[], db: Db): Promise<readonly Placed[]> {
     const there: Placed[] = [];
     for (const [queue, of] of Map.groupBy(places, (place) => place.queue)) {
-      const jobs = of.map((place) => ({ place, job: { id: randomUUID(), singletonKey: place.key, data: { group: place.placed.group }, ...(place.at !== null && { startAfter: new Date(place.at).toISOString() }) } }));
-      const made = new Set(await this.#boss.insert(queue, jobs.map(({ job }) => job), { db, returnId: true }));
+      const jobs = of.map((place) => ({
+        place,
+        job: {
+          id: randomUUID(),
+          singletonKey: place.key,
+          data: { group: place.placed.group },
+          ...(place.at !== null && { startAfter: new Date(place.at).toISOString() }),
+        },
+      }));
+      const made = new Set(
+        await this.#boss.insert(
+          queue,
+          jobs.map(({ job }) => job),
+          { db, returnId: true },
+        ),
+      );
       there.push(...jobs.flatMap(({ place, job }) => (made.has(job.id) ? [] : [place.placed])));
     }
     return there;
@@ -317,12 +417,17 @@ export class Lanes {
       const jobs = [...lanes.values()];
       if (jobs.length === 0) continue;
       try {
-        const { settled } = (await this.#boss.touch(queue, jobs.map(({ job }) => job))) as { settled?: readonly string[] };
+        const { settled } = (await this.#boss.touch(
+          queue,
+          jobs.map(({ job }) => job),
+        )) as { settled?: readonly string[] };
         if (settled === undefined) continue;
         const mine = new Set(settled);
-        for (const lane of jobs) if (!mine.has(lane.job.id) && lanes.get(lane.group) === lane) lanes.delete(lane.group);
+        for (const lane of jobs)
+          if (!mine.has(lane.job.id) && lanes.get(lane.group) === lane) lanes.delete(lane.group);
       } catch {
-        // The database cannot be reached: the store says so, and others take the lanes when it lasts.
+        // The database cannot be reached: the store says so, and others take the lanes when it
+        // lasts.
       }
     }
   }
@@ -333,7 +438,10 @@ export class Lanes {
       const now = performance.now();
       for (const [queue, lanes] of this.#held) {
         const all = [...lanes.values()];
-        const empty = all.filter(({ claimed, emptySince }) => claimed.size === 0 && emptySince !== null && now - emptySince > LINGER_MS);
+        const empty = all.filter(
+          ({ claimed, emptySince }) =>
+            claimed.size === 0 && emptySince !== null && now - emptySince > LINGER_MS,
+        );
         const old = all.filter((lane) => !empty.includes(lane) && now - lane.heldSince > TENURE_MS);
         for (const part of partsOf(empty)) await this.#remove(queue, part);
         if (old.length > 0) await this.#offerBack(queue, old);
@@ -343,7 +451,8 @@ export class Lanes {
     try {
       await this.#tidying;
     } catch (error) {
-      if (!isOutage(error)) this.#log.warn(`lanes could not be given back; they are later: ${inWords(error)}`);
+      if (!isOutage(error))
+        this.#log.warn(`lanes could not be given back; they are later: ${inWords(error)}`);
     } finally {
       this.#tidying = null;
     }
@@ -352,22 +461,39 @@ export class Lanes {
   /** Tells the others how much is served here, and gives back what is more than a fair part. */
   async #share(now: number): Promise<void> {
     this.#sharedAt = now;
-    const busy = new Map([...this.#held.keys()].map((queue) => [queue, this.of(queue).filter(({ emptySince }) => emptySince === null)] as const));
+    const busy = new Map(
+      [...this.#held.keys()].map(
+        (queue) => [queue, this.of(queue).filter(({ emptySince }) => emptySince === null)] as const,
+      ),
+    );
     const counts = new Map([...busy].map(([queue, lanes]) => [queue, lanes.length]));
     const shared: string[] = [];
     for (const [queue, count] of this.#shares.tooMany(counts)) {
-      const lanes = busy.get(queue)!.sort((a, b) => a.heldSince - b.heldSince).slice(0, count);
+      const lanes = busy
+        .get(queue)!
+        .sort((a, b) => a.heldSince - b.heldSince)
+        .slice(0, count);
       await this.#offerBack(queue, lanes, { toOthers: true });
       shared.push(queue);
     }
-    this.#tell({ load: Object.fromEntries([...counts].filter(([, count]) => count > 0)), queues: shared });
+    this.#tell({
+      load: Object.fromEntries([...counts].filter(([, count]) => count > 0)),
+      queues: shared,
+    });
   }
 
   /** Gives lanes to whoever wants them, due work or not. */
-  async #offerBack(queue: string, lanes: readonly Lane[], { toOthers = false }: { toOthers?: boolean } = {}): Promise<void> {
+  async #offerBack(
+    queue: string,
+    lanes: readonly Lane[],
+    { toOthers = false }: { toOthers?: boolean } = {},
+  ): Promise<void> {
     if (lanes.length === 0) return;
     // One statement: nobody can be stopped in the middle of it.
-    await this.#boss.fail(queue, lanes.map(({ job }) => job));
+    await this.#boss.fail(
+      queue,
+      lanes.map(({ job }) => job),
+    );
     this.#drop(queue, lanes);
     if (toOthers) return this.#lookIn(queue, FETCH_MS);
     this.hint(queue);
@@ -377,13 +503,26 @@ export class Lanes {
   /** Removes lanes whose groups have nothing due. */
   async #remove(queue: string, lanes: readonly Lane[]): Promise<void> {
     const { removed, busy } = await transactionOn(this.#database, async (connection) => {
-      const free = await this.#lock(connection, lanes.map((lane) => placeOfLane(queue, lane)));
+      const free = await this.#lock(
+        connection,
+        lanes.map((lane) => placeOfLane(queue, lane)),
+      );
       const nextOf = await this.#nextOf(connection, queue, lanes);
       // What is due within a moment is not worth the way: the lane is kept.
-      const leaving = lanes.filter((lane) => free.has(laneKey(queue, lane.group)) && lane.claimed.size === 0 && nextOf.get(lane.group)!.dueAt > nextOf.get(lane.group)!.now + TIMER_STEP_MS + LINGER_MS);
+      const leaving = lanes.filter(
+        (lane) =>
+          free.has(laneKey(queue, lane.group)) &&
+          lane.claimed.size === 0 &&
+          nextOf.get(lane.group)!.dueAt > nextOf.get(lane.group)!.now + TIMER_STEP_MS + LINGER_MS,
+      );
       if (leaving.length === 0) return { removed: [], busy: [] };
-      await this.#boss.deleteJob(queue, leaving.map(({ job }) => job), { db: dbOf(connection) });
-      // Once more: a job that came in meanwhile found the lane still there. Whoever adds one from here on finds it locked, and tries again.
+      await this.#boss.deleteJob(
+        queue,
+        leaving.map(({ job }) => job),
+        { db: dbOf(connection) },
+      );
+      // Once more: a job that came in meanwhile found the lane still there. Whoever adds one from
+      // here on finds it locked, and tries again.
       const left = await this.#nextOf(connection, queue, leaving);
       const next = leaving.flatMap(({ group }) => {
         const { dueAt, now } = left.get(group)!;
@@ -401,20 +540,33 @@ export class Lanes {
   }
 
   /** When the groups' next jobs are due, by the database's clock; Infinity: there is none. */
-  async #nextOf(connection: Connection, queue: string, lanes: readonly Lane[]): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
+  async #nextOf(
+    connection: Connection,
+    queue: string,
+    lanes: readonly Lane[],
+  ): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
     const { rows } = await connection.query({
       text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(`${quoted(this.#schema)}.jobs`, '$1', 'g.group_key')})::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
       values: [queue, lanes.map(({ group }) => group)],
       name: 'cs_lane_next',
     });
-    return new Map(rows.map(({ group_key, due_at, now }) => [String(group_key), { now: Number(now), dueAt: due_at === null ? Infinity : Number(due_at) }]));
+    return new Map(
+      rows.map(({ group_key, due_at, now }) => [
+        String(group_key),
+        { now: Number(now), dueAt: due_at === null ? Infinity : Number(due_at) },
+      ]),
+    );
   }
 }
 
 /** pg-boss's statements on a connection of ours, so that they are part of its transaction. */
 export const dbOf = (connection: Connection): Db => ({
-  executeSql: async (text, values) => (await connection.query({ text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },
+  executeSql: async (text, values) =>
+    (await connection.query({
+      text,
+      ...(values && values.length > 0 ? { values } : {}),
+    })) as unknown as { rows: unknown[] },
 });
 
 /** The same for all that are due at about the same time; never later than the job. */
@@ -428,7 +580,10 @@ export const timersOf = (queue: string): string => `${queue}.timers`;
 
 /** A job's lane, or the timer that becomes one. */
 interface Place {
-  /** Always the same for the same group, so that there is never a second lane; a timer's has its time, too. */
+  /**
+   * Always the same for the same group, so that there is never a second lane; a timer's has its
+   * time, too.
+   */
   readonly key: string;
   /** pg-boss's. */
   readonly queue: string;
@@ -445,12 +600,17 @@ const placeOf = (placed: Placed): Place => {
 };
 
 /** Each once. */
-const placesOf = (placed: readonly Placed[]): readonly Place[] => [...new Map(placed.map((each) => placeOf(each)).map((place) => [place.key, place])).values()];
+const placesOf = (placed: readonly Placed[]): readonly Place[] => [
+  ...new Map(placed.map((each) => placeOf(each)).map((place) => [place.key, place])).values(),
+];
 
-const placeOfLane = (queue: string, { group }: Lane): Place => placeOf({ queue, group, dueAt: 0, now: 0 });
+const placeOfLane = (queue: string, { group }: Lane): Place =>
+  placeOf({ queue, group, dueAt: 0, now: 0 });
 
 const laneKey = (queue: string, group: string, at?: number): string =>
-  createHash('sha256').update(JSON.stringify([queue, group, at ?? null])).digest('hex');
+  createHash('sha256')
+    .update(JSON.stringify([queue, group, at ?? null]))
+    .digest('hex');
 
 function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += MOST_LOCKS) yield all.slice(at, at + MOST_LOCKS);

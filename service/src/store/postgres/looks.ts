@@ -1,7 +1,10 @@
 import type { Connection } from './database.ts';
 import { nameOf } from './sql.ts';
 
-/** Puts a query for `document` and `version` into words; its values are added to those that are there. */
+/**
+ * Puts a query for `document` and `version` into words; its values are added to those that are
+ * there.
+ */
 export type Question = (values: unknown[]) => string;
 
 type Rows = readonly Record<string, unknown>[];
@@ -14,7 +17,9 @@ interface Asked {
 /** More are further statements: each number of them is a statement to be prepared. */
 const MOST = 4;
 
-/** Reading without locks: what is asked for in the same breath is one statement, and of one moment. */
+/**
+ * Reading without locks: what is asked for in the same breath is one statement, and of one moment.
+ */
 export class Looks {
   readonly #connection: Connection;
   readonly #assertOpen: () => void;
@@ -49,7 +54,12 @@ export class Looks {
     this.#assertOpen();
     const values: unknown[] = [];
     const texts = questions.map((question) => question(values));
-    const text = texts.length === 1 ? texts[0]! : texts.map((each, i) => `(SELECT ${i} AS part, document, version FROM (${each}) q)`).join(' UNION ALL ');
+    const text =
+      texts.length === 1
+        ? texts[0]!
+        : texts
+            .map((each, i) => `(SELECT ${i} AS part, document, version FROM (${each}) q)`)
+            .join(' UNION ALL ');
     const { rows } = await this.#connection.query({ text, values, name: nameOf(text) });
     return texts.length === 1 ? [rows] : texts.map((_, i) => rows.filter(({ part }) => part === i));
   }

@@ -14,7 +14,10 @@ const NEVER_GIVEN = '22023';
 /** What tells a commit whose answer was lost with its connection. */
 export interface CommitMarks {
   readonly xid: string;
-  /** Of the unlogged tables, as last known before the commit: a crash of the server ends it. Left out: whether there was one is not looked at. */
+  /**
+   * Of the unlogged tables, as last known before the commit: a crash of the server ends it. Left
+   * out: whether there was one is not looked at.
+   */
   readonly life?: string | null;
   /** A document that it wrote; null: none. */
   readonly written: { readonly table: string; readonly id: string } | null;
@@ -35,13 +38,18 @@ export class LostCommit<T> extends Error {
 }
 
 /**
- * Asks the server what became of a commit. The lost connection must have been given back: all of a pool may be in doubt at once.
+ * Asks the server what became of a commit. The lost connection must have been given back: all of a
+ * pool may be in doubt at once.
  *
- * A server that has crashed may give the numbers again that its log did not hold yet: after a crash the
- * word of the number alone is not taken, only that of a row that carries it.
+ * A server that has crashed may give the numbers again that its log did not hold yet: after a crash
+ * the word of the number alone is not taken, only that of a row that carries it.
  * @throws StoreUnavailable when the server does not say
  */
-export async function wasCommitted(database: Database, schema: string, { xid, life, written }: CommitMarks): Promise<boolean> {
+export async function wasCommitted(
+  database: Database,
+  schema: string,
+  { xid, life, written }: CommitMarks,
+): Promise<boolean> {
   const giveUpAt = performance.now() + DOUBT_MS;
   let cause: unknown;
   do {
@@ -62,10 +70,20 @@ export async function wasCommitted(database: Database, schema: string, { xid, li
     }
     await sleep(AGAIN_MS);
   } while (performance.now() < giveUpAt);
-  throw unavailable('the connection was lost in a commit, and the database does not say whether it holds; look before doing it again', cause);
+  throw unavailable(
+    'the connection was lost in a commit, and the database does not say whether it holds; look before doing it again',
+    cause,
+  );
 }
 
-async function isFrom(database: Database, { table, id }: { readonly table: string; readonly id: string }, xid: string): Promise<boolean> {
-  const { rows } = await runOn(database, { text: `SELECT xmin::text AS xid FROM ${table} WHERE id = $1`, values: [toText(id)] });
+async function isFrom(
+  database: Database,
+  { table, id }: { readonly table: string; readonly id: string },
+  xid: string,
+): Promise<boolean> {
+  const { rows } = await runOn(database, {
+    text: `SELECT xmin::text AS xid FROM ${table} WHERE id = $1`,
+    values: [toText(id)],
+  });
   return rows[0]?.xid === String(BigInt.asUintN(ROW_BITS, BigInt(xid)));
 }

@@ -4,7 +4,10 @@ import { columnName, quoted, snakeCase, tableName } from './sql.ts';
 import { runOn, type Database } from './database.ts';
 import { SchemaDialect } from './schemaDialect.ts';
 
-/** SQL that takes a schema's tables from one version to the next; several statements, run in one transaction. */
+/**
+ * SQL that takes a schema's tables from one version to the next; several statements, run in one
+ * transaction.
+ */
 export type Migration = (schema: string) => string;
 
 /** By name; they are applied in the order of their names, once each. */
@@ -19,31 +22,55 @@ export interface TableIndex {
   readonly unique?: boolean;
 }
 
-/** The statements that make a collection's table. For migrations: written once, never to be changed. */
-export function createTable(schema: string, collection: string, columns: Columns, indexes: readonly TableIndex[]): string {
+/**
+ * The statements that make a collection's table. For migrations: written once, never to be changed.
+ */
+export function createTable(
+  schema: string,
+  collection: string,
+  columns: Columns,
+  indexes: readonly TableIndex[],
+): string {
   const table = tableName(schema, collection);
   const collated = (type: string) => (type === 'text' ? 'text COLLATE "C"' : type);
-  const declared = Object.entries(columns).map(([field, type]) => `, ${columnName(field)} ${collated(type)}`);
+  const declared = Object.entries(columns).map(
+    ([field, type]) => `, ${columnName(field)} ${collated(type)}`,
+  );
   const statements = [
     `CREATE TABLE ${table} (id text COLLATE "C" PRIMARY KEY, document json NOT NULL${declared.join('')});`,
     `CREATE TRIGGER changes AFTER INSERT OR UPDATE OR DELETE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${quoted(schema)}.note_change('${collection}');`,
   ];
   for (const { on, orderBy, unique = false } of indexes) {
-    const name = quoted([snakeCase(collection), ...on.map(snakeCase), ...(orderBy === undefined ? [] : ['by', snakeCase(orderBy)])].join('_').slice(0, 63));
-    if (unique) statements.push(`CREATE UNIQUE INDEX ${name} ON ${table} (${on.map(columnName).join(', ')});`);
+    const name = quoted(
+      [
+        snakeCase(collection),
+        ...on.map(snakeCase),
+        ...(orderBy === undefined ? [] : ['by', snakeCase(orderBy)]),
+      ]
+        .join('_')
+        .slice(0, 63),
+    );
+    if (unique)
+      statements.push(
+        `CREATE UNIQUE INDEX ${name} ON ${table} (${on.map(columnName).join(', ')});`,
+      );
     else if (on.length > 0 || orderBy !== undefined) {
       const order = orderBy === undefined ? [] : [`${columnName(orderBy)} NULLS FIRST`];
-      statements.push(`CREATE INDEX ${name} ON ${table} (${[...on.map(columnName), ...order, 'id'].join(', ')});`);
+      statements.push(
+        `CREATE INDEX ${name} ON ${table} (${[...on.map(columnName), ...order, 'id'].join(', ')});`,
+      );
     }
   }
   return statements.join('\n');
 }
 
 /**
- * What every schema has beside its collections: jobs, the last changes, and what requests are counted by.
+ * What every schema has beside its collections: jobs, the last changes, and what requests are
+ * counted by.
  *
  * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or while
- * it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of the server they are empty.
+ * it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of the
+ * server they are empty.
  */
 export const baseTables: Migration = (schema) => {
   const s = quoted(schema);
@@ -95,13 +122,19 @@ export const generationTable: Migration = (schema) => {
 };
 
 /**
- * Makes the schema when it is missing and applies what has not been applied yet. Processes that start at
- * the same time wait for one another.
- * @throws Error in words when the schema belongs to another program, or to a newer version of this one
+ * Makes the schema when it is missing and applies what has not been applied yet. Processes that
+ * start at the same time wait for one another.
+ * @throws Error in words when the schema belongs to another program, or to a newer version of this
+ * one
  */
-export async function migrate(database: Database, schema: string, migrations: Migrations): Promise<void> {
+export async function migrate(
+  database: Database,
+  schema: string,
+  migrations: Migrations,
+): Promise<void> {
   await refuseForeign(database, schema, migrations);
-  // The queues' schema too: pg-boss takes it amiss when another process makes it at the same moment.
+  // The queues' schema too: pg-boss takes it amiss when another process makes it at the same
+  // moment.
   for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
   const db = new Kysely<unknown>({ dialect: new SchemaDialect(database, schema) });
   const migrator = new Migrator({
@@ -127,15 +160,30 @@ export async function migrate(database: Database, schema: string, migrations: Mi
 const MIGRATION_TABLES: readonly string[] = ['migrations', 'migrations_lock'];
 const NAMED_AT_MOST = 5;
 
-/** Nothing is put beside another program's tables: whoever empties or restores our schema would take them along. */
-async function refuseForeign(database: Database, schema: string, migrations: Migrations): Promise<void> {
+/**
+ * Nothing is put beside another program's tables: whoever empties or restores our schema would take
+ * them along.
+ */
+async function refuseForeign(
+  database: Database,
+  schema: string,
+  migrations: Migrations,
+): Promise<void> {
   const text = `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY 1`;
-  const tables = (await runOn(database, { text, values: [schema] })).rows.map(({ name }) => String(name));
+  const tables = (await runOn(database, { text, values: [schema] })).rows.map(({ name }) =>
+    String(name),
+  );
   const others = tables.filter((name) => !MIGRATION_TABLES.includes(name));
   if (others.length === 0) return;
-  if (tables.includes('migrations') && (await appliedMigrations(database, schema)).some((name) => name in migrations)) return;
+  if (
+    tables.includes('migrations') &&
+    (await appliedMigrations(database, schema)).some((name) => name in migrations)
+  )
+    return;
   const named = others.length > NAMED_AT_MOST ? [...others.slice(0, NAMED_AT_MOST), '…'] : others;
-  throw new Error(`its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`);
+  throw new Error(
+    `its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`,
+  );
 }
 
 /** A table of that name may be another program's, with other columns. */
@@ -149,11 +197,21 @@ const appliedMigrations = async (database: Database, schema: string): Promise<re
   );
 const UNDEFINED_COLUMN = '42703';
 
-/** @returns what to say when the schema was made by a version that this one does not know; else null */
-async function refuseNewer(database: Database, schema: string, migrations: Migrations): Promise<Error | null> {
-  const unknown = (await appliedMigrations(database, schema).catch(() => [])).filter((name) => !(name in migrations));
+/**
+ * @returns what to say when the schema was made by a version that this one does not know; else null
+ */
+async function refuseNewer(
+  database: Database,
+  schema: string,
+  migrations: Migrations,
+): Promise<Error | null> {
+  const unknown = (await appliedMigrations(database, schema).catch(() => [])).filter(
+    (name) => !(name in migrations),
+  );
   if (unknown.length === 0) return null;
-  return new Error(`its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`);
+  return new Error(
+    `its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`,
+  );
 }
 
 /** The schema of pg-boss. */
@@ -161,7 +219,10 @@ export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
 /** Two at once would collide in the catalog: IF NOT EXISTS looks before it locks. */
 async function createSchema(database: Database, schema: string): Promise<void> {
-  const { rows } = await runOn(database, { text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1', values: [schema] });
+  const { rows } = await runOn(database, {
+    text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1',
+    values: [schema],
+  });
   if (rows.length > 0) return;
   try {
     await runOn(database, { text: `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}` });

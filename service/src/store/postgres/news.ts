@@ -37,8 +37,9 @@ export interface NewsOptions {
 }
 
 /**
- * What the processes on one schema tell each other, by NOTIFY: after a commit that documents have changed and where
- * there is work. Missed news do no harm: everybody looks for themselves every now and then.
+ * What the processes on one schema tell each other, by NOTIFY: after a commit that documents have
+ * changed and where there is work. Missed news do no harm: everybody looks for themselves every now
+ * and then.
  */
 export class News {
   readonly #options: NewsOptions;
@@ -58,13 +59,19 @@ export class News {
   /** @param exclusive to have the schema alone. @throws SchemaInUse, SchemaTaken */
   async listen(exclusive: boolean): Promise<void> {
     const { database, onMissed } = this.#options;
-    this.#stop = await database.listen(this.channel, (payload) => this.#hear(payload), onMissed, exclusive);
+    this.#stop = await database.listen(
+      this.channel,
+      (payload) => this.#hear(payload),
+      onMissed,
+      exclusive,
+    );
   }
 
   /**
    * Something was committed.
    * @param queues there is work in these
-   * @param lanes to be offered once more before: whoever serves them may just have found nothing, and be about to remove them
+   * @param lanes to be offered once more before: whoever serves them may just have found nothing,
+   * and be about to remove them
    */
   tell(queues: ReadonlySet<string>, lanes: readonly Placed[]): void {
     if (this.#gathered === null) {
@@ -99,7 +106,11 @@ export class News {
     this.#toOffer.push(...lanes);
     this.#offering ??= (async () => {
       while (this.#toOffer.length > 0) {
-        await this.#options.lanes.offer(this.#toOffer.splice(0)).catch((error: unknown) => this.#warn('lanes could not be offered; they are soon', error));
+        await this.#options.lanes
+          .offer(this.#toOffer.splice(0))
+          .catch((error: unknown) =>
+            this.#warn('lanes could not be offered; they are soon', error),
+          );
       }
       this.#offering = null;
     })();
@@ -110,7 +121,13 @@ export class News {
     const { database, instance, isDown } = this.#options;
     if (this.#isClosed || isDown()) return;
     const payload = JSON.stringify({ from: instance, ...news } satisfies Heard);
-    await runOn(database, { text: 'SELECT pg_notify($1, $2)', values: [this.channel, payload], name: 'cs_notify' }).catch((error: unknown) => this.#warn('other processes could not be told of a change', error));
+    await runOn(database, {
+      text: 'SELECT pg_notify($1, $2)',
+      values: [this.channel, payload],
+      name: 'cs_notify',
+    }).catch((error: unknown) =>
+      this.#warn('other processes could not be told of a change', error),
+    );
   }
 
   #hear(payload: string): void {
@@ -120,7 +137,8 @@ export class News {
 
   /** An outage is told once, by who finds it out. */
   #warn(what: string, error: unknown): void {
-    if (!this.#isClosed && !this.#options.isDown() && !isOutage(error)) this.#options.log.warn(`${what}: ${inWords(error)}`);
+    if (!this.#isClosed && !this.#options.isDown() && !isOutage(error))
+      this.#options.log.warn(`${what}: ${inWords(error)}`);
   }
 }
 

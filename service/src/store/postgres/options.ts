@@ -3,7 +3,9 @@ import type { Database } from './database.ts';
 import type { Migrations } from './migrations.ts';
 
 export interface PostgresOptions {
-  /** `postgres://user:password@host:5432/database`, or an open database (for tests; closed with the store). */
+  /**
+   *  `postgres://user:password@host:5432/database`, or an open database (for tests; closed with the store).
+   */
   readonly database: string | Database;
   /** Holds the tables; the queues are in `<schema>_work`. Made when it is missing. */
   readonly schema: string;
@@ -13,11 +15,19 @@ export interface PostgresOptions {
   readonly queues: readonly string[];
   /** Open at once, at most, beside one that listens. Default 10. */
   readonly connections?: number;
-  /** Takes part in the work: sees to what died, too. Default true; an API process only adds work. */
+  /**
+   * Takes part in the work: sees to what died, too. Default true; an API process only adds work.
+   */
   readonly works?: boolean;
-  /** Nobody else may have the schema open, or open it meanwhile: for what must not be done beside a running service. Default false. */
+  /**
+   * Nobody else may have the schema open, or open it meanwhile: for what must not be done beside a
+   * running service. Default false.
+   */
   readonly exclusive?: boolean;
-  /** Called when this store can never be used again: another process rewrote all documents while this one was cut off. */
+  /**
+   * Called when this store can never be used again: another process rewrote all documents while
+   * this one was cut off.
+   */
   readonly onRewritten?: (error: Error) => void;
   readonly log?: Logger;
   /** The wall clock by which callers name the times of jobs. Default: the system's. */

@@ -2,11 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import { Busy, cannotBeReached, inWords, isCut, isOutage, isTooSlow, tookTooLong, unavailable } from './errors.ts';
+import {
+  Busy,
+  cannotBeReached,
+  inWords,
+  isCut,
+  isOutage,
+  isTooSlow,
+  tookTooLong,
+  unavailable,
+} from './errors.ts';
 
 /** How often it is asked whether the database is back. */
 const RETRY_MS = 500;
-/** What met a connection that was cut is tried so often on another one; so is the question how the database is. */
+/**
+ * What met a connection that was cut is tried so often on another one; so is the question how the
+ * database is.
+ */
 const MOST_CUT = 8;
 /** Before the third try, and so much longer before each further one. */
 const PAUSE_MS = 25;
@@ -40,7 +52,8 @@ export class Outage {
   /**
    * Runs something that has done nothing when it fails; again when only its connection was cut.
    * @throws Busy as it is: others have all connections, and the database is well
-   * @throws StoreUnavailable in place of what the driver says when the server cannot be reached, or takes too long
+   * @throws StoreUnavailable in place of what the driver says when the server cannot be reached, or
+   * takes too long
    */
   async watch<T>(fn: () => Promise<T>): Promise<T> {
     for (let runs = 1; ; runs += 1) {
@@ -53,7 +66,8 @@ export class Outage {
         if (this.#reason === null) {
           const reason = await this.#whyNot();
           if (reason === null && runs < MOST_CUT) {
-            await sleep((runs - 1) * PAUSE_MS); // a server out of connections has some again in a moment
+            // a server out of connections has some again in a moment
+            await sleep((runs - 1) * PAUSE_MS);
             continue;
           }
           this.#begin(reason ?? inWords(error));
@@ -68,7 +82,8 @@ export class Outage {
     try {
       await this.watch(() => assertWritable(this.#database));
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) this.#begin(inWords(error)); // it answers, and takes nothing
+      // it answers, and takes nothing
+      if (!(error instanceof StoreUnavailable)) this.#begin(inWords(error));
     }
   }
 
@@ -82,7 +97,9 @@ export class Outage {
 
   async #heal(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+      await sleep(RETRY_MS, undefined, { ref: false, signal: this.#closing.signal }).catch(
+        () => {},
+      );
       this.#reason = await this.#whyNot();
       if (this.#reason !== null) continue;
       this.#log.info('the database can be written to again');
@@ -108,8 +125,13 @@ export class Outage {
 
 /** @throws Error also when it answers, but takes nothing */
 export async function assertWritable(database: Database): Promise<void> {
-  const { rows } = await runOn(database, { text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only` });
+  const { rows } = await runOn(database, {
+    text: `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') AS read_only`,
+  });
   const { standby, read_only } = rows[0]!;
-  if (standby === true) throw new Error('it is a standby, which cannot be written to. Name the primary in DATABASE_URL');
+  if (standby === true)
+    throw new Error(
+      'it is a standby, which cannot be written to. Name the primary in DATABASE_URL',
+    );
   if (read_only === 'on') throw new Error('it is set to read only (default_transaction_read_only)');
 }

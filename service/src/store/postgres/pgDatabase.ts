@@ -24,9 +24,9 @@ const RECONNECT_MS = 500;
 const WAITED = /timeout exceeded when trying to connect/;
 const LISTEN_CHECK_MS = 10_000;
 /**
- * Every search of ours has an index. A prepared statement keeps the plan that it was first given: one made while a
- * table was empty would read all of it for each job, until the server's next ANALYZE, however much comes in. Nor is
- * any of them worth compiling.
+ * Every search of ours has an index. A prepared statement keeps the plan that it was first given:
+ * one made while a table was empty would read all of it for each job, until the server's next
+ * ANALYZE, however much comes in. Nor is any of them worth compiling.
  */
 const PLANS = 'SET enable_seqscan = off; SET jit = off';
 
@@ -68,7 +68,9 @@ export class PgDatabase implements Database {
   async connect(): Promise<Connection> {
     const client = await this.#pool.connect().catch((error: Error) => {
       if (!WAITED.test(error.message) || this.#inUse < this.#connections) throw error;
-      throw new Busy(`all ${this.#connections} connections to the database are in use`, { cause: error });
+      throw new Busy(`all ${this.#connections} connections to the database are in use`, {
+        cause: error,
+      });
     });
     this.#inUse += 1;
     const connection = new PooledConnection(client, this.#silence, () => (this.#inUse -= 1));
@@ -82,7 +84,10 @@ export class PgDatabase implements Database {
   }
 
   async #prepare(client: pg.PoolClient, connection: Connection): Promise<void> {
-    if (this.#sessionStatements.length > 0 && this.#prepared.get(client) !== this.#sessionStatements) {
+    if (
+      this.#sessionStatements.length > 0 &&
+      this.#prepared.get(client) !== this.#sessionStatements
+    ) {
       this.#prepared.set(client, this.#sessionStatements);
       for (const statement of this.#sessionStatements) await client.query(statement);
     }
@@ -92,7 +97,12 @@ export class PgDatabase implements Database {
     this.#passed.set(client, guard);
   }
 
-  async listen(channel: string, onNotification: (payload: string) => void, onConnect: () => void, exclusive = false): Promise<() => Promise<void>> {
+  async listen(
+    channel: string,
+    onNotification: (payload: string) => void,
+    onConnect: () => void,
+    exclusive = false,
+  ): Promise<() => Promise<void>> {
     let stopped = false;
     let current: pg.Client | null = null;
     let timer: NodeJS.Timeout | undefined;
@@ -100,7 +110,11 @@ export class PgDatabase implements Database {
       if (!stopped) timer = setTimeout(() => void open().catch(again), RECONNECT_MS);
     };
     const open = async () => {
-      const client = new pg.Client({ ...this.#config, idle_in_transaction_session_timeout: 0, query_timeout: CONNECT_TIMEOUT_MS });
+      const client = new pg.Client({
+        ...this.#config,
+        idle_in_transaction_session_timeout: 0,
+        query_timeout: CONNECT_TIMEOUT_MS,
+      });
       let check: NodeJS.Timeout | undefined;
       let isOpen = false;
       const lose = () => {
@@ -109,12 +123,16 @@ export class PgDatabase implements Database {
         clearTimeout(check);
         current = null;
         destroy(client);
-        if (!stopped) this.#log.warn('the connection for notifications was lost; it is opened again');
+        if (!stopped)
+          this.#log.warn('the connection for notifications was lost; it is opened again');
         again();
       };
       /** A peer that vanished without a word is found out. */
       const look = () => {
-        check = setTimeout(() => void client.query('SELECT 1').then(look, lose), LISTEN_CHECK_MS).unref();
+        check = setTimeout(
+          () => void client.query('SELECT 1').then(look, lose),
+          LISTEN_CHECK_MS,
+        ).unref();
       };
       client.on('error', lose);
       client.on('end', lose);
@@ -157,14 +175,19 @@ export class PgDatabase implements Database {
 
   #openPool(): pg.Pool {
     const pool = new pg.Pool({ ...this.#config, max: this.#connections, allowExitOnIdle: true });
-    // An idle connection that breaks is thrown away by the pool; the next one is opened when it is needed.
+    // An idle connection that breaks is thrown away by the pool; the next one is opened when it is
+    // needed.
     pool.on('error', () => {});
-    // Sent ahead of whatever the connection was opened for; a connection that breaks over it fails that as well.
+    // Sent ahead of whatever the connection was opened for; a connection that breaks over it fails
+    // that as well.
     pool.on('connect', (client) => void client.query(PLANS).catch(() => {}));
     return pool;
   }
 
-  /** What was opened before a silence may be dead without a word: from now on other connections are used. */
+  /**
+   * What was opened before a silence may be dead without a word: from now on other connections are
+   * used.
+   */
   #renew(): void {
     const old = this.#pool;
     this.#pool = this.#openPool();
@@ -173,7 +196,11 @@ export class PgDatabase implements Database {
 }
 
 /**
- * An address that asks for TLS gets a server whose certificate is checked. The driver takes these modes as that too,
- * with nine lines at each start about what its next version will do. `no-verify` is left as it is.
+ * An address that asks for TLS gets a server whose certificate is checked. The driver takes these
+ * modes as that too, with nine lines at each start about what its next version will do. `no-verify`
+ * is left as it is.
  */
-const verified = (url: string): string => (/[?&]uselibpqcompat=/.test(url) ? url : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full'));
+const verified = (url: string): string =>
+  /[?&]uselibpqcompat=/.test(url)
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');

@@ -29,7 +29,11 @@ export class PooledConnection implements Connection {
     this.#asked.pending += 1;
     this.#gather();
     try {
-      return (await this.#client.query({ text, ...(values && { values: [...values] }), ...(name === undefined ? {} : { name }) })) as unknown as Result;
+      return (await this.#client.query({
+        text,
+        ...(values && { values: [...values] }),
+        ...(name === undefined ? {} : { name }),
+      })) as unknown as Result;
     } catch (error) {
       // Of statements sent without waiting for one another, the first failure is the reason of all.
       if ((error as { code?: string }).code === FAILED_BEFORE) throw this.#failure ?? error;
@@ -42,7 +46,10 @@ export class PooledConnection implements Connection {
     }
   }
 
-  /** What is sent in the same breath leaves in one piece: each that leaves costs the system more than what it holds. */
+  /**
+   * What is sent in the same breath leaves in one piece: each that leaves costs the system more
+   * than what it holds.
+   */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

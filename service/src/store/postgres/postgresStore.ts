@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { PgBoss, type Db } from 'pg-boss';
 import { silent, systemTime } from '../options.ts';
-import type { Change, ClaimRequest, Document, DumpedRecord, Gap, Job, Schema, SharedPlaces, Store, StoreStats, Transaction } from '../store.ts';
+import type {
+  Change,
+  ClaimRequest,
+  Document,
+  DumpedRecord,
+  Gap,
+  Job,
+  Schema,
+  SharedPlaces,
+  Store,
+  StoreStats,
+  Transaction,
+} from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
 import { Changes } from './changes.ts';
 import { runOn, type Database, type Result, type Statement } from './database.ts';
@@ -71,7 +83,14 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
 
-  private constructor(schema: S, database: Database, options: PostgresOptions, tables: ReadonlyMap<string, Table>, boss: PgBoss, time: DatabaseTime) {
+  private constructor(
+    schema: S,
+    database: Database,
+    options: PostgresOptions,
+    tables: ReadonlyMap<string, Table>,
+    boss: PgBoss,
+    time: DatabaseTime,
+  ) {
     this.database = database;
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
@@ -82,10 +101,28 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const workSchema = workSchemaOf(options.schema);
     this.#nowSql = nowSql(workSchema);
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
-    this.#lanes = new Lanes({ ...shared, boss, isRealTime: time.isReal, log: this.#options.log, onFreed: (queue) => this.#callListeners(new Set([queue])), tell: (news) => this.#news.say(news) });
-    this.#work = new WorkQueue({ ...shared, lanes: this.#lanes, instance: this.#instance, isRealTime: time.isReal });
+    this.#lanes = new Lanes({
+      ...shared,
+      boss,
+      isRealTime: time.isReal,
+      log: this.#options.log,
+      onFreed: (queue) => this.#callListeners(new Set([queue])),
+      tell: (news) => this.#news.say(news),
+    });
+    this.#work = new WorkQueue({
+      ...shared,
+      lanes: this.#lanes,
+      instance: this.#instance,
+      isRealTime: time.isReal,
+    });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
-    this.#changes = new Changes(database, options.schema, this.#options.keptChanges, () => this.#outage.reason !== null, (now) => time.learn(now));
+    this.#changes = new Changes(
+      database,
+      options.schema,
+      this.#options.keptChanges,
+      () => this.#outage.reason !== null,
+      (now) => time.learn(now),
+    );
     this.#transactions = new TransactionRunner({
       database,
       schema,
@@ -99,10 +136,23 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       lanes: this.#lanes,
       changes: this.#changes,
     });
-    this.#news = new News({ database, schema: options.schema, instance: this.#instance, log: this.#options.log, lanes: this.#lanes, isDown: () => this.#outage.reason !== null, onNews: (news) => this.#hear(news), onMissed: () => this.#catchUp() });
+    this.#news = new News({
+      database,
+      schema: options.schema,
+      instance: this.#instance,
+      log: this.#options.log,
+      lanes: this.#lanes,
+      isDown: () => this.#outage.reason !== null,
+      onNews: (news) => this.#hear(news),
+      onMissed: () => this.#catchUp(),
+    });
   }
 
-  static async open<S extends Schema>(schema: S, database: Database, options: PostgresOptions): Promise<PostgresStore<S>> {
+  static async open<S extends Schema>(
+    schema: S,
+    database: Database,
+    options: PostgresOptions,
+  ): Promise<PostgresStore<S>> {
     const { works = true, log = silent } = options;
     await refuseOldServer(database);
     await assertWritable(database);
@@ -122,7 +172,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const opened: { store: PostgresStore<S> | null } = { store: null };
     // It says so at each of its rounds; the store says once that the database cannot be reached.
     boss.on('error', (error) => {
-      if (opened.store?.fault === null && !isOutage(error)) log.warn(`the queues' maintenance failed: ${inWords(error)}`);
+      if (opened.store?.fault === null && !isOutage(error))
+        log.warn(`the queues' maintenance failed: ${inWords(error)}`);
     });
     await boss.start();
     const store = new PostgresStore(schema, database, options, tables, boss, time);
@@ -150,15 +201,19 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    if (!this.#queues.has(request.queue)) return this.#refuseWhenUnavailable(), [];
+    if (!this.#queues.has(request.queue)) return (this.#refuseWhenUnavailable(), []);
     return this.#tracked(async () => {
       await this.#time.sync();
       return this.#outage.watch(() => this.#work.claim(request));
     });
   }
 
-  async msUntilDue(queue: string, skip: (group: string) => boolean = () => false, places?: SharedPlaces): Promise<number | null> {
-    if (!this.#queues.has(queue)) return this.#refuseWhenUnavailable(), null;
+  async msUntilDue(
+    queue: string,
+    skip: (group: string) => boolean = () => false,
+    places?: SharedPlaces,
+  ): Promise<number | null> {
+    if (!this.#queues.has(queue)) return (this.#refuseWhenUnavailable(), null);
     return this.#tracked(async () => {
       await this.#time.sync();
       return this.#outage.watch(() => this.#work.msUntilDue(queue, skip, places));
@@ -175,7 +230,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#listeners.add(listener);
     if (queue !== undefined) this.#lanes.join(queue);
     return () => {
-      if (!this.#listeners.delete(listener) || queue === undefined || this.#hasListener(queue)) return;
+      if (!this.#listeners.delete(listener) || queue === undefined || this.#hasListener(queue))
+        return;
       void this.#handOver(queue);
     };
   }
@@ -189,7 +245,19 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
     const { rewriteAll } = await import('./rewrite.ts');
-    await this.#tracked(() => this.#outage.watch(() => rewriteAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, presence: this.#presence }, change)));
+    await this.#tracked(() =>
+      this.#outage.watch(() =>
+        rewriteAll(
+          {
+            database: this.database,
+            schemaName: this.schemaName,
+            tables: this.#tables,
+            presence: this.#presence,
+          },
+          change,
+        ),
+      ),
+    );
     this.#changes.look();
   }
 
@@ -202,7 +270,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#refuseWhenUnavailable();
     await this.#time.sync();
     const { dumpAll } = await import('./dump.ts');
-    yield* dumpAll({ database: this.database, schemaName: this.schemaName, tables: this.#tables, nowSql: this.#nowSql, now: () => this.#options.clock.now() });
+    yield* dumpAll({
+      database: this.database,
+      schemaName: this.schemaName,
+      tables: this.#tables,
+      nowSql: this.#nowSql,
+      now: () => this.#options.clock.now(),
+    });
   }
 
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
@@ -219,7 +293,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           now: () => this.#options.clock.now(),
           offer: (placed, connection) => this.#lanes.offerAlone(connection, placed),
           presence: this.#presence,
-          wasCommitted: (xid) => wasCommitted(this.database, this.schemaName, { xid, written: null }),
+          wasCommitted: (xid) =>
+            wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
       );
@@ -230,7 +305,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     });
   }
 
-  /** Runs one statement by itself, for what else is kept in the schema; again when its connection was cut. @throws StoreUnavailable */
+  /**
+   * Runs one statement by itself, for what else is kept in the schema; again when its connection
+   * was cut. @throws StoreUnavailable
+   */
   runStatement(statement: Statement): Promise<Result> {
     return this.#tracked(() => this.#outage.watch(() => runOn(this.database, statement)));
   }
@@ -244,7 +322,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await this.#lanes.createQueues(this.#options.queues);
     await this.#changes.start();
     await this.#news.listen(this.#options.exclusive);
-    if (!this.#options.exclusive) this.database.setGuard(await guardOf(this.database, this.schemaName, this.#news.channel, this.#options.onRewritten));
+    if (!this.#options.exclusive)
+      this.database.setGuard(
+        await guardOf(
+          this.database,
+          this.schemaName,
+          this.#news.channel,
+          this.#options.onRewritten,
+        ),
+      );
     this.#every(LOOK_MS, () => this.#outage.look());
     if (!works) return;
     this.#lanes.start();
@@ -271,7 +357,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await runOn(this.database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
   }
 
-  /** What is durable is shown to others: to those who work, to the readers of the feed, to other processes. */
+  /**
+   * What is durable is shown to others: to those who work, to the readers of the feed, to other
+   * processes.
+   */
   #publish({ jobs, xid, there }: Committed<unknown>): void {
     this.#lanes.forget(jobs.ids);
     const queues = new Set(jobs.placed.map(({ queue }) => queue));
@@ -299,7 +388,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#callListeners(this.#queues);
   }
 
-  #hasListener = (queue: string): boolean => [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
+  #hasListener = (queue: string): boolean =>
+    [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
 
   /** Nobody here takes more of a queue's work: other processes do, at once. */
   async #handOver(queue: string): Promise<void> {
@@ -336,7 +426,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const timer = setInterval(() => {
       if (this.fault !== null) return;
       call().catch((error: unknown) => {
-        if (!isOutage(error)) this.#options.log.warn(`maintenance of the store failed: ${inWords(error)}`);
+        if (!isOutage(error))
+          this.#options.log.warn(`maintenance of the store failed: ${inWords(error)}`);
       });
     }, ms).unref();
     this.#closing.signal.addEventListener('abort', () => clearInterval(timer));
@@ -359,6 +450,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 }
 
 const bossDatabase = (database: Database): Db => ({
-  executeSql: async (text, values) => (await runOn(database, { text, ...(values && values.length > 0 ? { values } : {}) })) as unknown as { rows: unknown[] },
+  executeSql: async (text, values) =>
+    (await runOn(database, {
+      text,
+      ...(values && values.length > 0 ? { values } : {}),
+    })) as unknown as { rows: unknown[] },
   setSessionStatements: async (statements) => database.setSessionStatements(statements),
 });

@@ -3,7 +3,16 @@ import { toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';
-import { cannotBeReached, inWords, isOutage, isTooSlow, isUniqueViolation, tookTooLong, unavailable, uniqueViolation } from './errors.ts';
+import {
+  cannotBeReached,
+  inWords,
+  isOutage,
+  isTooSlow,
+  isUniqueViolation,
+  tookTooLong,
+  unavailable,
+  uniqueViolation,
+} from './errors.ts';
 import { placedOf, type Placed } from './jobWrites.ts';
 import { shutOut } from './presence.ts';
 import { quoted, tableName, toText } from './sql.ts';
@@ -21,7 +30,10 @@ export interface RestoreTarget {
   readonly now: () => Date;
   /** Makes lanes for placed jobs, within the transaction. @returns those that were there already */
   readonly offer: (placed: readonly Placed[], connection: Connection) => Promise<readonly Placed[]>;
-  /** Where those who have the schema open are known: they are kept out. Null: this process is one of them. */
+  /**
+   * Where those who have the schema open are known: they are kept out. Null: this process is one of
+   * them.
+   */
   readonly presence: string | null;
   /** What became of a transaction whose commit was not answered. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
@@ -37,10 +49,15 @@ const BATCH_CHARACTERS = 2 << 20;
 const GROUPS_AT_ONCE = 1_000;
 
 /**
- * Takes a dump in one transaction. Writers wait for it, and so does a second one, which then finds the first one's.
- * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds; what the source throws
+ * Takes a dump in one transaction. Writers wait for it, and so does a second one, which then finds
+ * the first one's.
+ * @throws StoreNotEmpty, StoreUnavailable; TypeError or UniqueViolation for what no dump holds;
+ * what the source throws
  */
-export async function restoreAll(target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
+export async function restoreAll(
+  target: RestoreTarget,
+  records: AsyncIterable<DumpedRecord>,
+): Promise<RestoredWork> {
   const transaction = new OpenTransaction(await target.database.connect());
   try {
     await transaction.begin();
@@ -54,46 +71,83 @@ export async function restoreAll(target: RestoreTarget, records: AsyncIterable<D
   }
 }
 
-async function restoreOn(connection: Connection, target: RestoreTarget, records: AsyncIterable<DumpedRecord>): Promise<RestoredWork> {
+async function restoreOn(
+  connection: Connection,
+  target: RestoreTarget,
+  records: AsyncIterable<DumpedRecord>,
+): Promise<RestoredWork> {
   const { schemaName, nowSql, presence } = target;
   if (presence !== null) await shutOut(connection, presence);
   // The source takes the time it takes.
-  await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0' });
+  await connection.query({
+    text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
+  });
   const { rows } = await connection.query({ text: `SELECT (${nowSql})::float8 AS now` });
   const jobs = `${quoted(schemaName)}.jobs`;
-  await connection.query({ text: `LOCK TABLE ${[...[...target.tables.values()].map(({ name }) => name), jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE` });
+  await connection.query({
+    text: `LOCK TABLE ${[...[...target.tables.values()].map(({ name }) => name), jobs].join(', ')} IN SHARE ROW EXCLUSIVE MODE`,
+  });
   await refuseUnlessEmpty(connection, target, jobs);
   const batch = new Batch(connection, target, jobs, Number(rows[0]!.now) - target.now().getTime());
 
   // Nobody has to read each document as a change: everybody is told to read everything again.
-  for (const { name } of target.tables.values()) await connection.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER changes` });
+  for (const { name } of target.tables.values())
+    await connection.query({ text: `ALTER TABLE ${name} DISABLE TRIGGER changes` });
   for await (const record of records) await batch.add(record);
   await batch.flush();
-  for (const { name } of target.tables.values()) await connection.query({ text: `ALTER TABLE ${name} ENABLE TRIGGER changes` });
-  await connection.query({ text: `UPDATE ${tableName(schemaName, 'change_life')} SET life = $1`, values: [randomUUID()] });
-  for (const name of [...[...target.tables.values()].map((table) => table.name), jobs]) await connection.query({ text: `ANALYZE ${name}` });
+  for (const { name } of target.tables.values())
+    await connection.query({ text: `ALTER TABLE ${name} ENABLE TRIGGER changes` });
+  await connection.query({
+    text: `UPDATE ${tableName(schemaName, 'change_life')} SET life = $1`,
+    values: [randomUUID()],
+  });
+  for (const name of [...[...target.tables.values()].map((table) => table.name), jobs])
+    await connection.query({ text: `ANALYZE ${name}` });
   return offerAll(connection, target, jobs);
 }
 
-async function refuseUnlessEmpty(connection: Connection, { tables, schemaName }: RestoreTarget, jobs: string): Promise<void> {
-  for (const [collection, name] of [...[...tables].map(([key, table]) => [key, table.name] as const), ['jobs', jobs] as const]) {
+async function refuseUnlessEmpty(
+  connection: Connection,
+  { tables, schemaName }: RestoreTarget,
+  jobs: string,
+): Promise<void> {
+  for (const [collection, name] of [
+    ...[...tables].map(([key, table]) => [key, table.name] as const),
+    ['jobs', jobs] as const,
+  ]) {
     const { rows } = await connection.query({ text: `SELECT 1 FROM ${name} LIMIT 1` });
-    if (rows.length > 0) throw new StoreNotEmpty(`The schema ${schemaName} of the database is not empty: it holds ${collection}.`);
+    if (rows.length > 0)
+      throw new StoreNotEmpty(
+        `The schema ${schemaName} of the database is not empty: it holds ${collection}.`,
+      );
   }
 }
 
 /** A lane or a timer for each group, as if its first job had just been added. */
-async function offerAll(connection: Connection, { nowSql, schemaName, offer }: RestoreTarget, jobs: string): Promise<RestoredWork> {
-  const { rows } = await connection.query({ text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key` });
+async function offerAll(
+  connection: Connection,
+  { nowSql, schemaName, offer }: RestoreTarget,
+  jobs: string,
+): Promise<RestoredWork> {
+  const { rows } = await connection.query({
+    text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key`,
+  });
   const placed = rows.map(placedOf);
   const queues = new Set(placed.map(({ queue }) => queue));
-  await connection.query({ text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`, values: [[...queues]] });
+  await connection.query({
+    text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
+    values: [[...queues]],
+  });
   const there: Placed[] = [];
-  for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE) there.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
+  for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE)
+    there.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
   return { queues, there };
 }
 
-async function commit(transaction: OpenTransaction, { wasCommitted }: RestoreTarget): Promise<void> {
+async function commit(
+  transaction: OpenTransaction,
+  { wasCommitted }: RestoreTarget,
+): Promise<void> {
   const xid = await readXid(transaction.connection);
   try {
     await transaction.commit();
@@ -125,14 +179,20 @@ class Batch {
     if ('job' in record) this.#jobs.push(this.#checked(record.job));
     else {
       const table = this.#target.tables.get(record.collection);
-      if (table === undefined) throw new TypeError(`This version knows no collection ${record.collection}`);
+      if (table === undefined)
+        throw new TypeError(`This version knows no collection ${record.collection}`);
       if (table !== this.#table) await this.flush();
       this.#table = table;
       const json = toJson(record.collection, record.document);
       this.#rows.push({ id: record.document.id, json, document: record.document });
       this.#characters += json.length;
     }
-    if (this.#rows.length >= MOST_ROWS || this.#jobs.length >= MOST_ROWS || this.#characters > BATCH_CHARACTERS) await this.flush();
+    if (
+      this.#rows.length >= MOST_ROWS ||
+      this.#jobs.length >= MOST_ROWS ||
+      this.#characters > BATCH_CHARACTERS
+    )
+      await this.flush();
   }
 
   async flush(): Promise<void> {
@@ -162,8 +222,15 @@ class Batch {
 
   #checked(job: Job): Job {
     const { id, queue, group, runAt, rank, data } = job;
-    if (typeof group !== 'string' || !Number.isFinite(runAt) || !Number.isInteger(rank) || typeof data !== 'object') throw new TypeError(`job ${id} lacks its group, time, rank or data`);
-    if (!this.#target.queues.has(queue)) throw new TypeError(`This version knows no queue ${queue} (job ${id})`);
+    if (
+      typeof group !== 'string' ||
+      !Number.isFinite(runAt) ||
+      !Number.isInteger(rank) ||
+      typeof data !== 'object'
+    )
+      throw new TypeError(`job ${id} lacks its group, time, rank or data`);
+    if (!this.#target.queues.has(queue))
+      throw new TypeError(`This version knows no queue ${queue} (job ${id})`);
     return job;
   }
 }
@@ -184,7 +251,14 @@ function asPromised(error: unknown): unknown {
   if (isTooSlow(error)) return tookTooLong(error);
   if (isOutage(error)) return unavailable(cannotBeReached(inWords(error)), error);
   if (!isUniqueViolation(error)) return error;
-  const { table, detail, constraint } = error as { table?: string; detail?: string; constraint?: string };
+  const { table, detail, constraint } = error as {
+    table?: string;
+    detail?: string;
+    constraint?: string;
+  };
   if (constraint?.endsWith('_pkey') !== true) return uniqueViolation(error);
-  return new TypeError(`${table} ${/\(id\)=\((.*)\) already/s.exec(detail ?? '')?.[1] ?? 'an id'} comes twice`, { cause: error });
+  return new TypeError(
+    `${table} ${/\(id\)=\((.*)\) already/s.exec(detail ?? '')?.[1] ?? 'an id'} comes twice`,
+    { cause: error },
+  );
 }

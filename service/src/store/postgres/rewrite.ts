@@ -9,7 +9,10 @@ import { transactionOn } from './transaction.ts';
 const PAGE = 200;
 
 /** Every table of documents, also of collections that the schema names no more. */
-async function documentTables(connection: Connection, schemaName: string): Promise<readonly string[]> {
+async function documentTables(
+  connection: Connection,
+  schemaName: string,
+): Promise<readonly string[]> {
   const { rows } = await connection.query({
     text: `SELECT table_name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'document' AND table_name <> 'changes' ORDER BY table_name`,
     values: [schemaName],
@@ -21,31 +24,50 @@ export interface Rewriting {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;
-  /** Where those who have the schema open are known: they are kept out, and find out afterwards. Null: this process is one of them. */
+  /**
+   * Where those who have the schema open are known: they are kept out, and find out afterwards.
+   * Null: this process is one of them.
+   */
   readonly presence: string | null;
 }
 
-/** Gives every document to `change` and puts what it makes of it in its place, in one transaction; all others wait. */
-export async function rewriteAll({ database, schemaName, tables, presence }: Rewriting, change: (document: Document, collection: string) => Document): Promise<void> {
+/**
+ * Gives every document to `change` and puts what it makes of it in its place, in one transaction;
+ * all others wait.
+ */
+export async function rewriteAll(
+  { database, schemaName, tables, presence }: Rewriting,
+  change: (document: Document, collection: string) => Document,
+): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
   await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
     if (presence !== null) await shutOut(connection, presence);
     const names = await documentTables(connection, schemaName);
-    for (const name of names) await connection.query({ text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE` });
+    for (const name of names)
+      await connection.query({
+        text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE`,
+      });
     if (presence !== null) await beginGeneration(connection, schemaName);
     for (const name of names) {
       const full = `${quoted(schemaName)}.${quoted(name)}`;
       const table = byTable.get(full);
       for (let after = ''; ; ) {
-        const { rows } = await connection.query({ text: `SELECT id, document FROM ${full} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`, values: [after] });
+        const { rows } = await connection.query({
+          text: `SELECT id, document FROM ${full} WHERE id > $1 ORDER BY id LIMIT ${PAGE}`,
+          values: [after],
+        });
         for (const { id, document } of rows as readonly { id: string; document: Document }[]) {
           const changed = change(document, table?.collection ?? name);
           if (changed === document) continue;
           const json = toJson(name, changed);
           const row: Row = { id: changed.id, json, document: changed };
           if (table !== undefined) await connection.query(table.upsert([row]));
-          else await connection.query({ text: `UPDATE ${full} SET document = $2 WHERE id = $1`, values: [toText(id), json] });
+          else
+            await connection.query({
+              text: `UPDATE ${full} SET document = $2 WHERE id = $1`,
+              values: [toText(id), json],
+            });
         }
         if (rows.length < PAGE) break;
         after = String(rows.at(-1)!.id);
@@ -54,14 +76,18 @@ export async function rewriteAll({ database, schemaName, tables, presence }: Rew
   });
 }
 
-/** Leaves nothing of former documents in the tables' files. What the server's own log and backups hold is its operator's. */
+/**
+ * Leaves nothing of former documents in the tables' files. What the server's own log and backups
+ * hold is its operator's.
+ */
 export async function vacuumAll(database: Database, schemaName: string): Promise<void> {
   await runOn(database, { text: `TRUNCATE ${tableName(schemaName, 'changes')}` });
   const connection = await database.connect();
   try {
     const names = await documentTables(connection, schemaName);
     await connection.query({ text: 'SET statement_timeout = 0' });
-    for (const name of names) await connection.query({ text: `VACUUM FULL ${quoted(schemaName)}.${quoted(name)}` });
+    for (const name of names)
+      await connection.query({ text: `VACUUM FULL ${quoted(schemaName)}.${quoted(name)}` });
     await connection.query({ text: 'RESET statement_timeout' });
     connection.release();
   } catch (error) {

@@ -37,9 +37,10 @@ interface Write {
 }
 
 /**
- * One transaction on one connection. What it writes waits until something reads that collection, or it
- * ends. What it has read must not have changed when it is written: else it is to be run again.
- * It begins with the first lock or write: what only looks sees what is committed, statement by statement, without.
+ * One transaction on one connection. What it writes waits until something reads that collection, or
+ * it ends. What it has read must not have changed when it is written: else it is to be run again.
+ * It begins with the first lock or write: what only looks sees what is committed, statement by
+ * statement, without.
  */
 export class Session {
   readonly jobs: JobWrites;
@@ -50,7 +51,9 @@ export class Session {
   readonly #place: Place;
   /** Rows' versions as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
-  /** Documents that nobody else can change before the end: locked, or written. Null: there is none. */
+  /**
+   * Documents that nobody else can change before the end: locked, or written. Null: there is none.
+   */
   readonly #known = new Map<string, Document | null>();
   /** Rows that are locked since they were read. */
   readonly #locked = new Set<string>();
@@ -61,7 +64,12 @@ export class Session {
   #xid: string | null = null;
   #ended = false;
 
-  constructor(transaction: OpenTransaction, tables: ReadonlyMap<string, Table>, queues: ReadonlySet<string>, place: Place) {
+  constructor(
+    transaction: OpenTransaction,
+    tables: ReadonlyMap<string, Table>,
+    queues: ReadonlySet<string>,
+    place: Place,
+  ) {
     this.#transaction = transaction;
     this.#connection = transaction.connection;
     this.#looks = new Looks(transaction.connection, () => this.#assertOpen());
@@ -84,9 +92,14 @@ export class Session {
     return this.#xid;
   }
 
-  /** All that is still unsent can only be done as it is, or fail in the server: nobody has changed what it is built on. */
+  /**
+   * All that is still unsent can only be done as it is, or fail in the server: nobody has changed
+   * what it is built on.
+   */
   get isSure(): boolean {
-    return [...this.#pending.values()].every(({ table, rows }) => [...rows.keys()].every((id) => !this.#isUnlocked(table, id)));
+    return [...this.#pending.values()].every(({ table, rows }) =>
+      [...rows.keys()].every((id) => !this.#isUnlocked(table, id)),
+    );
   }
 
   end(): void {
@@ -106,7 +119,8 @@ export class Session {
     let document = await this.#select(table, id, lock);
     if (lock && document === null) {
       this.#assertOpen();
-      // Nobody has this id: whoever wants it too waits here, and then finds what the first one made.
+      // Nobody has this id: whoever wants it too waits here, and then finds what the first one
+      // made.
       const { rows } = await this.#connection.query({
         text: 'SELECT pg_current_xact_id()::text AS xid, pg_advisory_xact_lock($1::bigint)',
         values: [lockNumber(`${table.name} ${id}`)],
@@ -129,7 +143,9 @@ export class Session {
       await this.#send(this.#take(table.collection));
     }
     const rows = await this.#looks.ask(question);
-    return rows.map(({ document, version }) => this.#note(table, document as Document, String(version)));
+    return rows.map(({ document, version }) =>
+      this.#note(table, document as Document, String(version)),
+    );
   }
 
   put(table: Table, document: Document): void {
@@ -138,13 +154,17 @@ export class Session {
   }
 
   async remove(table: Table, id: string): Promise<boolean> {
-    const found = this.#versions.has(keyOf(table, id)) && this.#known.get(keyOf(table, id)) !== null;
+    const found =
+      this.#versions.has(keyOf(table, id)) && this.#known.get(keyOf(table, id)) !== null;
     if (!found && (await this.read(table, id, true)) === null) return false;
     this.#write(table, id, null);
     return true;
   }
 
-  /** Sends all that is still unsent of what was written of documents, before it returns. @returns when all of it was taken; rejects with Conflict */
+  /**
+   * Sends all that is still unsent of what was written of documents, before it returns. @returns
+   * when all of it was taken; rejects with Conflict
+   */
   send(): Promise<unknown> {
     // Nothing goes out before all of it could be put into words.
     return this.#send([...this.#pending.keys()].flatMap((collection) => this.#take(collection)));
@@ -157,14 +177,17 @@ export class Session {
   #write(table: Table, id: string, row: Row | null): void {
     this.#wrote = true;
     let pending = this.#pending.get(table.collection);
-    if (pending === undefined) this.#pending.set(table.collection, (pending = { table, rows: new Map() }));
+    if (pending === undefined)
+      this.#pending.set(table.collection, (pending = { table, rows: new Map() }));
     pending.rows.set(id, row);
     if (row !== null) this.#written = { table: table.name, id };
     else if (this.#written?.id === id) this.#written = null;
     this.#known.set(keyOf(table, id), row?.document ?? null);
   }
 
-  /** What is asked for in the same breath is read by one statement, and locked in the order of ids. */
+  /**
+   * What is asked for in the same breath is read by one statement, and locked in the order of ids.
+   */
   #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
     const key = `${table.collection} ${lock}`;
     let asked = this.#asked.get(key);
@@ -173,7 +196,9 @@ export class Session {
       queueMicrotask(() => {
         const { byId } = this.#asked.get(key)!;
         this.#asked.delete(key);
-        this.#selectAll({ table, lock, byId }).catch((error: Error) => byId.forEach(({ reject }) => reject(error)));
+        this.#selectAll({ table, lock, byId }).catch((error: Error) =>
+          byId.forEach(({ reject }) => reject(error)),
+        );
       });
     }
     let answer = asked.byId.get(id);
@@ -183,14 +208,20 @@ export class Session {
 
   async #selectAll({ table, lock, byId }: Asked): Promise<void> {
     this.#assertOpen();
-    const rows = await (lock ? this.#lock(table, [...byId.keys()]) : this.#looks.ask(table.peek([...byId.keys()])));
+    const rows = await (lock
+      ? this.#lock(table, [...byId.keys()])
+      : this.#looks.ask(table.peek([...byId.keys()])));
     const found = new Map(rows.map((row) => [(row.document as Document).id, row]));
     // In the order of ids: those that are not there are locked next.
     for (const id of [...byId.keys()].sort()) {
       const row = found.get(id);
       const { resolve, reject } = byId.get(id)!;
       try {
-        resolve(row === undefined ? null : this.#note(table, row.document as Document, String(row.version), lock));
+        resolve(
+          row === undefined
+            ? null
+            : this.#note(table, row.document as Document, String(row.version), lock),
+        );
       } catch (error) {
         reject(error);
       }
@@ -205,15 +236,17 @@ export class Session {
   }
 
   /**
-   * A newer version than was read before is shown to whoever only looks: a put is held against the first
-   * one, so that nothing is built on both. A list that others change while it is read costs no second run.
+   * A newer version than was read before is shown to whoever only looks: a put is held against the
+   * first one, so that nothing is built on both. A list that others change while it is read costs
+   * no second run.
    * @throws Conflict when a lock finds another version than was read before
    */
   #note(table: Table, document: Document, version: string, lock = false): Document {
     const key = keyOf(table, document.id);
     const earlier = this.#versions.get(key);
     if (earlier === undefined) this.#versions.set(key, version);
-    else if (lock && earlier !== OWN && earlier !== version) throw new Conflict(`${key} was changed meanwhile`);
+    else if (lock && earlier !== OWN && earlier !== version)
+      throw new Conflict(`${key} was changed meanwhile`);
     if (lock) this.#locked.add(key);
     return document;
   }
@@ -224,7 +257,10 @@ export class Session {
     return typeof this.#versions.get(key) === 'string' && !this.#locked.has(key);
   }
 
-  /** Removals, changes, additions: in this order values that are unique come free before they are taken. */
+  /**
+   * Removals, changes, additions: in this order values that are unique come free before they are
+   * taken.
+   */
   #take(collection: string): Write[] {
     const { table, rows } = this.#pending.get(collection)!;
     const removed: { id: string; version: string | null }[] = [];
@@ -238,9 +274,16 @@ export class Session {
       else fresh.push(row);
     }
     const writes: Write[] = [];
-    if (removed.length > 0) writes.push({ collection, statement: table.delete(removed), expected: removed.filter(({ version }) => version !== null).length });
-    for (const part of partsOf(known)) writes.push({ collection, statement: table.update(part), expected: part.length });
-    for (const part of partsOf(fresh)) writes.push({ collection, statement: table.upsert(part), expected: 0 });
+    if (removed.length > 0)
+      writes.push({
+        collection,
+        statement: table.delete(removed),
+        expected: removed.filter(({ version }) => version !== null).length,
+      });
+    for (const part of partsOf(known))
+      writes.push({ collection, statement: table.update(part), expected: part.length });
+    for (const part of partsOf(fresh))
+      writes.push({ collection, statement: table.upsert(part), expected: 0 });
     for (const id of rows.keys()) this.#versions.set(keyOf(table, id), OWN);
     this.#pending.delete(collection);
     return writes;
@@ -250,7 +293,8 @@ export class Session {
     return Promise.all(
       writes.map(async ({ collection, statement, expected }) => {
         const { rowCount } = await this.#connection.query(statement);
-        if (rowCount! < expected) throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
+        if (rowCount! < expected)
+          throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
       }),
     );
   }
@@ -294,4 +338,8 @@ class SessionCollection implements Collection<Document> {
 
 /** Makes the `tx` objects of a schema. */
 export const transactionsOf = <S extends Schema>(schema: S) =>
-  transactionMaker<S, Session>(schema, (session, name) => new SessionCollection(session, name), ({ jobs }) => jobs);
+  transactionMaker<S, Session>(
+    schema,
+    (session, name) => new SessionCollection(session, name),
+    ({ jobs }) => jobs,
+  );

@@ -1,12 +1,21 @@
-/** What a process that works says of itself every second: how many lanes it serves, by queue. Null: it works no more. */
+/**
+ * What a process that works says of itself every second: how many lanes it serves, by queue. Null:
+ * it works no more.
+ */
 export type Load = Readonly<Record<string, number>> | null;
 
 /** A process that has said nothing for so long does not count. */
 const SILENT_AFTER_MS = 5_000;
 
-/** How many lanes of each queue the processes serve, as they tell each other, and how many each should. */
+/**
+ * How many lanes of each queue the processes serve, as they tell each other, and how many each
+ * should.
+ */
 export class Shares {
-  readonly #others = new Map<string, { readonly load: Readonly<Record<string, number>>; readonly heardAt: number }>();
+  readonly #others = new Map<
+    string,
+    { readonly load: Readonly<Record<string, number>>; readonly heardAt: number }
+  >();
   readonly #now: () => number;
   /** By queue, how many too many it was a moment ago. */
   #before = new Map<string, number>();
@@ -29,7 +38,8 @@ export class Shares {
   /**
    * Held against what the others said last.
    * @param own lanes with work, by queue
-   * @returns how many of each queue are to be given back: what was too many the last time and still is
+   * @returns how many of each queue are to be given back: what was too many the last time and still
+   * is
    */
   tooMany(own: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const loads = this.#loads();
@@ -40,12 +50,17 @@ export class Shares {
     }
     const before = this.#before;
     this.#before = now;
-    return new Map([...now].map(([queue, count]) => [queue, Math.min(count, before.get(queue) ?? 0)] as const).filter(([, count]) => count > 0));
+    return new Map(
+      [...now]
+        .map(([queue, count]) => [queue, Math.min(count, before.get(queue) ?? 0)] as const)
+        .filter(([, count]) => count > 0),
+    );
   }
 
   #loads(): readonly Readonly<Record<string, number>>[] {
     const silentAt = this.#now() - SILENT_AFTER_MS;
-    for (const [from, { heardAt }] of this.#others) if (heardAt < silentAt) this.#others.delete(from);
+    for (const [from, { heardAt }] of this.#others)
+      if (heardAt < silentAt) this.#others.delete(from);
     return [...this.#others.values()].map(({ load }) => load);
   }
 }

@@ -16,8 +16,9 @@ export interface Asked {
 }
 
 /**
- * Finds out a server that keeps its connections and answers nothing any more: stopped, swapping, cut off
- * without a word. Nothing in TCP says so for a quarter of an hour. A statement that is only slow is left alone.
+ * Finds out a server that keeps its connections and answers nothing any more: stopped, swapping,
+ * cut off without a word. Nothing in TCP says so for a quarter of an hour. A statement that is only
+ * slow is left alone.
  */
 export class Silence {
   readonly #config: pg.ClientConfig;
@@ -26,7 +27,10 @@ export class Silence {
   #timer: NodeJS.Timeout | null = null;
   #probing = false;
 
-  /** @param onSilence called when the server does not answer, before the connections are ended that wait for it */
+  /**
+   * @param onSilence called when the server does not answer, before the connections are ended that
+   * wait for it
+   */
   constructor(config: pg.ClientConfig, onSilence: () => void) {
     this.#config = config;
     this.#onSilence = onSilence;
@@ -58,11 +62,16 @@ export class Silence {
   }
 }
 
-const isSilent = ({ pending, heardAt }: Asked, since: number): boolean => pending > 0 && heardAt < since;
+const isSilent = ({ pending, heardAt }: Asked, since: number): boolean =>
+  pending > 0 && heardAt < since;
 
 /** On a connection of its own. A server that refuses one has answered. */
 async function answers(config: pg.ClientConfig): Promise<boolean> {
-  const client = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS });
+  const client = new pg.Client({
+    ...config,
+    connectionTimeoutMillis: PROBE_MS,
+    query_timeout: PROBE_MS,
+  });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -79,4 +88,5 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
 export const destroy = (client: pg.ClientBase): void => void streamOf(client).destroy();
 
 /** The socket that the driver writes to, plain or TLS. */
-export const streamOf = (client: pg.ClientBase): Duplex => (client as unknown as { connection: { stream: Duplex } }).connection.stream;
+export const streamOf = (client: pg.ClientBase): Duplex =>
+  (client as unknown as { connection: { stream: Duplex } }).connection.stream;

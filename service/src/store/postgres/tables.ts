@@ -2,7 +2,15 @@ import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
 import type { Document, Schema } from '../store.ts';
 import { runOn, type Database } from './database.ts';
 import type { Question } from './looks.ts';
-import { columnName, nameOf, searchedFields, snakeCase, tableName, toColumn, toText } from './sql.ts';
+import {
+  columnName,
+  nameOf,
+  searchedFields,
+  snakeCase,
+  tableName,
+  toColumn,
+  toText,
+} from './sql.ts';
 
 /** A collection's table: its columns, and the statements on it. */
 export class Table {
@@ -14,14 +22,22 @@ export class Table {
   readonly #indexes: Schema[string]['indexes'];
   readonly #columns: string;
 
-  constructor(schema: string, collection: string, indexes: Schema[string]['indexes'], types: ReadonlyMap<string, string>) {
+  constructor(
+    schema: string,
+    collection: string,
+    indexes: Schema[string]['indexes'],
+    types: ReadonlyMap<string, string>,
+  ) {
     this.collection = collection;
     this.name = tableName(schema, collection);
     this.fields = searchedFields(indexes);
     this.#indexes = indexes;
     this.#types = this.fields.map((field) => {
       const type = types.get(snakeCase(field));
-      if (type === undefined) throw new Error(`The table of ${collection} has no column for ${field}: a migration is missing`);
+      if (type === undefined)
+        throw new Error(
+          `The table of ${collection} has no column for ${field}: a migration is missing`,
+        );
       return type;
     });
     this.#columns = ['id', 'document', ...this.fields.map(columnName)].join(', ');
@@ -33,25 +49,47 @@ export class Table {
     return (values) => this.#find(query, values);
   }
 
-  #find({ where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery, values: unknown[]): string {
+  #find(
+    { where, orderBy = 'id', direction = 'asc', after, limit }: AnyQuery,
+    values: unknown[],
+  ): string {
     const parameter = (value: unknown) => `$${values.push(toColumn(value))}`;
-    const conditions = Object.entries(where).map(([field, value]) => (value === null ? `${this.#column(field)} IS NULL` : `${this.#column(field)} = ${parameter(value)}`));
+    const conditions = Object.entries(where).map(([field, value]) =>
+      value === null
+        ? `${this.#column(field)} IS NULL`
+        : `${this.#column(field)} = ${parameter(value)}`,
+    );
     const order = orderBy === 'id' ? 'id' : columnName(orderBy);
     const beyond = direction === 'asc' ? '>' : '<';
     if (after !== undefined) {
-      if (orderBy === 'id' || after.id === undefined) conditions.push(`${order} ${beyond} ${parameter(after.value)}`);
-      else conditions.push(`(${order}, id) ${beyond} (${parameter(after.value)}, ${parameter(after.id)})`);
+      if (orderBy === 'id' || after.id === undefined)
+        conditions.push(`${order} ${beyond} ${parameter(after.value)}`);
+      else
+        conditions.push(
+          `(${order}, id) ${beyond} (${parameter(after.value)}, ${parameter(after.id)})`,
+        );
     }
     const condition = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-    const sorting = direction === 'asc' ? (orderBy === 'id' ? 'id' : `${order} NULLS FIRST, id`) : orderBy === 'id' ? 'id DESC' : `${order} DESC NULLS LAST, id DESC`;
+    const sorting =
+      direction === 'asc'
+        ? orderBy === 'id'
+          ? 'id'
+          : `${order} NULLS FIRST, id`
+        : orderBy === 'id'
+          ? 'id DESC'
+          : `${order} DESC NULLS LAST, id DESC`;
     return `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
   }
 
   peek(ids: readonly string[]): Question {
-    return (values) => `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
+    return (values) =>
+      `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
   }
 
-  /** Locks the rows, in the order of their ids; each tells the transaction's number, which a lock gives it. */
+  /**
+   * Locks the rows, in the order of their ids; each tells the transaction's number, which a lock
+   * gives it.
+   */
   lock(ids: readonly string[]) {
     const values: unknown[] = [];
     const text = `SELECT document, xmin::text AS version, pg_current_xact_id()::text AS xid FROM ${this.name} WHERE ${has(ids, values)}${ids.length === 1 ? '' : ' ORDER BY id'} FOR UPDATE`;
@@ -61,7 +99,9 @@ export class Table {
   /** Inserts, or replaces whatever is there. */
   upsert(rows: readonly Row[]) {
     const { list, values } = this.#values(rows);
-    const set = ['document', ...this.fields.map(columnName)].map((column) => `${column} = excluded.${column}`).join(', ');
+    const set = ['document', ...this.fields.map(columnName)]
+      .map((column) => `${column} = excluded.${column}`)
+      .join(', ');
     const text = `INSERT INTO ${this.name} (${this.#columns}) VALUES ${list} ON CONFLICT (id) DO UPDATE SET ${set}`;
     return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
   }
@@ -76,7 +116,11 @@ export class Table {
       values: [
         rows.map(({ id }) => toText(id)),
         rows.map(({ json }) => json),
-        ...this.fields.map((field) => rows.map(({ document }) => toColumn((document as unknown as Record<string, unknown>)[field]))),
+        ...this.fields.map((field) =>
+          rows.map(({ document }) =>
+            toColumn((document as unknown as Record<string, unknown>)[field]),
+          ),
+        ),
       ],
     };
   }
@@ -84,16 +128,25 @@ export class Table {
   /** Replaces rows that are still as they were read; the others are left out of its row count. */
   update(rows: readonly (Row & { readonly version: string })[]) {
     const { list, values } = this.#values(rows, true);
-    const set = ['document', ...this.fields.map(columnName)].map((column) => `${column} = v.${column}`).join(', ');
+    const set = ['document', ...this.fields.map(columnName)]
+      .map((column) => `${column} = v.${column}`)
+      .join(', ');
     const text = `UPDATE ${this.name} t SET ${set} FROM (VALUES ${list}) v (${this.#columns}, version) WHERE t.id = v.id AND t.xmin::text = v.version`;
     return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
-  /** Removes rows that are still as they were read; the others are left out of its row count. @param version null: whatever it is */
+  /**
+   * Removes rows that are still as they were read; the others are left out of its row count. @param
+   * version null: whatever it is
+   */
   delete(rows: readonly { readonly id: string; readonly version: string | null }[]) {
     const version = `($2::text[])[array_position($1::text[], t.id COLLATE "C")]`;
     const text = `DELETE FROM ${this.name} t WHERE t.id = ANY($1::text[]) AND coalesce(${version}, t.xmin::text) = t.xmin::text`;
-    return { text, values: [rows.map(({ id }) => toText(id)), rows.map(({ version }) => version)], name: nameOf(text) };
+    return {
+      text,
+      values: [rows.map(({ id }) => toText(id)), rows.map(({ version }) => version)],
+      name: nameOf(text),
+    };
   }
 
   #values(rows: readonly (Row & { readonly version?: string })[], versioned = false) {
@@ -101,7 +154,14 @@ export class Table {
     const values: unknown[] = [];
     const list = rows
       .map(({ id, json, document, version }) => {
-        const cells = [toText(id), json, ...this.fields.map((field) => toColumn((document as unknown as Record<string, unknown>)[field])), ...(versioned ? [version] : [])];
+        const cells = [
+          toText(id),
+          json,
+          ...this.fields.map((field) =>
+            toColumn((document as unknown as Record<string, unknown>)[field]),
+          ),
+          ...(versioned ? [version] : []),
+        ];
         return `(${cells.map((cell, at) => `$${values.push(cell)}::${types[at]}`).join(', ')})`;
       })
       .join(', ');
@@ -110,13 +170,21 @@ export class Table {
 
   #column(field: string): string {
     if (field === 'id') return 'id';
-    if (!this.fields.includes(field)) throw new Error(`find in ${this.collection}: ${field} has no column; declare an index with it`);
+    if (!this.fields.includes(field))
+      throw new Error(
+        `find in ${this.collection}: ${field} has no column; declare an index with it`,
+      );
     return columnName(field);
   }
 
   #assertIndexed(where: AnyQuery['where'], orderBy: string): void {
     refuseUndefined(this.collection, where);
-    if (this.#indexes.some((index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where))) return;
+    if (
+      this.#indexes.some(
+        (index) => (index.orderBy ?? 'id') === orderBy && index.on.every((field) => field in where),
+      )
+    )
+      return;
     throw noIndexFits(this.collection, where, orderBy);
   }
 }
@@ -132,18 +200,29 @@ export const MOST_ROWS = 500;
 const MOST_PREPARED = 4;
 
 const has = (ids: readonly string[], values: unknown[]): string =>
-  ids.length === 1 ? `id = $${values.push(toText(ids[0]!))}` : `id = ANY($${values.push(ids.map(toText))}::text[])`;
+  ids.length === 1
+    ? `id = $${values.push(toText(ids[0]!))}`
+    : `id = ANY($${values.push(ids.map(toText))}::text[])`;
 
 /** The tables of a schema's collections, with the types of their columns as they are. */
-export async function readTables(database: Database, schemaName: string, schema: Schema): Promise<ReadonlyMap<string, Table>> {
+export async function readTables(
+  database: Database,
+  schemaName: string,
+  schema: Schema,
+): Promise<ReadonlyMap<string, Table>> {
   const { rows } = await runOn(database, {
     text: `SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = $1`,
     values: [schemaName],
   });
   return new Map(
     Object.entries(schema).map(([collection, { indexes }]) => {
-      const types = new Map(rows.filter(({ table_name }) => table_name === snakeCase(collection)).map(({ column_name, data_type }) => [String(column_name), String(data_type)]));
-      if (types.size === 0) throw new Error(`There is no table for ${collection}: a migration is missing`);
+      const types = new Map(
+        rows
+          .filter(({ table_name }) => table_name === snakeCase(collection))
+          .map(({ column_name, data_type }) => [String(column_name), String(data_type)]),
+      );
+      if (types.size === 0)
+        throw new Error(`There is no table for ${collection}: a migration is missing`);
       return [collection, new Table(schemaName, collection, indexes, types)];
     }),
   );

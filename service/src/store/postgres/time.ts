@@ -2,7 +2,8 @@ import { TestClock } from 'pg-boss';
 import { quoted } from './sql.ts';
 
 /** The database's clock as jobs are measured by: pg-boss's own function, so that both agree. */
-export const nowSql = (workSchema: string): string => `floor(extract(epoch FROM ${quoted(workSchema)}.job_now()) * 1000)::bigint`;
+export const nowSql = (workSchema: string): string =>
+  `floor(extract(epoch FROM ${quoted(workSchema)}.job_now()) * 1000)::bigint`;
 
 /** The database's clock; in tests one that they move. */
 export class DatabaseTime {

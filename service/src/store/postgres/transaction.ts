@@ -2,7 +2,10 @@ import type { Connection, Database, Result } from './database.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
-/** One transaction on a borrowed connection, begun when it is needed: what only reads without locks has no use for one. */
+/**
+ * One transaction on a borrowed connection, begun when it is needed: what only reads without locks
+ * has no use for one.
+ */
 export class OpenTransaction {
   readonly connection: Connection;
   #begun: Promise<Result> | null = null;
@@ -18,7 +21,10 @@ export class OpenTransaction {
     return this.#begun !== null;
   }
 
-  /** Sends BEGIN, once. @returns when it is known to have begun: reading may run ahead of that, writing may not */
+  /**
+   * Sends BEGIN, once. @returns when it is known to have begun: reading may run ahead of that,
+   * writing may not
+   */
   begin(text = BEGIN): Promise<unknown> {
     if (this.#begun === null) {
       this.#begun = this.connection.query({ text });
@@ -42,19 +48,32 @@ export class OpenTransaction {
 
   /** Rolls back what was not committed and gives the connection back, once. */
   async end(): Promise<void> {
-    if (this.isBegun && !this.#isOver) await this.connection.query({ text: 'ROLLBACK' }).catch((error: Error) => (this.#lost = error));
+    if (this.isBegun && !this.#isOver)
+      await this.connection
+        .query({ text: 'ROLLBACK' })
+        .catch((error: Error) => (this.#lost = error));
     this.connection.release(this.#lost);
   }
 }
 
 /** The number of the transaction that a connection is in. */
 export async function readXid(connection: Connection): Promise<string> {
-  const { rows } = await connection.query({ text: 'SELECT pg_current_xact_id()::text AS xid', name: 'cs_xid' });
+  const { rows } = await connection.query({
+    text: 'SELECT pg_current_xact_id()::text AS xid',
+    name: 'cs_xid',
+  });
   return String(rows[0]!.xid);
 }
 
-/** Runs statements in one transaction: all of them hold, or, when it throws, none. @param begin how it begins */
-export async function transactionOn<T>(database: Database, run: (connection: Connection) => Promise<T>, begin?: string): Promise<T> {
+/**
+ * Runs statements in one transaction: all of them hold, or, when it throws, none. @param begin how
+ * it begins
+ */
+export async function transactionOn<T>(
+  database: Database,
+  run: (connection: Connection) => Promise<T>,
+  begin?: string,
+): Promise<T> {
   const transaction = new OpenTransaction(await database.connect());
   try {
     await transaction.begin(begin);

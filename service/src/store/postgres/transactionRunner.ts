@@ -4,7 +4,14 @@ import type { Schema, Transaction } from '../store.ts';
 import type { Changes } from './changes.ts';
 import { Crowded, Crowds, Place } from './crowds.ts';
 import type { Connection, Database } from './database.ts';
-import { isOutage, isToBeRunAgain, isUniqueViolation, isUnsent, unavailable, uniqueViolation } from './errors.ts';
+import {
+  isOutage,
+  isToBeRunAgain,
+  isUniqueViolation,
+  isUnsent,
+  unavailable,
+  uniqueViolation,
+} from './errors.ts';
 import type { Placed, WrittenJobs } from './jobWrites.ts';
 import type { Lanes } from './lanes.ts';
 import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
@@ -17,11 +24,12 @@ import { OpenTransaction, readXid } from './transaction.ts';
 
 /** A transaction that met others is run again; so many times it never happens. */
 const MOST_RUNS = 50;
-/** A unique violation may come from one who was faster: the second run finds what that one wrote. */
+/**
+ * A unique violation may come from one who was faster: the second run finds what that one wrote.
+ */
 const MOST_VIOLATIONS = 3;
 /** As long as PostgreSQL waits for a lock. */
 const CROWDED_MS = 15_000;
-
 
 /** What others have to be shown of a transaction. */
 export interface Committed<T> {
@@ -54,7 +62,10 @@ export interface TransactionRunnerOptions<S extends Schema> {
   readonly changes: Pick<Changes<S>, 'life'>;
 }
 
-/** Runs transactions: again where they met others, through cut connections, with as few trips as can be. @see docs/decisions/0031, 0033 */
+/**
+ * Runs transactions: again where they met others, through cut connections, with as few trips as can
+ * be. @see docs/decisions/0031, 0033
+ */
 export class TransactionRunner<S extends Schema> {
   readonly #options: TransactionRunnerOptions<S>;
   readonly #transactionOf: (session: Session) => Transaction<S>;
@@ -81,10 +92,13 @@ export class TransactionRunner<S extends Schema> {
     const giveUpAt = performance.now() + CROWDED_MS;
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
-        return await this.#options.outage.watch(() => this.#settled(() => this.#runOnce(fn, place)));
+        return await this.#options.outage.watch(() =>
+          this.#settled(() => this.#runOnce(fn, place)),
+        );
       } catch (error) {
         if (error instanceof Crowded) {
-          if (performance.now() > giveUpAt) throw unavailable('the same documents are changed by too many at once', error);
+          if (performance.now() > giveUpAt)
+            throw unavailable('the same documents are changed by too many at once', error);
           await place.wait(error.key);
           runs -= 1;
           continue;
@@ -93,33 +107,45 @@ export class TransactionRunner<S extends Schema> {
           violations += 1;
           if (violations >= MOST_VIOLATIONS) throw uniqueViolation(error);
         } else if (!isToBeRunAgain(error)) throw error;
-        if (runs >= MOST_RUNS) throw unavailable('the same documents are changed by too many at once', error);
+        if (runs >= MOST_RUNS)
+          throw unavailable('the same documents are changed by too many at once', error);
         if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
       }
     }
   }
 
-  /** When the answer to a commit was lost with its connection, the server says what became of it. */
+  /**
+   * When the answer to a commit was lost with its connection, the server says what became of it.
+   */
   async #settled<T>(run: () => Promise<Done<T>>): Promise<Done<T>> {
     try {
       return await run();
     } catch (error) {
       if (!(error instanceof LostCommit)) throw error;
       const { marks, result, cause } = error as LostCommit<Done<T>>;
-      if (await wasCommitted(this.#options.database, this.#options.schemaName, marks)) return result;
+      if (await wasCommitted(this.#options.database, this.#options.schemaName, marks))
+        return result;
       throw cause;
     }
   }
 
   async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Done<T>> {
     try {
-      return await this.#runAt(new OpenTransaction(await this.#options.database.connect()), fn, place);
+      return await this.#runAt(
+        new OpenTransaction(await this.#options.database.connect()),
+        fn,
+        place,
+      );
     } finally {
       place.leave();
     }
   }
 
-  async #runAt<T>(transaction: OpenTransaction, fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Done<T>> {
+  async #runAt<T>(
+    transaction: OpenTransaction,
+    fn: (tx: Transaction<S>) => Promise<T>,
+    place: Place,
+  ): Promise<Done<T>> {
     const session = new Session(transaction, this.#options.tables, this.#options.queues, place);
     try {
       const value = await fn(this.#transactionOf(session));
@@ -137,11 +163,30 @@ export class TransactionRunner<S extends Schema> {
   async #commit<T>(transaction: OpenTransaction, session: Session, value: T): Promise<Done<T>> {
     await transaction.begin();
     const { connection } = transaction;
-    const marks = (xid: string): CommitMarks => ({ xid, life: this.#options.changes.life, written: session.written });
-    const time = { wall: this.#options.clock.now().getTime(), database: this.#options.time.estimate, sql: this.#options.nowSql };
+    const marks = (xid: string): CommitMarks => ({
+      xid,
+      life: this.#options.changes.life,
+      written: session.written,
+    });
+    const time = {
+      wall: this.#options.clock.now().getTime(),
+      database: this.#options.time.estimate,
+      sql: this.#options.nowSql,
+    };
     if (session.xid !== null && session.isSure && !session.jobs.needLanes) {
-      const committed = { value, jobs: { placed: [], ids: session.jobs.ids }, xid: session.xid, there: [], noted: [] };
-      return commitWith(transaction, [session.send(), session.jobs.send(connection, this.#options.schemaName, time)], marks(session.xid), committed);
+      const committed = {
+        value,
+        jobs: { placed: [], ids: session.jobs.ids },
+        xid: session.xid,
+        there: [],
+        noted: [],
+      };
+      return commitWith(
+        transaction,
+        [session.send(), session.jobs.send(connection, this.#options.schemaName, time)],
+        marks(session.xid),
+        committed,
+      );
     }
     const added = session.jobs.added(time);
     const [, released, noted, there, xid] = await allDone([
@@ -152,13 +197,21 @@ export class TransactionRunner<S extends Schema> {
       session.xid ?? readXid(connection),
     ]);
     const thereToo = await this.#options.lanes.offerWithin(connection, released);
-    const committed = { value, jobs: { placed: [...added, ...released], ids: session.jobs.ids }, xid, there: [...there, ...thereToo], noted };
+    const committed = {
+      value,
+      jobs: { placed: [...added, ...released], ids: session.jobs.ids },
+      xid,
+      there: [...there, ...thereToo],
+      noted,
+    };
     return commitWith(transaction, [], marks(xid), committed);
   }
 
   /** So that a queue that holds nothing now is still counted. */
   async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<readonly string[]> {
-    const fresh = [...new Set(placed.map(({ queue }) => queue))].filter((queue) => !this.#notedQueues.has(queue)).sort();
+    const fresh = [...new Set(placed.map(({ queue }) => queue))]
+      .filter((queue) => !this.#notedQueues.has(queue))
+      .sort();
     if (fresh.length === 0) return [];
     const queues = `${quoted(this.#options.schemaName)}.queues`;
     // One that another transaction is noting is left to it, or to the next one here: nobody waits.
@@ -174,22 +227,35 @@ export class TransactionRunner<S extends Schema> {
   }
 }
 
-/** As Promise.all, but nothing is under way any more when it rejects: what follows would go out behind the ROLLBACK, into a transaction of somebody else. */
-async function allDone<T extends readonly unknown[]>(promises: [...T]): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+/**
+ * As Promise.all, but nothing is under way any more when it rejects: what follows would go out
+ * behind the ROLLBACK, into a transaction of somebody else.
+ */
+async function allDone<T extends readonly unknown[]>(
+  promises: [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(promises);
   return Promise.all(promises);
 }
 
 /**
- * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and COMMIT keeps nothing.
+ * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and
+ * COMMIT keeps nothing.
  * @throws LostCommit when nobody has heard what became of it; what a write failed with
  */
-async function commitWith<T>(transaction: OpenTransaction, writes: readonly Promise<unknown>[], marks: CommitMarks, result: T): Promise<T> {
+async function commitWith<T>(
+  transaction: OpenTransaction,
+  writes: readonly Promise<unknown>[],
+  marks: CommitMarks,
+  result: T,
+): Promise<T> {
   const [commit, ...sent] = await Promise.allSettled([transaction.commit(), ...writes]);
   const failed = sent.find((write) => write.status === 'rejected');
   if (failed !== undefined && !isOutage(failed.reason)) throw failed.reason;
   if (commit.status === 'fulfilled') return result;
-  throw isOutage(commit.reason) && !isUnsent(commit.reason) ? new LostCommit(marks, result, commit.reason) : (failed?.reason ?? commit.reason);
+  throw isOutage(commit.reason) && !isUnsent(commit.reason)
+    ? new LostCommit(marks, result, commit.reason)
+    : (failed?.reason ?? commit.reason);
 }
 
 const NO_JOBS: WrittenJobs = { placed: [], ids: [] };

@@ -50,7 +50,15 @@ export class WorkQueue {
   readonly #counts: Kept<readonly GroupCounts[]>;
 
   /** @param isRealTime false: time is what a test says, and nothing is kept */
-  constructor(options: { database: Database; lanes: Lanes; schema: string; workSchema: string; nowSql: string; instance: string; isRealTime: boolean }) {
+  constructor(options: {
+    database: Database;
+    lanes: Lanes;
+    schema: string;
+    workSchema: string;
+    nowSql: string;
+    instance: string;
+    isRealTime: boolean;
+  }) {
     this.#database = options.database;
     this.#lanes = options.lanes;
     this.#jobs = `${quoted(options.schema)}.jobs`;
@@ -61,13 +69,24 @@ export class WorkQueue {
     this.#counts = new Kept(() => this.#countGroups(), options.isRealTime ? MOST_KEPT_MS : 0);
   }
 
-  async claim({ queue, limit, places = PLACES_FOR_ALL, freeSlots, leaseMs }: ClaimRequest): Promise<readonly Job[]> {
+  async claim({
+    queue,
+    limit,
+    places = PLACES_FOR_ALL,
+    freeSlots,
+    leaseMs,
+  }: ClaimRequest): Promise<readonly Job[]> {
     await this.#giveBackLost(queue);
     await this.#lanes.fetch(queue);
     const shares = sharesOf(this.#lanes.of(queue), places);
     const lanes = shares.flatMap(({ lanes: each, number, held }) =>
       each
-        .map((lane) => ({ lane, number, held, slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))) }))
+        .map((lane) => ({
+          lane,
+          number,
+          held,
+          slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))),
+        }))
         .filter(({ slots }) => slots > 0)
         .sort((a, b) => a.lane.servedAt - b.lane.servedAt),
     );
@@ -98,7 +117,8 @@ export class WorkQueue {
     const claimed = [...rows].sort((a, b) => Number(a.turn) - Number(b.turn));
     const taken = new Map<string, number>();
     const takenByShare = new Map<string, number>();
-    const count = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+    const count = (counts: Map<string, number>, key: string) =>
+      counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const row of claimed) {
       const { lane } = lanes[Number(row.place) - 1]!;
       lane.claimed.add(String(row.id));
@@ -119,7 +139,11 @@ export class WorkQueue {
   }
 
   /** @see Store.msUntilDue */
-  async msUntilDue(queue: string, skip: (group: string) => boolean, places: SharedPlaces = PLACES_FOR_ALL): Promise<number | null> {
+  async msUntilDue(
+    queue: string,
+    skip: (group: string) => boolean,
+    places: SharedPlaces = PLACES_FOR_ALL,
+  ): Promise<number | null> {
     await this.#lanes.fetch(queue);
     const lanes = sharesOf(this.#lanes.of(queue), places).flatMap((share) => share.lanes);
     const groups = lanes.flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
@@ -139,9 +163,14 @@ export class WorkQueue {
   }
 
   /** @see Store.stats */
-  async stats(skip: (queue: string, group: string) => boolean): Promise<Record<string, QueueStats>> {
+  async stats(
+    skip: (queue: string, group: string) => boolean,
+  ): Promise<Record<string, QueueStats>> {
     const { value: groups, ageMs } = await this.#counts.read();
-    const stats: Record<string, { waiting: number; due: number; claimed: number; oldestDueMs: number | null }> = {};
+    const stats: Record<
+      string,
+      { waiting: number; due: number; claimed: number; oldestDueMs: number | null }
+    > = {};
     for (const { queue, group, jobs, due, claimed, oldestDueMs } of groups) {
       const of = (stats[queue] ??= { waiting: 0, due: 0, claimed: 0, oldestDueMs: null });
       of.waiting += jobs - claimed;
@@ -177,11 +206,15 @@ export class WorkQueue {
     await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
   }
 
-  /** What was claimed and nobody has heard of can be claimed at once. The server may still be at it: each is looked for until it is found. */
+  /**
+   * What was claimed and nobody has heard of can be claimed at once. The server may still be at it:
+   * each is looked for until it is found.
+   */
   async #giveBackLost(queue: string): Promise<void> {
     this.#lost = this.#lost.filter(({ endsAt }) => endsAt > performance.now());
     for (const lost of this.#lost.filter((each) => each.queue === queue)) {
-      if (await this.#giveBack('claimed_by = $1', lost.claimant)) this.#lost = this.#lost.filter((each) => each !== lost);
+      if (await this.#giveBack('claimed_by = $1', lost.claimant))
+        this.#lost = this.#lost.filter((each) => each !== lost);
     }
   }
 
@@ -203,7 +236,9 @@ export class WorkQueue {
     return transactionOn(this.#database, run, 'BEGIN READ ONLY');
   }
 
-  /** Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one. */
+  /**
+   * Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one.
+   */
   async offerStranded(): Promise<void> {
     const { rows } = await runOn(this.#database, {
       text: `WITH RECURSIVE g AS (
@@ -218,13 +253,16 @@ export class WorkQueue {
   }
 
   /**
-   * One statement: of each group as many as it has slots, less what other processes still have of it;
-   * within it fresh ones first, every eighth a retry; within a share the groups in turn; of the shares first
-   * the one that holds fewest places, as long as it holds fewer than are free; up to the limit. The chosen ones
-   * are looked up where they were found, also by a plan that was made when the table was empty.
+   * One statement: of each group as many as it has slots, less what other processes still have of
+   * it; within it fresh ones first, every eighth a retry; within a share the groups in turn; of the
+   * shares first the one that holds fewest places, as long as it holds fewer than are free; up to
+   * the limit. The chosen ones are looked up where they were found, also by a plan that was made
+   * when the table was empty.
    */
   get #claimSql(): string {
-    const of = (retry: boolean) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
+    const of = (
+      retry: boolean,
+    ) => `SELECT d.tid, row_number() OVER (ORDER BY d.due_at, d.seq) - 1 AS k FROM (
           SELECT j.ctid AS tid, j.due_at, j.seq FROM ${this.#jobs} j
           WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
           ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
@@ -254,9 +292,13 @@ interface ShareOfLanes {
   readonly lanes: readonly Lane[];
 }
 
-/** The lanes of the shares that may take more, by share: the one that was served longest ago comes first. */
+/**
+ * The lanes of the shares that may take more, by share: the one that was served longest ago comes
+ * first.
+ */
 function sharesOf(lanes: readonly Lane[], places: SharedPlaces): readonly ShareOfLanes[] {
-  const servedAt = (share: readonly Lane[]) => share.reduce((last, lane) => Math.max(last, lane.servedAt), 0);
+  const servedAt = (share: readonly Lane[]) =>
+    share.reduce((last, lane) => Math.max(last, lane.servedAt), 0);
   return [...Map.groupBy(lanes, ({ share }) => share)]
     .map(([share, of]) => ({ held: places.heldBy(share), lanes: of }))
     .filter(({ held }) => held < places.free)

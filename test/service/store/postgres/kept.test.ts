@@ -20,7 +20,9 @@ describe('a reading that is kept', () => {
   });
 
   it('is shared by all who ask at once', async () => {
-    expect(await Promise.all([kept.read(), kept.read(), kept.read()])).toEqual(Array(3).fill({ value: 1, ageMs: 0 }));
+    expect(await Promise.all([kept.read(), kept.read(), kept.read()])).toEqual(
+      Array(3).fill({ value: 1, ageMs: 0 }),
+    );
   });
 
   it('is used again for twenty times as long as it took, and says how old it is', async () => {

@@ -29,7 +29,8 @@ describe('how many lanes a process gives back', () => {
     [5, [9, 1], undefined],
     [9, [5, 1], 4],
   ])('of %d beside %j: %s', (own, others, expected) => {
-    for (const [n, count] of others.entries()) shares.hear(`process ${n}`, count === 0 ? {} : { q: count });
+    for (const [n, count] of others.entries())
+      shares.hear(`process ${n}`, count === 0 ? {} : { q: count });
     expect(shares.isAlone).toBe(false);
     expect(twice(own)).toBe(expected);
   });
