@@ -10,6 +10,8 @@ module.exports = {
 	quoteProps: 'as-needed',
 	endOfLine: 'lf',
 	printWidth: 100,
+	// Spaces in the pages' templates are part of the text.
+	embeddedLanguageFormatting: 'off',
 	overrides: [
 		{
 			files: [

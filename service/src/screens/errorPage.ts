@@ -14,9 +14,7 @@ export function refusePage(response: Response, status: number, message: string):
       renderDocument(
         plainPage(
           'That did not work',
-          html`<h1>That did not work</h1>
-            <p role="alert">${message}</p>
-            <p><a href="/">Back to the start</a></p>`,
+          html`<h1>That did not work</h1><p role="alert">${message}</p><p><a href="/">Back to the start</a></p>`,
         ),
       ),
     );

@@ -94,14 +94,7 @@ export const field = ({
   const { describedBy, notes } = notesOf(name, help, problems[name]);
   return html`
     <label for=${`f-${name}`}>${label}</label>
-    <input
-      id=${`f-${name}`}
-      name=${name}
-      value=${values[name] ?? ''}
-      aria-invalid=${problems[name] === undefined ? null : 'true'}
-      aria-describedby=${describedBy}
-      ...${attributes}
-    />
+    <input id=${`f-${name}`} name=${name} value=${values[name] ?? ''} aria-invalid=${problems[name] === undefined ? null : 'true'} aria-describedby=${describedBy} ...${attributes} />
     ${notes}
   `;
 };
@@ -118,15 +111,7 @@ export const textArea = ({
   const { describedBy, notes } = notesOf(name, help, problems[name]);
   return html`
     <label for=${`f-${name}`}>${label}</label>
-    <textarea
-      id=${`f-${name}`}
-      name=${name}
-      aria-invalid=${problems[name] === undefined ? null : 'true'}
-      aria-describedby=${describedBy}
-      ...${attributes}
-    >
-${values[name] ?? ''}</textarea
-    >
+    <textarea id=${`f-${name}`} name=${name} aria-invalid=${problems[name] === undefined ? null : 'true'} aria-describedby=${describedBy} ...${attributes}>${values[name] ?? ''}</textarea>
     ${notes}
   `;
 };
@@ -139,9 +124,7 @@ function notesOf(name: string, help: View, problem: string | undefined) {
     describedBy: ids.length === 0 ? null : ids.join(' '),
     notes: html`
       ${help ? html`<small id=${`h-${name}`}>${help}</small>` : null}
-      ${problem === undefined
-        ? null
-        : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
+      ${problem === undefined ? null : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
     `,
   };
 }

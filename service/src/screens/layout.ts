@@ -130,20 +130,14 @@ export const teamPage = (
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
           <a class="brand" href="/conversations">${signedIn.workspace.name}</a>
           <ul>
-            ${SECTIONS.map(
-              ({ id, href, label }) =>
-                html`<li>
-                  <a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a>
-                </li>`,
-            )}
+            ${SECTIONS.map(({ id, href, label }) => html`<li><a href=${href} aria-current=${id === section ? 'page' : null}>${label}</a></li>`)}
           </ul>
-          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}
-            >${signedIn.member.name}</a
-          >
+          <a class="me" href="/account" aria-current=${section === 'account' ? 'page' : null}>${signedIn.member.name}</a>
         </nav>
       </header>
       <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">
-        ${noticeOf(notice)} ${content}
+        ${noticeOf(notice)}
+        ${content}
       </main>
     </body>
   </html>

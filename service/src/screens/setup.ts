@@ -44,34 +44,9 @@ export const newMemberSchema = z.object({
 });
 
 export const newMemberFields = (values: FormValues, problems: Problems): View => html`
-  ${field({
-    name: 'name',
-    label: 'Your name',
-    values,
-    problems,
-    help: 'Customers see it beside what you write.',
-    attributes: { required: true, maxlength: 100, autocomplete: 'name' },
-  })}
-  ${field({
-    name: 'email',
-    label: 'Your e-mail',
-    values,
-    problems,
-    attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' },
-  })}
-  ${field({
-    name: 'password',
-    label: 'A password',
-    problems,
-    help: `At least ${PASSWORD_MIN} characters.`,
-    attributes: {
-      type: 'password',
-      required: true,
-      minlength: PASSWORD_MIN,
-      maxlength: 200,
-      autocomplete: 'new-password',
-    },
-  })}
+  ${field({ name: 'name', label: 'Your name', values, problems, help: 'Customers see it beside what you write.', attributes: { required: true, maxlength: 100, autocomplete: 'name' } })}
+  ${field({ name: 'email', label: 'Your e-mail', values, problems, attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' } })}
+  ${field({ name: 'password', label: 'A password', problems, help: `At least ${PASSWORD_MIN} characters.`, attributes: { type: 'password', required: true, minlength: PASSWORD_MIN, maxlength: 200, autocomplete: 'new-password' } })}
 `;
 
 /**
@@ -129,10 +104,7 @@ const usedUp = plainPage(
   'This link does not work',
   html`
     <h1>This link does not work</h1>
-    <p>
-      The set-up link works once, for the first person of the team. If the service has not been set
-      up yet, start it again and use the link that it prints.
-    </p>
+    <p>The set-up link works once, for the first person of the team. If the service has not been set up yet, start it again and use the link that it prints.</p>
     <p><a href="/sign-in">Sign in</a></p>
   `,
 );
@@ -150,15 +122,17 @@ const formPage = (
       ${formProblem(Object.keys(problems).length > 0 ? 'Correct what is marked below.' : undefined)}
       <form method="post" action="/setup">
         <input type="hidden" name="token" value=${token} />
-        ${existingWorkspace === null
-          ? field({
-              name: 'workspace',
-              label: 'Name of the workspace',
-              values,
-              problems,
-              attributes: { required: true, maxlength: 100, autofocus: true },
-            })
-          : html`<p>You join the workspace <strong>${existingWorkspace}</strong>.</p>`}
+        ${
+          existingWorkspace === null
+            ? field({
+                name: 'workspace',
+                label: 'Name of the workspace',
+                values,
+                problems,
+                attributes: { required: true, maxlength: 100, autofocus: true },
+              })
+            : html`<p>You join the workspace <strong>${existingWorkspace}</strong>.</p>`
+        }
         ${newMemberFields(values, problems)}
         <button>Set up and show the API key</button>
       </form>
@@ -171,17 +145,9 @@ const donePage = (key: string, baseUrl: string): View =>
     html`
       <h1>Ready</h1>
       <p>This is the API key for n8n. It is shown this once; copy it now:</p>
-      <p>
-        <code id="key">${key}</code>
-        <button class="small" type="button" data-copy="#key">Copy</button>
-      </p>
+      <p><code id="key">${key}</code> <button class="small" type="button" data-copy="#key">Copy</button></p>
       <p>In n8n, make a credential “Conversation Service API” with this key and this base URL:</p>
-      <p>
-        <code id="base-url">${baseUrl}</code>
-        <button class="small" type="button" data-copy="#base-url" aria-label="Copy the base URL">
-          Copy
-        </button>
-      </p>
+      <p><code id="base-url">${baseUrl}</code> <button class="small" type="button" data-copy="#base-url" aria-label="Copy the base URL">Copy</button></p>
       <p><a role="button" href="/conversations">Go to the conversations</a></p>
     `,
   );

@@ -105,28 +105,8 @@ const signInPage = ({
       ${formProblem(problem)}
       <form method="post" action="/sign-in">
         <input type="hidden" name="next" value=${values.next ?? ''} />
-        ${field({
-          name: 'email',
-          label: 'E-mail',
-          values,
-          attributes: {
-            type: 'email',
-            required: true,
-            autocomplete: 'username',
-            maxlength: 254,
-            autofocus: true,
-          },
-        })}
-        ${field({
-          name: 'password',
-          label: 'Password',
-          attributes: {
-            type: 'password',
-            required: true,
-            autocomplete: 'current-password',
-            maxlength: 200,
-          },
-        })}
+        ${field({ name: 'email', label: 'E-mail', values, attributes: { type: 'email', required: true, autocomplete: 'username', maxlength: 254, autofocus: true } })}
+        ${field({ name: 'password', label: 'Password', attributes: { type: 'password', required: true, autocomplete: 'current-password', maxlength: 200 } })}
         <button>Sign in</button>
       </form>
     `,

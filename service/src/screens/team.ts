@@ -164,9 +164,7 @@ export function joinRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boo
 
 const uselessLink = plainPage(
   'This link does not work',
-  html`<h1>This link does not work</h1>
-    <p>An invitation works once, for seven days. Ask for a new one.</p>
-    <p><a href="/sign-in">Sign in</a></p>`,
+  html`<h1>This link does not work</h1><p>An invitation works once, for seven days. Ask for a new one.</p><p><a href="/sign-in">Sign in</a></p>`,
 );
 
 const joinPage = (token: string, values: FormValues = {}, problems: Problems = {}): View =>
@@ -210,14 +208,7 @@ const teamScreen = (
       <h1>Team</h1>
       <div class="scroll" tabindex="0" role="region" aria-label="Members">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">E-mail</th>
-              <th scope="col">Since</th>
-              <th scope="col"><span class="muted">Action</span></th>
-            </tr>
-          </thead>
+          <thead><tr><th scope="col">Name</th><th scope="col">E-mail</th><th scope="col">Since</th><th scope="col"><span class="muted">Action</span></th></tr></thead>
           <tbody>
             ${members.map(
               (member) => html`
@@ -226,21 +217,11 @@ const teamScreen = (
                   <td>${member.email}</td>
                   <td>${timeView(member.createdAt, now)}</td>
                   <td>
-                    ${members.length > 1
-                      ? html`<form
-                          class="inline"
-                          method="post"
-                          action=${`/team/members/${member.id}/remove`}
-                          data-confirm=${`Remove ${member.name} from the team?`}
-                        >
-                          ${csrfField(signedIn)}<button
-                            class="small outline secondary"
-                            aria-label=${`Remove ${member.name}`}
-                          >
-                            Remove
-                          </button>
-                        </form>`
-                      : null}
+                    ${
+                      members.length > 1
+                        ? html`<form class="inline" method="post" action=${`/team/members/${member.id}/remove`} data-confirm=${`Remove ${member.name} from the team?`}>${csrfField(signedIn)}<button class="small outline secondary" aria-label=${`Remove ${member.name}`}>Remove</button></form>`
+                        : null
+                    }
                   </td>
                 </tr>
               `,
@@ -249,55 +230,36 @@ const teamScreen = (
         </table>
       </div>
       <h2>Invite somebody</h2>
-      ${link === undefined
-        ? null
-        : html`<article>
-            <p>
-              Send this link to the person. It works once, for seven days, and is shown this once:
-            </p>
-            <p>
-              <code id="link">${link}</code>
-              <button class="small" type="button" data-copy="#link">Copy</button>
-            </p>
-          </article>`}
+      ${
+        link === undefined
+          ? null
+          : html`<article>
+            <p>Send this link to the person. It works once, for seven days, and is shown this once:</p>
+            <p><code id="link">${link}</code> <button class="small" type="button" data-copy="#link">Copy</button></p>
+          </article>`
+      }
       <form method="post" action="/team/invites">
         ${csrfField(signedIn)}
-        ${field({
-          name: 'note',
-          label: 'Who is it for?',
-          values: values ?? {},
-          problems: problems ?? {},
-          attributes: { required: true, maxlength: 100 },
-        })}
+        ${field({ name: 'note', label: 'Who is it for?', values: values ?? {}, problems: problems ?? {}, attributes: { required: true, maxlength: 100 } })}
         <button>Make a link</button>
       </form>
-      ${invites.length === 0
-        ? null
-        : html`
+      ${
+        invites.length === 0
+          ? null
+          : html`
             <h3>Open invitations</h3>
             <ul>
               ${invites.map(
                 (invite) => html`
                   <li>
-                    ${invite.note}, invited by ${invite.createdBy}, ends
-                    ${timeView(invite.expiresAt, now)}${' '}
-                    <form
-                      class="inline"
-                      method="post"
-                      action=${`/team/invites/${invite.id}/revoke`}
-                    >
-                      ${csrfField(signedIn)}<button
-                        class="small outline secondary"
-                        aria-label=${`Revoke the invitation for ${invite.note}`}
-                      >
-                        Revoke
-                      </button>
-                    </form>
+                    ${invite.note}, invited by ${invite.createdBy}, ends ${timeView(invite.expiresAt, now)}${' '}
+                    <form class="inline" method="post" action=${`/team/invites/${invite.id}/revoke`}>${csrfField(signedIn)}<button class="small outline secondary" aria-label=${`Revoke the invitation for ${invite.note}`}>Revoke</button></form>
                   </li>
                 `,
               )}
             </ul>
-          `}
+          `
+      }
     `,
   );
 
@@ -312,39 +274,14 @@ const accountScreen = (
       <h1>Your account</h1>
       <p>${signedIn.member.name}, ${signedIn.member.email}</p>
       <div class="row">
-        <form method="post" action="/sign-out" hx-boost="false">
-          ${csrfField(signedIn)}<button>Sign out</button>
-        </form>
-        <form method="post" action="/sign-out-everywhere" hx-boost="false">
-          ${csrfField(signedIn)}<button class="secondary">Sign out everywhere</button>
-        </form>
+        <form method="post" action="/sign-out" hx-boost="false">${csrfField(signedIn)}<button>Sign out</button></form>
+        <form method="post" action="/sign-out-everywhere" hx-boost="false">${csrfField(signedIn)}<button class="secondary">Sign out everywhere</button></form>
       </div>
       <h2>Change your password</h2>
       <form method="post" action="/account/password">
         ${csrfField(signedIn)}
-        ${field({
-          name: 'current',
-          label: 'Present password',
-          problems,
-          attributes: {
-            type: 'password',
-            required: true,
-            autocomplete: 'current-password',
-            maxlength: 200,
-          },
-        })}
-        ${field({
-          name: 'next',
-          label: 'New password',
-          problems,
-          attributes: {
-            type: 'password',
-            required: true,
-            autocomplete: 'new-password',
-            minlength: 10,
-            maxlength: 200,
-          },
-        })}
+        ${field({ name: 'current', label: 'Present password', problems, attributes: { type: 'password', required: true, autocomplete: 'current-password', maxlength: 200 } })}
+        ${field({ name: 'next', label: 'New password', problems, attributes: { type: 'password', required: true, autocomplete: 'new-password', minlength: 10, maxlength: 200 } })}
         <button>Change password</button>
       </form>
     `,

@@ -11,33 +11,9 @@ export function chatSection({ slug }: Workspace, baseUrl: string): View {
   return html`
     <section aria-labelledby="chat-title">
       <h2 id="chat-title">Where customers write</h2>
-      <p>
-        On the chat page:
-        <a href=${address} hx-boost="false"><span id="chat-address">${address}</span></a>
-        <button
-          class="small"
-          type="button"
-          data-copy="#chat-address"
-          aria-label="Copy the address of the chat"
-        >
-          Copy
-        </button>
-      </p>
-      <p>
-        Or on a page of your own, with this line (its origin must stand in the service's setting
-        <code>CHAT_FRAME_ORIGINS</code>):
-      </p>
-      <p>
-        <code id="chat-snippet">${snippet}</code>
-        <button
-          class="small"
-          type="button"
-          data-copy="#chat-snippet"
-          aria-label="Copy the line for your page"
-        >
-          Copy
-        </button>
-      </p>
+      <p>On the chat page: <a href=${address} hx-boost="false"><span id="chat-address">${address}</span></a> <button class="small" type="button" data-copy="#chat-address" aria-label="Copy the address of the chat">Copy</button></p>
+      <p>Or on a page of your own, with this line (its origin must stand in the service's setting <code>CHAT_FRAME_ORIGINS</code>):</p>
+      <p><code id="chat-snippet">${snippet}</code> <button class="small" type="button" data-copy="#chat-snippet" aria-label="Copy the line for your page">Copy</button></p>
     </section>
   `;
 }

@@ -10,18 +10,15 @@ function inWords(step: TriedStep, agentName: string): View {
     case 'reply':
       return html`
         <h3>It would reply</h3>
-        ${said(agentName, step.text)} ${qualified(step.qualify)}
-        ${step.close === null
-          ? null
-          : html`<p>
-              Then it would close the conversation as
-              <strong>${step.close.verdict.replaceAll('_', ' ')}</strong>: ${step.close.summary}
-            </p>`}
+        ${said(agentName, step.text)}
+        ${qualified(step.qualify)}
+        ${step.close === null ? null : html`<p>Then it would close the conversation as <strong>${step.close.verdict.replaceAll('_', ' ')}</strong>: ${step.close.summary}</p>`}
       `;
     case 'tool_calls':
       return html`
         <h3>It would call ${step.calls.length === 1 ? 'a tool' : `${step.calls.length} tools`}</h3>
-        ${step.calls.map(callView)} ${qualified(step.qualify)}
+        ${step.calls.map(callView)}
+        ${qualified(step.qualify)}
         <p class="muted">Nothing was called. With the result it would go on.</p>
       `;
     case 'hand_over':
@@ -42,27 +39,13 @@ const REASONS = {
 } as const;
 
 const said = (name: string, text: string): View =>
-  html`<blockquote class="said">
-    ${text}
-    <footer>${name}</footer>
-  </blockquote>`;
+  html`<blockquote class="said">${text}<footer>${name}</footer></blockquote>`;
 
 const qualified = (qualify: boolean): View =>
   qualify ? html`<p>It would mark the conversation as qualified.</p>` : null;
 
 const callView = (call: TriedCall): View => html`
-  <p>
-    <strong>${call.tool}</strong>${call.asksFirst
-      ? ', once a person of the team has approved it'
-      : ''},
-    with
-  </p>
-  <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(
-    call.arguments,
-    null,
-    2,
-  ) ?? ''}</code></pre>
-  ${call.problem === null
-    ? null
-    : html`<p class="problem">It would not be made: ${call.problem}</p>`}
+  <p><strong>${call.tool}</strong>${call.asksFirst ? ', once a person of the team has approved it' : ''}, with</p>
+  <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
+  ${call.problem === null ? null : html`<p class="problem">It would not be made: ${call.problem}</p>`}
 `;

@@ -43,16 +43,12 @@ export function channelPage(signedIn: SignedIn, page: ChannelPage): View {
       <p class="muted">${adapter.label}, ${channel.account}</p>
       ${reachabilityWarning(publicUrl, adapter.label)}
       <div hx-ext="sse" sse-connect="/live">
-        <span
-          hidden
-          hx-get=${`/channels/${channel.id}/fragment`}
-          hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]"
-          hx-target="#connection"
-          hx-swap="outerHTML show:none"
-        ></span>
+        <span hidden hx-get=${`/channels/${channel.id}/fragment`} hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]" hx-target="#connection" hx-swap="outerHTML show:none"></span>
       </div>
-      ${connectionSection(signedIn, page)} ${setupSection(adapter, page)}
-      ${formSection(signedIn, adapter, page)} ${disconnectSection(signedIn, adapter, channel)}
+      ${connectionSection(signedIn, page)}
+      ${setupSection(adapter, page)}
+      ${formSection(signedIn, adapter, page)}
+      ${disconnectSection(signedIn, adapter, channel)}
     `,
   );
 }
@@ -68,9 +64,7 @@ export function connectionSection(
       <h2 id="connection-title">Connection ${connectionBadge(channel)}</h2>
       ${connectionWords(channel, label, now)}
       <p>${deliveryWords(channel, label, now)}</p>
-      <form method="post" action=${`/channels/${channel.id}/test`} hx-disabled-elt="find button">
-        ${csrfField(signedIn)}<button id="test-connection" class="fit">Test connection</button>
-      </form>
+      <form method="post" action=${`/channels/${channel.id}/test`} hx-disabled-elt="find button">${csrfField(signedIn)}<button id="test-connection" class="fit">Test connection</button></form>
     </section>
   `;
 }
@@ -83,28 +77,15 @@ const setupSection = (
     <h2 id="setup-title">Set up ${label}</h2>
     <dl class="tool-facts">
       <dt>Webhook address</dt>
-      <dd>
-        ${copied('webhook-address', channelWebhookUrl(publicUrl, channel), 'the webhook address')}
-      </dd>
-      ${fields
-        .filter(({ name }) => shown[name] !== undefined)
-        .map(
-          ({ name, label }) =>
-            html`<dt>${label}</dt>
-              <dd>${copied(`shown-${name}`, shown[name]!, `the ${label.toLowerCase()}`)}</dd>`,
-        )}
+      <dd>${copied('webhook-address', channelWebhookUrl(publicUrl, channel), 'the webhook address')}</dd>
+      ${fields.filter(({ name }) => shown[name] !== undefined).map(({ name, label }) => html`<dt>${label}</dt><dd>${copied(`shown-${name}`, shown[name]!, `the ${label.toLowerCase()}`)}</dd>`)}
     </dl>
-    <ol>
-      ${setupSteps.map((step) => html`<li>${step}</li>`)}
-    </ol>
+    <ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>
   </section>
 `;
 
 const copied = (id: string, value: string, what: string): View =>
-  html`<code id=${id}>${value}</code>
-    <button class="small" type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>
-      Copy
-    </button>`;
+  html`<code id=${id}>${value}</code> <button class="small" type="button" data-copy=${`#${id}`} aria-label=${`Copy ${what}`}>Copy</button>`;
 
 function formSection(
   signedIn: SignedIn,
@@ -116,18 +97,11 @@ function formSection(
     <section aria-labelledby="values-title">
       <h2 id="values-title">What is filled in</h2>
       ${refused === null ? null : html`<p class="problem" role="alert">${refused}</p>`}
-      ${formProblem(
-        Object.keys(problems).length > 0
-          ? 'Nothing was changed. Correct what is marked below, and fill changed secrets in again: they are not sent back.'
-          : undefined,
-      )}
+      ${formProblem(Object.keys(problems).length > 0 ? 'Nothing was changed. Correct what is marked below, and fill changed secrets in again: they are not sent back.' : undefined)}
       <form method="post" action=${`/channels/${channel.id}`}>
-        ${csrfField(signedIn)} ${nameField(filledIn, problems)}
-        ${setupInputs(fields, {
-          values: filledIn,
-          problems,
-          secretsSet: Object.keys(channel.sealedSecrets),
-        })}
+        ${csrfField(signedIn)}
+        ${nameField(filledIn, problems)}
+        ${setupInputs(fields, { values: filledIn, problems, secretsSet: Object.keys(channel.sealedSecrets) })}
         <button class="fit">Save</button>
       </form>
     </section>
@@ -145,11 +119,7 @@ const disconnectSection = (
       <summary class="keys-open">Disconnect…</summary>
       <form method="post" action=${`/channels/${id}/disconnect`}>
         ${csrfField(signedIn)}
-        <p>
-          Disconnect <bdi>${name}</bdi>? Nothing more comes in from it, and messages that are still
-          to be sent fail. Its token and secrets are deleted here. The conversations stay; connect
-          the same account again to write to its customers. Nothing is changed at ${label}.
-        </p>
+        <p>Disconnect <bdi>${name}</bdi>? Nothing more comes in from it, and messages that are still to be sent fail. Its token and secrets are deleted here. The conversations stay; connect the same account again to write to its customers. Nothing is changed at ${label}.</p>
         <button class="fit secondary">Yes, disconnect <bdi>${name}</bdi></button>
       </form>
     </details>

@@ -208,9 +208,7 @@ async function save(
 const conflictView = ({ message, details }: AppError): View =>
   details.existingId === undefined
     ? message
-    : html`This account is connected already:
-        <a href=${`/channels/${details.existingId}`}>open it</a> to change it, or disconnect it
-        first.`;
+    : html`This account is connected already: <a href=${`/channels/${details.existingId}`}>open it</a> to change it, or disconnect it first.`;
 
 /**
  * A page of a channel that somebody disconnected a moment ago goes back to the list. @throws the

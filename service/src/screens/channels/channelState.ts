@@ -17,14 +17,8 @@ export function connectionWords(
   now: Date,
 ): View {
   if (lastTest === null)
-    return html`<p>
-      The connection was not tested yet with what is filled in. A test asks ${label} and sends
-      nothing to anybody.
-    </p>`;
-  return html`<p>
-    Tested ${timeView(lastTest.at, now)}:
-    <bdi class=${lastTest.ok ? 'said' : 'said problem'}>${lastTest.message}</bdi>
-  </p>`;
+    return html`<p>The connection was not tested yet with what is filled in. A test asks ${label} and sends nothing to anybody.</p>`;
+  return html`<p>Tested ${timeView(lastTest.at, now)}: <bdi class=${lastTest.ok ? 'said' : 'said problem'}>${lastTest.message}</bdi></p>`;
 }
 
 /** When the channel last delivered something, so that one sees whether its webhook is set up. */

@@ -29,34 +29,21 @@ export const channelsPage = (
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
       <div hx-ext="sse" sse-connect="/live">
-        <span
-          hidden
-          hx-get="/channels/fragment"
-          hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]"
-          hx-target="#accounts"
-          hx-swap="outerHTML show:none"
-        ></span>
+        <span hidden hx-get="/channels/fragment" hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]" hx-target="#accounts" hx-swap="outerHTML show:none"></span>
       </div>
       ${accountsSection(channels, now)}
-      ${channels.length >= CHANNEL_LIMIT
-        ? html`<p>
-            A workspace has at most ${CHANNEL_LIMIT} connected accounts. Disconnect one that is no
-            longer used to connect another.
-          </p>`
-        : html`<p class="row">${CONNECTED_CHANNELS.map(connectLink)}</p>`}
+      ${
+        channels.length >= CHANNEL_LIMIT
+          ? html`<p>A workspace has at most ${CHANNEL_LIMIT} connected accounts. Disconnect one that is no longer used to connect another.</p>`
+          : html`<p class="row">${CONNECTED_CHANNELS.map(connectLink)}</p>`
+      }
     `,
   );
 
 const webChatSection = (slug: string, publicUrl: string): View => html`
   <section aria-labelledby="web-chat-title">
     <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} <span class="badge good">on</span></h2>
-    <p>
-      It needs no account and is always there:
-      <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false"
-        >open the chat page</a
-      >. The line that brings it onto a page of your own is
-      <a href="/agent#chat-title">on the Agent page</a>.
-    </p>
+    <p>It needs no account and is always there: <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>. The line that brings it onto a page of your own is <a href="/agent#chat-title">on the Agent page</a>.</p>
   </section>
 `;
 
@@ -64,11 +51,11 @@ const webChatSection = (slug: string, publicUrl: string): View => html`
 export const accountsSection = (channels: readonly Channel[], now: Date): View => html`
   <section id="accounts" aria-labelledby="accounts-title">
     <h2 id="accounts-title">Connected accounts</h2>
-    ${channels.length === 0
-      ? html`<p>None yet.</p>`
-      : html`<ul class="keys-records">
-          ${channels.map((channel) => accountItem(channel, now))}
-        </ul>`}
+    ${
+      channels.length === 0
+        ? html`<p>None yet.</p>`
+        : html`<ul class="keys-records">${channels.map((channel) => accountItem(channel, now))}</ul>`
+    }
   </section>
 `;
 
@@ -77,12 +64,7 @@ function accountItem(channel: Channel, now: Date): View {
   return html`
     <li>
       <div class="what">
-        <p>
-          <a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}
-            ><bdi>${channel.name}</bdi></a
-          >
-          <span class="muted">${label}, ${channel.account}</span>
-        </p>
+        <p><a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}><bdi>${channel.name}</bdi></a> <span class="muted">${label}, ${channel.account}</span></p>
         <p class="muted">${deliveryWords(channel, label, now)}</p>
       </div>
       ${connectionBadge(channel)}

@@ -28,11 +28,7 @@ export const newChannelPage = (
       <h1>Connect ${adapter.label}</h1>
       ${reachabilityWarning(publicUrl, adapter.label)}
       ${refused === null ? null : html`<p class="problem" role="alert">${refused}</p>`}
-      ${formProblem(
-        Object.keys(problems).length > 0
-          ? 'Correct what is marked below, and fill the secrets in again: they are not sent back.'
-          : undefined,
-      )}
+      ${formProblem(Object.keys(problems).length > 0 ? 'Correct what is marked below, and fill the secrets in again: they are not sent back.' : undefined)}
       <form method="post" action="/channels">
         ${csrfField(signedIn)}
         <input type="hidden" name="type" value=${adapter.type} />

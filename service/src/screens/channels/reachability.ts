@@ -24,9 +24,7 @@ export function reachabilityWarning(publicUrl: string, sender: string): View {
   if (why === null) return null;
   return html`
     <p class="problem" role="note">
-      <strong>${sender} cannot deliver to this service:</strong> ${why} Set
-      <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again; until
-      then no message of a customer arrives.
+      <strong>${sender} cannot deliver to this service:</strong> ${why} Set <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again; until then no message of a customer arrives.
     </p>
   `;
 }

@@ -7,10 +7,7 @@ const page = (title: string, { scripted }: { scripted: boolean }, content: View)
   <html lang="en">
     <head>
       <meta charset="utf-8" />
-      <meta
-        name="viewport"
-        content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content"
-      />
+      <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content" />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
       <title>${title}</title>
@@ -18,9 +15,7 @@ const page = (title: string, { scripted }: { scripted: boolean }, content: View)
       <link rel="stylesheet" href=${assetUrl('chat.css')} />
       ${scripted ? html`<script type="module" src=${assetUrl('chat.js')}></script>` : null}
     </head>
-    <body>
-      ${content}
-    </body>
+    <body>${content}</body>
   </html>
 `;
 
@@ -34,26 +29,13 @@ export const chatPage = ({ slug, name }: Workspace): View =>
         <h1 dir="auto" tabindex="-1">${name}</h1>
       </header>
       <main id="chat" data-workspace=${slug} data-name=${name} data-text-max=${MESSAGE_TEXT_MAX}>
-        <noscript
-          ><p class="notice">
-            This chat needs JavaScript. Please allow it for this page, then load the page again.
-          </p></noscript
-        >
+        <noscript><p class="notice">This chat needs JavaScript. Please allow it for this page, then load the page again.</p></noscript>
         <div id="scroll" tabindex="0" role="region" aria-label="Messages" hidden>
           <p id="welcome">Welcome! Write to us here, and our answer appears below.</p>
           ${detailsForm}
-          <div
-            id="log"
-            role="log"
-            aria-live="polite"
-            aria-relevant="additions"
-            aria-label="Conversation"
-            aria-busy="true"
-          ></div>
+          <div id="log" role="log" aria-live="polite" aria-relevant="additions" aria-label="Conversation" aria-busy="true"></div>
         </div>
-        <button id="to-end" type="button" hidden>
-          New messages <span aria-hidden="true">↓</span>
-        </button>
+        <button id="to-end" type="button" hidden>New messages <span aria-hidden="true">↓</span></button>
         <p id="connection" class="notice" hidden></p>
         ${composer}
       </main>
@@ -68,14 +50,7 @@ const detailsForm: View = html`
     <label for="name">Name</label>
     <input id="name" name="name" autocomplete="name" maxlength="200" dir="auto" />
     <label for="email">E-mail</label>
-    <input
-      id="email"
-      name="email"
-      type="email"
-      autocomplete="email"
-      maxlength="254"
-      aria-describedby="email-problem"
-    />
+    <input id="email" name="email" type="email" autocomplete="email" maxlength="254" aria-describedby="email-problem" />
     <p id="email-problem" class="problem" role="alert" hidden></p>
     <div class="row">
       <button>Continue</button>
@@ -87,16 +62,7 @@ const detailsForm: View = html`
 const composer: View = html`
   <form id="composer" novalidate hidden>
     <label for="text" class="unseen">Your message</label>
-    <textarea
-      id="text"
-      name="text"
-      rows="1"
-      dir="auto"
-      placeholder="Your message"
-      enterkeyhint="send"
-      autocomplete="off"
-      aria-describedby="counter hint"
-    ></textarea>
+    <textarea id="text" name="text" rows="1" dir="auto" placeholder="Your message" enterkeyhint="send" autocomplete="off" aria-describedby="counter hint"></textarea>
     <button>Send</button>
     <p id="counter" hidden></p>
     <p id="hint" class="unseen">Enter sends, Shift and Enter begins a new line.</p>

@@ -15,14 +15,8 @@ export function deliveryView({ direction, delivery }: Message, channel: ChannelT
   if (!delivery) return null;
   const { state, error } = delivery;
   if (state === 'failed')
-    return html`<span class="delivery problem" role="note"
-      ><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span
-    >`;
-  return html`<span class="delivery"
-    >${stateWords(state, label)}${state === 'pending' && error !== null
-      ? html`; the last try failed: <bdi>${error}</bdi>`
-      : null}</span
-  >`;
+    return html`<span class="delivery problem" role="note"><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span>`;
+  return html`<span class="delivery">${stateWords(state, label)}${state === 'pending' && error !== null ? html`; the last try failed: <bdi>${error}</bdi>` : null}</span>`;
 }
 
 function stateWords(state: Exclude<DeliveryState, 'failed'>, label: string): string {

@@ -25,24 +25,12 @@ export interface ThreadParts {
 export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
   return html`
-    ${thread.earlier === null
-      ? null
-      : html`<p class="pager">
-          <a
-            id="earlier"
-            href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}
-            >Earlier messages</a
-          >
-        </p>`}
+    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
     ${thread.items.length === 0 ? html`<p class="empty">Nothing was written here yet.</p>` : null}
     <ol>
       ${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}
     </ol>
-    ${thread.isNewest
-      ? null
-      : html`<p class="pager">
-          <a href=${threadHref(thread.conversation.id, place)}>Back to the newest messages</a>
-        </p>`}
+    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(thread.conversation.id, place)}>Back to the newest messages</a></p>`}
   `;
 };
 
@@ -66,17 +54,8 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
 
 const messageView = (message: Message, { thread, now }: ThreadParts): View => html`
   <article class=${`message from-${message.sender.type}`} id=${message.id}>
-    <header>
-      <bdi class="who"
-        >${message.sender.type === 'customer'
-          ? customerName(thread.contact)
-          : message.sender.name}</bdi
-      >
-      <span class="muted">${SENDER_LABELS[message.sender.type]}</span>
-    </header>
+    <header><bdi class="who">${message.sender.type === 'customer' ? customerName(thread.contact) : message.sender.name}</bdi> <span class="muted">${SENDER_LABELS[message.sender.type]}</span></header>
     <p class="text" dir="auto">${message.text}</p>
-    <footer>
-      ${timeView(message.createdAt, now)} ${deliveryView(message, thread.conversation.channel)}
-    </footer>
+    <footer>${timeView(message.createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
   </article>
 `;

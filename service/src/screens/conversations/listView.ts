@@ -26,27 +26,11 @@ const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
     <form role="search" action="/conversations" method="get" class="search">
-      ${parts.place.tab === 'all'
-        ? null
-        : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
-      <input
-        type="search"
-        name="q"
-        id="search"
-        value=${parts.place.search}
-        maxlength="200"
-        placeholder="Name, phone or e-mail"
-        aria-label="Search by name, phone, e-mail or masked contact"
-      />
+      ${parts.place.tab === 'all' ? null : html`<input type="hidden" name="tab" value=${parts.place.tab} />`}
+      <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone or e-mail" aria-label="Search by name, phone, e-mail or masked contact" />
       <button class="secondary outline">Search</button>
     </form>
-    <div
-      id="list"
-      class="live"
-      data-live
-      hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })}
-      hx-trigger="sse:conversations, htmx:sseOpen from:closest .inbox"
-    >
+    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger="sse:conversations, htmx:sseOpen from:closest .inbox">
       ${listFragment(parts)}
     </div>
   </section>
@@ -58,37 +42,14 @@ export const listPane = (parts: ListParts): View => html`
  */
 export const listFragment = ({ inbox, place, openId, now }: ListParts): View => html`
   ${tabs(place, inbox.counts)}
-  <div
-    class="items"
-    id="items"
-    data-keep-scroll
-    tabindex="0"
-    role="region"
-    aria-label=${TAB_LABELS[place.tab]}
-  >
-    ${place.after === null
-      ? null
-      : html`<p class="pager">
-          <a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}
-            >Back to the newest</a
-          >
-        </p>`}
+  <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
+    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul>
       ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
     </ul>
-    ${inbox.stoppedEarly
-      ? html`<p class="muted pager">
-          ${MOST_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.
-        </p>`
-      : null}
-    ${inbox.next === null
-      ? null
-      : html`<p class="pager">
-          <a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}
-            >${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a
-          >
-        </p>`}
+    ${inbox.stoppedEarly ? html`<p class="muted pager">${MOST_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.</p>` : null}
+    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a></p>`}
   </div>
 `;
 
@@ -97,14 +58,7 @@ const counted = (count: number) => (count >= MOST_COUNTED ? `${MOST_COUNTED - 1}
 function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCounts): View {
   const link = (tab: InboxTab, count: number) => html`
     <li>
-      <a
-        id=${`tab-${tab}`}
-        href=${hrefAt('/conversations', { tab, search, after: null })}
-        aria-current=${tab === current ? 'page' : null}
-        >${TAB_LABELS[tab]}${count === 0
-          ? null
-          : html`${' '}<b class="count">${counted(count)}</b>`}</a
-      >
+      <a id=${`tab-${tab}`} href=${hrefAt('/conversations', { tab, search, after: null })} aria-current=${tab === current ? 'page' : null}>${TAB_LABELS[tab]}${count === 0 ? null : html`${' '}<b class="count">${counted(count)}</b>`}</a>
     </li>
   `;
   const approvalsLabel =
@@ -112,21 +66,12 @@ function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCoun
       ? '1 approval waits for your decision'
       : `${counted(approvals)} approvals wait for your decision`;
   return html`
-    <nav class="tabs" aria-label="Which conversations">
-      <ul>
-        ${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}
-      </ul>
-    </nav>
-    ${approvals === 0 && current !== 'approvals'
-      ? null
-      : html`<p class="approvals-line">
-          <a
-            id="tab-approvals"
-            href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })}
-            aria-current=${current === 'approvals' ? 'page' : null}
-            >${approvals === 0 ? 'No approval waits' : approvalsLabel}</a
-          >
-        </p>`}
+    <nav class="tabs" aria-label="Which conversations"><ul>${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}</ul></nav>
+    ${
+      approvals === 0 && current !== 'approvals'
+        ? null
+        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approval waits' : approvalsLabel}</a></p>`
+    }
   `;
 }
 
@@ -135,41 +80,14 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
   const isOpen = conversation.id === openId;
   const unread = isOpen ? 0 : item.unread;
   return html`
-    <a
-      id=${`item-${conversation.id}`}
-      class=${unread > 0 ? 'item unread' : 'item'}
-      href=${threadHref(conversation.id, place)}
-      aria-current=${isOpen ? 'true' : null}
-    >
-      <span class="item-head"
-        ><bdi class="who">${customerName(contact)}</bdi>${timeView(
-          conversation.updatedAt,
-          now,
-        )}</span
-      >
-      <span class="preview"
-        ><bdi
-          >${lastMessage === null
-            ? 'No message yet'
-            : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi
-        ></span
-      >
+    <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${threadHref(conversation.id, place)} aria-current=${isOpen ? 'true' : null}>
+      <span class="item-head"><bdi class="who">${customerName(contact)}</bdi>${timeView(conversation.updatedAt, now)}</span>
+      <span class="preview"><bdi>${lastMessage === null ? 'No message yet' : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi></span>
       <span class="marks">
         ${unread === 0 ? null : html`<b class="count">${unread} unread</b>`}
-        ${conversation.pendingApprovals === 0
-          ? null
-          : html`<b class="badge attention"
-              >${conversation.pendingApprovals === 1
-                ? 'Approval waits'
-                : `${conversation.pendingApprovals} approvals wait`}</b
-            >`}
-        <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}
-          ><bdi>${whoHasIt(conversation, takenByName)}</bdi></span
-        >
-        <span class="muted"
-          >${STAGE_LABELS[conversation.funnelStage]} ·
-          ${adapterOf(conversation.channel).label}</span
-        >
+        ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Approval waits' : `${conversation.pendingApprovals} approvals wait`}</b>`}
+        <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>
+        <span class="muted">${STAGE_LABELS[conversation.funnelStage]} · ${adapterOf(conversation.channel).label}</span>
       </span>
     </a>
   `;
@@ -186,8 +104,7 @@ const excerpt = (text: string) => {
 };
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {
-  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; what they write
-    appears here by itself.`,
+  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; what they write appears here by itself.`,
   agent: 'The agent has no conversation now.',
   waiting: 'Nobody waits for a person.',
   mine: 'You have no conversation. Open one and take it over, or just reply.',
@@ -199,13 +116,8 @@ const emptyList = ({ tab, search }: Place): View => {
   if (search === '') return html`<p class="empty">${EMPTY[tab]}</p>`;
   return html`
     <p class="empty">
-      Nothing is found for
-      “<bdi>${search}</bdi>”${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}.${' '}
-      ${tab === 'all'
-        ? html`<a href="/conversations">Show all conversations</a>`
-        : html`<a href=${hrefAt('/conversations', { tab: 'all', search, after: null })}
-            >Search in all of them</a
-          >`}
+      Nothing is found for “<bdi>${search}</bdi>”${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}.${' '}
+      ${tab === 'all' ? html`<a href="/conversations">Show all conversations</a>` : html`<a href=${hrefAt('/conversations', { tab: 'all', search, after: null })}>Search in all of them</a>`}
     </p>
   `;
 };

@@ -7,12 +7,7 @@ import { AGENT_REASONS, STAGE_LABELS, VERDICT_LABELS, actorName } from './words.
 /** What happened, in a sentence, where it happened. */
 export const noteView = (note: SystemNote, conversation: Conversation, now: Date): View => html`
   <p class="note"><bdi>${sentenceOf(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
-  ${note.change.type === 'closed' && conversation.outcome
-    ? html`<p class="note">
-        <b>${VERDICT_LABELS[conversation.outcome.verdict]}.</b>
-        <bdi class="text">${conversation.outcome.summary}</bdi>
-      </p>`
-    : null}
+  ${note.change.type === 'closed' && conversation.outcome ? html`<p class="note"><b>${VERDICT_LABELS[conversation.outcome.verdict]}.</b> <bdi class="text">${conversation.outcome.summary}</bdi></p>` : null}
 `;
 
 /** `Ana took over`. */

@@ -41,11 +41,7 @@ export const conversationsPage = (parts: PageParts): View => {
       <h1 class="visually-hidden">Conversations</h1>
       <div class=${thread === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
         ${listPane(parts)}
-        ${thread === null
-          ? html`<div class="thread-pane nothing">
-              <p class="muted">Choose a conversation to read it.</p>
-            </div>`
-          : threadPane({ ...parts, thread })}
+        ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Choose a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
       </div>
     `,
   );
@@ -58,26 +54,8 @@ function threadPane(parts: PageParts & ThreadParts): View {
   return html`
     <section class="thread-pane" aria-label="Conversation">
       <p class="back"><a href=${hrefAt('/conversations', place)}>← All conversations</a></p>
-      <header
-        id="thread-head"
-        class="live"
-        data-live
-        hx-get=${threadHref(id, place, {}, '/head')}
-        hx-trigger=${again}
-      >
-        ${headFragment(parts)}
-      </header>
-      <div
-        id="thread"
-        class="live thread"
-        data-live
-        data-follow
-        tabindex="0"
-        role="region"
-        aria-label="Messages"
-        hx-get=${threadHref(id, place, { before }, '/items')}
-        hx-trigger=${`${again}, visibilitychange from:document`}
-      >
+      <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${again}>${headFragment(parts)}</header>
+      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${again}, visibilitychange from:document`}>
         ${itemsFragment(parts)}
       </div>
       ${formView(parts)}

@@ -15,17 +15,8 @@ export function paymentCard(
   const action = (verb: string) => threadHref(id, place, {}, `/payments/${payment.id}/${verb}`);
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
-      <header>
-        <span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}
-      </header>
-      ${paymentView(payment, {
-        signedIn,
-        now,
-        pageUrl,
-        action,
-        sendAfter: status === 'closed' ? null : messageCount,
-        isSent: isSent(thread, pageUrl(payment)),
-      })}
+      <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
+      ${paymentView(payment, { signedIn, now, pageUrl, action, sendAfter: status === 'closed' ? null : messageCount, isSent: isSent(thread, pageUrl(payment)) })}
     </article>
   `;
 }

@@ -43,81 +43,27 @@ export const paymentForm = (
   <div class="composer paying">
     <h3 id="payment-title">New payment link</h3>
     ${formProblem(problem)}
-    ${providers.length === 0
-      ? html`
-          <p>
-            No payment provider is set up yet, so there is no way to be paid.
-            <a href="/payments">Set one up under Payments</a>: bank transfer with your own
-            instructions, or Stripe.
-          </p>
-          <p>
-            <a
-              role="button"
-              class="secondary outline small"
-              href=${threadHref(thread.conversation.id, place)}
-              >Back</a
-            >
-          </p>
+    ${
+      providers.length === 0
+        ? html`
+          <p>No payment provider is set up yet, so there is no way to be paid. <a href="/payments">Set one up under Payments</a>: bank transfer with your own instructions, or Stripe.</p>
+          <p><a role="button" class="secondary outline small" href=${threadHref(thread.conversation.id, place)}>Back</a></p>
         `
-      : html`
-          <form
-            method="post"
-            action=${threadHref(thread.conversation.id, place, {}, '/payment-link')}
-            hx-sync="this:drop"
-            hx-disabled-elt="find button"
-            aria-labelledby="payment-title"
-          >
+        : html`
+          <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/payment-link')} hx-sync="this:drop" hx-disabled-elt="find button" aria-labelledby="payment-title">
             ${csrfField(signedIn)}
             <input type="hidden" name="form" value=${values.form} />
             <div class="fields">
-              <div>
-                ${field({
-                  name: 'amount',
-                  label: 'Amount',
-                  values,
-                  problems,
-                  help: 'Such as 49 or 49.90, without separators between thousands.',
-                  attributes: {
-                    required: true,
-                    inputmode: 'decimal',
-                    maxlength: 20,
-                    autocomplete: 'off',
-                  },
-                })}
-              </div>
+              <div>${field({ name: 'amount', label: 'Amount', values, problems, help: 'Such as 49 or 49.90, without separators between thousands.', attributes: { required: true, inputmode: 'decimal', maxlength: 20, autocomplete: 'off' } })}</div>
               <div>${currencySelect(values, problems)}</div>
-              <div class="wide">
-                ${field({
-                  name: 'description',
-                  label: 'What it is for',
-                  values,
-                  problems,
-                  attributes: {
-                    required: true,
-                    maxlength: PAYMENT_DESCRIPTION_MAX,
-                    autocomplete: 'off',
-                    dir: 'auto',
-                  },
-                })}
-              </div>
+              <div class="wide">${field({ name: 'description', label: 'What it is for', values, problems, attributes: { required: true, maxlength: PAYMENT_DESCRIPTION_MAX, autocomplete: 'off', dir: 'auto' } })}</div>
               ${providerFields(providers, values, problems)}
             </div>
-            ${checkbox({
-              name: 'send',
-              label: 'Send it to the customer now, as a message of yours',
-              values,
-            })}
-            <div class="row">
-              <button>Make the link</button
-              ><a
-                role="button"
-                class="secondary outline"
-                href=${threadHref(thread.conversation.id, place)}
-                >Back</a
-              >
-            </div>
+            ${checkbox({ name: 'send', label: 'Send it to the customer now, as a message of yours', values })}
+            <div class="row"><button>Make the link</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Back</a></div>
           </form>
-        `}
+        `
+    }
   </div>
 `;
 
@@ -143,31 +89,16 @@ const NAMES = new Intl.DisplayNames('en', { type: 'currency' });
 
 const currencySelect = (values: FormValues, problems: Problems): View => html`
   <label for="f-currency">Currency</label>
-  <select
-    id="f-currency"
-    name="currency"
-    required
-    aria-invalid=${problems.currency === undefined ? null : 'true'}
-    aria-describedby=${problems.currency === undefined ? null : 'p-currency'}
-  >
+  <select id="f-currency" name="currency" required aria-invalid=${problems.currency === undefined ? null : 'true'} aria-describedby=${problems.currency === undefined ? null : 'p-currency'}>
     ${[
       ['Common', COMMON],
       ['All others', REST],
     ].map(
       ([label, codes]) =>
-        html`<optgroup label=${label}>
-          ${(codes as readonly string[]).map(
-            (code) =>
-              html`<option value=${code} selected=${code === values.currency}>
-                ${code.toUpperCase()} – ${NAMES.of(code.toUpperCase())}
-              </option>`,
-          )}
-        </optgroup>`,
+        html`<optgroup label=${label}>${(codes as readonly string[]).map((code) => html`<option value=${code} selected=${code === values.currency}>${code.toUpperCase()} – ${NAMES.of(code.toUpperCase())}</option>`)}</optgroup>`,
     )}
   </select>
-  ${problems.currency === undefined
-    ? null
-    : html`<small id="p-currency" class="problem" role="alert">${problems.currency}</small>`}
+  ${problems.currency === undefined ? null : html`<small id="p-currency" class="problem" role="alert">${problems.currency}</small>`}
 `;
 
 /**
@@ -179,41 +110,19 @@ const providerFields = (
   problems: Problems,
 ): View =>
   providers.length === 1
-    ? html`<div>
-        <input type="hidden" name="provider" value=${providers[0]} />${expirySelect(
-          providers[0]!,
-          'Open for',
-          values,
-          problems,
-        )}
-      </div>`
+    ? html`<div><input type="hidden" name="provider" value=${providers[0]} />${expirySelect(providers[0]!, 'Open for', values, problems)}</div>`
     : html`
         <fieldset class="wide providers">
           <legend>How it is paid</legend>
           ${providers.map(
             (each) => html`
               <div class="provider">
-                <label for=${`f-provider-${each}`}
-                  ><input
-                    type="radio"
-                    id=${`f-provider-${each}`}
-                    name="provider"
-                    value=${each}
-                    checked=${values.provider === each}
-                  />
-                  ${providerLabel(each)}</label
-                >
-                <div class="expiry">
-                  ${expirySelect(each, `Open for, with ${providerLabel(each)}`, values, problems)}
-                </div>
+                <label for=${`f-provider-${each}`}><input type="radio" id=${`f-provider-${each}`} name="provider" value=${each} checked=${values.provider === each} /> ${providerLabel(each)}</label>
+                <div class="expiry">${expirySelect(each, `Open for, with ${providerLabel(each)}`, values, problems)}</div>
               </div>
             `,
           )}
-          ${problems.provider === undefined
-            ? null
-            : html`<small id="p-provider" class="problem" role="alert"
-                >${problems.provider}</small
-              >`}
+          ${problems.provider === undefined ? null : html`<small id="p-provider" class="problem" role="alert">${problems.provider}</small>`}
         </fieldset>
       `;
 
@@ -227,21 +136,9 @@ function expirySelect(
   const problem = problems[name];
   return html`
     <label for=${`f-${name}`}>${label}</label>
-    <select
-      id=${`f-${name}`}
-      name=${name}
-      aria-invalid=${problem === undefined ? null : 'true'}
-      aria-describedby=${problem === undefined ? null : `p-${name}`}
-    >
-      ${expiriesOf(provider).map(
-        ({ seconds, label: words }) =>
-          html`<option value=${seconds} selected=${String(seconds) === values[name]}>
-            ${words}
-          </option>`,
-      )}
+    <select id=${`f-${name}`} name=${name} aria-invalid=${problem === undefined ? null : 'true'} aria-describedby=${problem === undefined ? null : `p-${name}`}>
+      ${expiriesOf(provider).map(({ seconds, label: words }) => html`<option value=${seconds} selected=${String(seconds) === values[name]}>${words}</option>`)}
     </select>
-    ${problem === undefined
-      ? null
-      : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
+    ${problem === undefined ? null : html`<small id=${`p-${name}`} class="problem" role="alert">${problem}</small>`}
   `;
 }

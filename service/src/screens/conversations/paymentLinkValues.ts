@@ -15,14 +15,6 @@ export function paymentLinkValues(call: ToolCall): View | null {
   if (read.problem !== null) return null;
   const { amount, currency, description } = read.asked;
   const row = (name: string, value: string) =>
-    html`<div>
-      <dt>${name}</dt>
-      <dd><bdi class="text">${value}</bdi></dd>
-    </div>`;
-  return html`<dl class="values">
-    ${row('Amount', `${formatAmount(amount, currency)} (${currency.toUpperCase()})`)}${row(
-      'For',
-      description,
-    )}${row('Paid through', label)}
-  </dl>`;
+    html`<div><dt>${name}</dt><dd><bdi class="text">${value}</bdi></dd></div>`;
+  return html`<dl class="values">${row('Amount', `${formatAmount(amount, currency)} (${currency.toUpperCase()})`)}${row('For', description)}${row('Paid through', label)}</dl>`;
 }

@@ -11,14 +11,9 @@ import { CALL_LABELS } from './words.ts';
  */
 export const toolCallView = (call: ToolCall, tool: Tool | null, now: Date): View => html`
   <details class="call" id=${call.id}>
-    <summary id=${`summary-${call.id}`}>
-      <span>${isBuiltIn(call) ? null : 'Tool '}<b>${nameOf(call)}</b></span>
-      <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span> ${timeView(
-        call.createdAt,
-        now,
-      )}
-    </summary>
-    ${argumentsView(call, tool)} ${outcomeView(call)}
+    <summary id=${`summary-${call.id}`}><span>${isBuiltIn(call) ? null : 'Tool '}<b>${nameOf(call)}</b></span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span> ${timeView(call.createdAt, now)}</summary>
+    ${argumentsView(call, tool)}
+    ${outcomeView(call)}
   </details>
 `;
 
@@ -49,10 +44,7 @@ export const argumentsView = (call: ToolCall, tool: Tool | null): View =>
 export const outcomeView = (call: ToolCall): View => html`
   ${call.attempts === 0 ? null : html`<p class="muted">${attemptsOf(call)}</p>`}
   ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-  ${call.status === 'succeeded' && !isBuiltIn(call)
-    ? html`<p class="part">Result</p>
-        <div class="result">${valueView(resultBeginning(call))}</div>`
-    : null}
+  ${call.status === 'succeeded' && !isBuiltIn(call) ? html`<p class="part">Result</p><div class="result">${valueView(resultBeginning(call))}</div>` : null}
 `;
 
 function attemptsOf({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string {

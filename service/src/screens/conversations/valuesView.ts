@@ -43,13 +43,7 @@ export const valuesView = (
   depth = 1,
 ): View => html`
   <dl class="values">
-    ${Object.entries(values).map(
-      ([name, value]) =>
-        html`<div>
-          <dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt>
-          <dd>${valueView(value, propertyOf(schema, name), depth)}</dd>
-        </div>`,
-    )}
+    ${Object.entries(values).map(([name, value]) => html`<div><dt><bdi>${labelOf(name, propertyOf(schema, name))}</bdi></dt><dd>${valueView(value, propertyOf(schema, name), depth)}</dd></div>`)}
   </dl>
 `;
 
@@ -67,13 +61,10 @@ export function valueView(value: Json, schema: Json | undefined = undefined, dep
   if (value.length === 0) return html`<span class="muted">none</span>`;
   if (value.length > 50) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   const items = isJsonObject(schema) ? schema.items : undefined;
-  return html`<ul class="plain-list">
-    ${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}
-  </ul>`;
+  return html`<ul class="plain-list">${value.map((item) => html`<li>${valueView(item, items, depth + 1)}</li>`)}</ul>`;
 }
 
 const longText = (text: string): View =>
   text.length <= TEXT_MAX
     ? html`<bdi class="text">${text}</bdi>`
-    : html`<bdi class="text">${text.slice(0, TEXT_MAX).toWellFormed()}</bdi
-        ><span class="muted">… and ${text.length - TEXT_MAX} more characters</span>`;
+    : html`<bdi class="text">${text.slice(0, TEXT_MAX).toWellFormed()}</bdi><span class="muted">… and ${text.length - TEXT_MAX} more characters</span>`;

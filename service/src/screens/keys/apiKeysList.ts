@@ -10,21 +10,17 @@ export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now:
     revokedAt === null ? 'working' : 'revoked',
   );
   return html`
-    ${working.length === 0
-      ? html`<p>There is no key that works. Create one below.</p>`
-      : html`<ul class="keys-records">
-          ${working.map((key) => workingKey(signedIn, key, now))}
-        </ul>`}
-    ${revoked.length === 0
-      ? null
-      : html`
+    ${working.length === 0 ? html`<p>There is no key that works. Create one below.</p>` : html`<ul class="keys-records">${working.map((key) => workingKey(signedIn, key, now))}</ul>`}
+    ${
+      revoked.length === 0
+        ? null
+        : html`
           <details id="revoked-keys">
             <summary>Revoked keys (${revoked.length})</summary>
-            <ul class="keys-records">
-              ${revoked.map((key) => revokedKey(key, now))}
-            </ul>
+            <ul class="keys-records">${revoked.map((key) => revokedKey(key, now))}</ul>
           </details>
-        `}
+        `
+    }
   `;
 }
 
@@ -33,28 +29,15 @@ const shortForm = ({ prefix, lastFour }: ApiKey) => `${prefix}…${lastFour}`;
 const workingKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
-      <p>
-        <strong><bdi>${key.name}</bdi></strong
-        >${' '}<code>${shortForm(key)}</code>
-      </p>
+      <p><strong><bdi>${key.name}</bdi></strong>${' '}<code>${shortForm(key)}</code></p>
       <p class="muted">
         Created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi>,${' '}
         ${key.lastUsedAt === null ? 'never used' : html`last used ${timeView(key.lastUsedAt, now)}`}
       </p>
     </div>
-    <form
-      method="post"
-      action=${`/keys/${key.id}/revoke`}
-      data-confirm=${`Revoke the key “${key.name}” (${shortForm(key)})? What uses it stops working at once, for good.`}
-    >
+    <form method="post" action=${`/keys/${key.id}/revoke`} data-confirm=${`Revoke the key “${key.name}” (${shortForm(key)})? What uses it stops working at once, for good.`}>
       ${csrfField(signedIn)}
-      <button
-        id=${`revoke-${key.id}`}
-        class="small outline secondary"
-        aria-label=${`Revoke the key ${key.name} (${shortForm(key)})`}
-      >
-        Revoke
-      </button>
+      <button id=${`revoke-${key.id}`} class="small outline secondary" aria-label=${`Revoke the key ${key.name} (${shortForm(key)})`}>Revoke</button>
     </form>
   </li>
 `;
@@ -63,10 +46,7 @@ const revokedKey = (key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
       <p><bdi>${key.name}</bdi>${' '}<code>${shortForm(key)}</code></p>
-      <p class="muted">
-        Revoked ${timeView(key.revokedAt, now)}, created ${timeView(key.createdAt, now)} by
-        <bdi>${key.createdBy}</bdi>
-      </p>
+      <p class="muted">Revoked ${timeView(key.revokedAt, now)}, created ${timeView(key.createdAt, now)} by <bdi>${key.createdBy}</bdi></p>
     </div>
   </li>
 `;

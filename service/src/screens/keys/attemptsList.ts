@@ -6,9 +6,7 @@ import { exactTime } from '../times.ts';
 export const attemptsList = ({ id, attempts }: Delivery): View =>
   attempts.length === 0
     ? html`<p>No attempt yet.</p>`
-    : html`<ol class="keys-attempts">
-        ${attempts.map((attempt) => attemptItem(id, attempt))}
-      </ol>`;
+    : html`<ol class="keys-attempts">${attempts.map((attempt) => attemptItem(id, attempt))}</ol>`;
 
 const attemptItem = (
   deliveryId: string,
@@ -17,25 +15,10 @@ const attemptItem = (
   <li>
     <p>
       <strong>${statusCode === null ? 'No answer' : `Status ${statusCode}`}</strong>${' '}
-      <span class="muted"
-        >attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)},
-        ${trigger === 'manual' ? 'sent by hand' : 'automatic'}</span
-      >
+      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${trigger === 'manual' ? 'sent by hand' : 'automatic'}</span>
     </p>
-    ${error === null || error === `The receiver answered ${statusCode}.`
-      ? null
-      : html`<p><bdi>${error}</bdi></p>`}
-    ${responseExcerpt === null
-      ? null
-      : html`<pre
-          id=${`answer-${deliveryId}-${number}`}
-          dir="auto"
-          tabindex="0"
-          role="group"
-          aria-label=${`Answer to attempt ${number}`}
-        >
-${responseExcerpt}</pre
-        >`}
+    ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
+    ${responseExcerpt === null ? null : html`<pre id=${`answer-${deliveryId}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Answer to attempt ${number}`}>${responseExcerpt}</pre>`}
   </li>
 `;
 

@@ -20,29 +20,21 @@ export const deliveriesList = (
   signedIn: SignedIn,
   { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage,
 ): View => html`
-  ${items.length === 0
-    ? html`<p class="muted">${emptyInWords(view)}</p>`
-    : html`<div class="keys-deliveries">
-        ${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}
-      </div>`}
-  ${view.cursor === undefined && nextCursor === null
-    ? null
-    : html`
+  ${
+    items.length === 0
+      ? html`<p class="muted">${emptyInWords(view)}</p>`
+      : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}</div>`
+  }
+  ${
+    view.cursor === undefined && nextCursor === null
+      ? null
+      : html`
         <nav class="keys-pages" aria-label="Pages of deliveries">
-          ${view.cursor === undefined
-            ? null
-            : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}
-                >Newest</a
-              >`}
-          ${nextCursor === null
-            ? null
-            : html`<a
-                id="older"
-                href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}
-                >Older</a
-              >`}
+          ${view.cursor === undefined ? null : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
+          ${nextCursor === null ? null : html`<a id="older" href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
         </nav>
-      `}
+      `
+  }
 `;
 
 const NONE: Readonly<Record<DeliveryStatus, string>> = {
@@ -79,14 +71,9 @@ const deliveryItem = (
       <span class="when">${timeView(delivery.createdAt, now)}</span>
       <span class="why muted">${outcomeInWords(delivery, now)}</span>
     </summary>
-    <p class="muted">
-      Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made
-      ${exactTime(delivery.createdAt)}
-    </p>
+    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made ${exactTime(delivery.createdAt)}</p>
     ${attemptsList(delivery)}
-    ${delivery.status === 'pending'
-      ? null
-      : sendAgainForm(signedIn, subscriptionId, delivery, view)}
+    ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, subscriptionId, delivery, view)}
   </details>
 `;
 
@@ -117,12 +104,6 @@ const sendAgainForm = (
     ${csrfField(signedIn)}
     ${status === undefined ? null : html`<input type="hidden" name="status" value=${status} />`}
     ${cursor === undefined ? null : html`<input type="hidden" name="cursor" value=${cursor} />`}
-    <button
-      id=${`again-${id}`}
-      class="small"
-      aria-label=${`Send again the delivery of ${exactTime(createdAt)}`}
-    >
-      Send again
-    </button>
+    <button id=${`again-${id}`} class="small" aria-label=${`Send again the delivery of ${exactTime(createdAt)}`}>Send again</button>
   </form>
 `;

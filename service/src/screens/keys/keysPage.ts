@@ -35,12 +35,7 @@ export const keysPage = (
     liveArea(html`
       <h1>API keys and subscriptions</h1>
       ${once}
-      ${subscriptionForm === undefined
-        ? null
-        : html`<p class="problem" role="alert">
-            The subscription was not created.
-            <a href="#new-subscription">See what is wrong with it.</a>
-          </p>`}
+      ${subscriptionForm === undefined ? null : html`<p class="problem" role="alert">The subscription was not created. <a href="#new-subscription">See what is wrong with it.</a></p>`}
       <section class="keys-block" aria-labelledby="api-keys-title">
         <h2 id="api-keys-title">API keys</h2>
         <p class="muted">n8n and other programs use a key to call this service.</p>
@@ -50,11 +45,7 @@ export const keysPage = (
       <section class="keys-block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
         <p class="muted">Each sends one event to one address, such as a workflow in n8n.</p>
-        ${liveSection(
-          'subscriptions',
-          '/keys/live/subscriptions',
-          subscriptionsList(subscriptions, now),
-        )}
+        ${liveSection('subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
         ${newSubscriptionForm(signedIn, subscriptionForm ?? {})}
       </section>
     `),
@@ -68,14 +59,7 @@ const newKeyForm = (
     <summary class="keys-open">Create an API key</summary>
     <form method="post" action="/keys" class="keys-fields">
       ${csrfField(signedIn)}
-      ${field({
-        name: 'name',
-        label: 'Name',
-        values: values ?? {},
-        problems: problems ?? {},
-        help: 'Stands as the sender of what is written with it, such as n8n.',
-        attributes: { required: true, maxlength: 100, autocomplete: 'off' },
-      })}
+      ${field({ name: 'name', label: 'Name', values: values ?? {}, problems: problems ?? {}, help: 'Stands as the sender of what is written with it, such as n8n.', attributes: { required: true, maxlength: 100, autocomplete: 'off' } })}
       <button>Create the key</button>
     </form>
   </details>

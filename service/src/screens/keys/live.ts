@@ -12,12 +12,5 @@ export const liveArea = (content: View): View =>
  * happened before it is missed otherwise.
  */
 export const liveSection = (id: string, address: string, content: View): View => html`
-  <div
-    id=${id}
-    data-live
-    hx-get=${address}
-    hx-trigger="sse:keys, htmx:sseOpen from:closest [sse-connect]"
-  >
-    ${content}
-  </div>
+  <div id=${id} data-live hx-get=${address} hx-trigger="sse:keys, htmx:sseOpen from:closest [sse-connect]">${content}</div>
 `;

@@ -59,52 +59,17 @@ export const newSubscriptionForm = (
 ): View => html`
   <details id="new-subscription" open=${Object.keys(problems).length > 0}>
     <summary class="keys-open">Create a subscription by hand</summary>
-    <p class="muted">
-      A workflow in n8n subscribes by itself when it is published. This is for another receiver.
-    </p>
+    <p class="muted">A workflow in n8n subscribes by itself when it is published. This is for another receiver.</p>
     ${formProblem(problems[''])}
     <form method="post" action="/keys/subscriptions" class="keys-fields">
       ${csrfField(signedIn)}
       <label for="f-event">Event</label>
-      <select
-        id="f-event"
-        name="event"
-        required
-        aria-invalid=${problems.event === undefined ? null : 'true'}
-        aria-describedby=${problems.event === undefined ? null : 'p-event'}
-      >
-        ${EVENT_NAMES.map(
-          (name) =>
-            html`<option value=${name} selected=${name === values.event}>
-              ${name} – ${EVENT_DESCRIPTIONS[name]}
-            </option>`,
-        )}
+      <select id="f-event" name="event" required aria-invalid=${problems.event === undefined ? null : 'true'} aria-describedby=${problems.event === undefined ? null : 'p-event'}>
+        ${EVENT_NAMES.map((name) => html`<option value=${name} selected=${name === values.event}>${name} – ${EVENT_DESCRIPTIONS[name]}</option>`)}
       </select>
-      ${problems.event === undefined
-        ? null
-        : html`<small id="p-event" class="problem" role="alert">${problems.event}</small>`}
-      ${field({
-        name: 'target_url',
-        label: 'Target address',
-        values,
-        problems,
-        help: targetHelp(existingId),
-        attributes: {
-          type: 'url',
-          required: true,
-          maxlength: 2048,
-          placeholder: 'https://example.com/events',
-          autocomplete: 'off',
-        },
-      })}
-      ${field({
-        name: 'source',
-        label: 'Source (optional)',
-        values,
-        problems,
-        help: 'Who receives the events, as the list is to name it.',
-        attributes: { maxlength: 64, autocomplete: 'off' },
-      })}
+      ${problems.event === undefined ? null : html`<small id="p-event" class="problem" role="alert">${problems.event}</small>`}
+      ${field({ name: 'target_url', label: 'Target address', values, problems, help: targetHelp(existingId), attributes: { type: 'url', required: true, maxlength: 2048, placeholder: 'https://example.com/events', autocomplete: 'off' } })}
+      ${field({ name: 'source', label: 'Source (optional)', values, problems, help: 'Who receives the events, as the list is to name it.', attributes: { maxlength: 64, autocomplete: 'off' } })}
       <button>Create the subscription</button>
     </form>
   </details>

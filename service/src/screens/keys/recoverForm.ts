@@ -40,8 +40,7 @@ export const recoverForm = (
         label: 'Failed since',
         values: values ?? { since: inputValue(new Date(now.getTime() - DAY_MS)) },
         problems,
-        help: html`Time zone: <span data-zone>UTC</span>. What failed for good since then goes out
-          once more, though its event may be older; what has arrived or is on its way is left alone.`,
+        help: html`Time zone: <span data-zone>UTC</span>. What failed for good since then goes out once more, though its event may be older; what has arrived or is on its way is left alone.`,
         attributes: { type: 'datetime-local', required: true, 'data-own-zone': true },
       })}
       <button>Send again all that failed</button>

@@ -17,10 +17,7 @@ const shownOnce = ({
   <article class="keys-once" data-shown-once aria-labelledby="once-title">
     <h2 id="once-title">${title}</h2>
     <p>${label} It is shown this once; copy it now.</p>
-    <p class="copy">
-      <code id="once">${value}</code>
-      <button class="small" type="button" data-copy="#once">Copy</button>
-    </p>
+    <p class="copy"><code id="once">${value}</code> <button class="small" type="button" data-copy="#once">Copy</button></p>
     ${children}
   </article>
 `;
@@ -34,22 +31,9 @@ export const newKeyView = (key: string, { name }: ApiKey, baseUrl: string): View
     children: html`
       <p>Where to put it in n8n:</p>
       <ol>
-        <li>
-          Open <strong>Credentials</strong>, create one, and choose
-          <strong>Conversation Service API</strong>.
-        </li>
+        <li>Open <strong>Credentials</strong>, create one, and choose <strong>Conversation Service API</strong>.</li>
         <li>Paste this key as <strong>API Key</strong>.</li>
-        <li>
-          Enter <code id="base-url">${baseUrl}</code>${' '}<button
-            class="small outline"
-            type="button"
-            data-copy="#base-url"
-            aria-label="Copy the base URL"
-          >
-            Copy
-          </button>
-          as <strong>Base URL</strong>, and save.
-        </li>
+        <li>Enter <code id="base-url">${baseUrl}</code>${' '}<button class="small outline" type="button" data-copy="#base-url" aria-label="Copy the base URL">Copy</button> as <strong>Base URL</strong>, and save.</li>
       </ol>
     `,
   });
@@ -61,12 +45,8 @@ export const newSubscriptionView = (secret: string, { id, event }: Subscription)
     label: `This is the signing secret of its ${event} deliveries.`,
     value: secret,
     children: html`
-      <p>
-        Give it to the receiver, which checks the header <code>X-Service-Signature</code> with it.
-      </p>
-      <p>
-        <a href=${`/keys/subscriptions/${id}`}>Open the subscription</a> to send it a test event.
-      </p>
+      <p>Give it to the receiver, which checks the header <code>X-Service-Signature</code> with it.</p>
+      <p><a href=${`/keys/subscriptions/${id}`}>Open the subscription</a> to send it a test event.</p>
     `,
   });
 
@@ -79,15 +59,9 @@ export const rotatedSecretView = (secret: string, overlapEndsAt: string): View =
     label: 'Deliveries are signed with it from now on.',
     value: secret,
     children: html`
-      <p>
-        What to do within 24 hours: the replaced secret signs too until
-        <strong>${overlapEndsAt}</strong>, so nothing is lost until then.
-      </p>
+      <p>What to do within 24 hours: the replaced secret signs too until <strong>${overlapEndsAt}</strong>, so nothing is lost until then.</p>
       <ul>
-        <li>
-          An n8n workflow: publish it again (unpublish, then publish); it learns the new secret by
-          itself, and nothing is lost meanwhile.
-        </li>
+        <li>An n8n workflow: publish it again (unpublish, then publish); it learns the new secret by itself, and nothing is lost meanwhile.</li>
         <li>Another receiver: give it this secret in place of the old one.</li>
       </ul>
     `,

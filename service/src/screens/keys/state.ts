@@ -20,18 +20,8 @@ export function failureView(
   const failing = subscriptionStatus(subscription) === 'failing';
   return html`
     <div class=${failing ? 'keys-failing' : 'muted'}>
-      <p>
-        ${count === 1
-          ? 'The last delivery failed'
-          : `The last ${countInWords(count)} deliveries failed`};
-        deliveries continue.
-      </p>
-      ${lastFailure === null
-        ? null
-        : html`<p>
-            Last reason, ${timeView(lastFailure.at, now)}:
-            <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}
-          </p>`}
+      <p>${count === 1 ? 'The last delivery failed' : `The last ${countInWords(count)} deliveries failed`}; deliveries continue.</p>
+      ${lastFailure === null ? null : html`<p>Last reason, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
     </div>
   `;
 }

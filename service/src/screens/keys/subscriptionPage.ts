@@ -41,13 +41,10 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
     liveArea(html`
       <p class="keys-back"><a href="/keys">← API keys and subscriptions</a></p>
       <h1>${subscription.event}</h1>
-      ${recovered === undefined
-        ? null
-        : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
-      ${formProblem(problem)} ${once}
-      <section class="keys-block" aria-label="State">
-        ${liveSection('state', `${live}/state`, subscriptionState(health, now))}
-      </section>
+      ${recovered === undefined ? null : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
+      ${formProblem(problem)}
+      ${once}
+      <section class="keys-block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
       <section class="keys-block" aria-label="Actions">
         ${actions(signedIn, subscription, now)}
         ${recoverForm(signedIn, subscription.id, now, parts.recoverForm)}
@@ -55,11 +52,7 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
       <section class="keys-block" aria-labelledby="deliveries-title">
         <h2 id="deliveries-title">Deliveries</h2>
         ${filters(subscription.id, view)}
-        ${liveSection(
-          'deliveries',
-          `${live}/deliveries${queryOf(view)}`,
-          deliveriesList(signedIn, { ...parts, subscriptionId: subscription.id }),
-        )}
+        ${liveSection('deliveries', `${live}/deliveries${queryOf(view)}`, deliveriesList(signedIn, { ...parts, subscriptionId: subscription.id }))}
       </section>
     `),
   );
@@ -73,38 +66,22 @@ const recoveredInWords = (count: number) =>
 const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): View => {
   const { id, event, targetUrl } = subscription;
   return html`
-    <div class="row">
-      <form method="post" action=${`/keys/subscriptions/${id}/test`}>
-        ${csrfField(signedIn)}<button class="small">Send a test event</button>
-      </form>
-      <form
-        method="post"
-        action=${`/keys/subscriptions/${id}/rotate-secret`}
-        data-confirm="Make a new signing secret? The present one signs too for 24 hours; the receiver must have the new one by then."
-      >
-        ${csrfField(signedIn)}<button class="small secondary outline">Rotate the secret</button>
-      </form>
-      ${signingSecrets(subscription, now).length > 1 ? revokeForm(signedIn, id) : null}
-      <form
-        method="post"
-        action=${`/keys/subscriptions/${id}/remove`}
-        data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed. The same subscription made again within 10 minutes takes over what is pending.`}
-      >
-        ${csrfField(signedIn)}<button class="small secondary outline">Remove</button>
-      </form>
-    </div>
-  `;
+  <div class="row">
+    <form method="post" action=${`/keys/subscriptions/${id}/test`}>${csrfField(signedIn)}<button class="small">Send a test event</button></form>
+    <form method="post" action=${`/keys/subscriptions/${id}/rotate-secret`} data-confirm="Make a new signing secret? The present one signs too for 24 hours; the receiver must have the new one by then.">
+      ${csrfField(signedIn)}<button class="small secondary outline">Rotate the secret</button>
+    </form>
+    ${signingSecrets(subscription, now).length > 1 ? revokeForm(signedIn, id) : null}
+    <form method="post" action=${`/keys/subscriptions/${id}/remove`} data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed. The same subscription made again within 10 minutes takes over what is pending.`}>
+      ${csrfField(signedIn)}<button class="small secondary outline">Remove</button>
+    </form>
+  </div>
+`;
 };
 
 const revokeForm = (signedIn: SignedIn, id: string): View => html`
-  <form
-    method="post"
-    action=${`/keys/subscriptions/${id}/revoke-previous-secrets`}
-    data-confirm="Have only the newest secret sign from now on? A receiver that still has a replaced one refuses what comes."
-  >
-    ${csrfField(signedIn)}<button class="small secondary outline">
-      Revoke the replaced secret
-    </button>
+  <form method="post" action=${`/keys/subscriptions/${id}/revoke-previous-secrets`} data-confirm="Have only the newest secret sign from now on? A receiver that still has a replaced one refuses what comes.">
+    ${csrfField(signedIn)}<button class="small secondary outline">Revoke the replaced secret</button>
   </form>
 `;
 
@@ -118,21 +95,10 @@ const FILTERS = [
 const filters = (id: string, view: DeliveriesView): View => html`
   <nav class="keys-filters" aria-label="Deliveries by status">
     <ul>
-      ${FILTERS.map(
-        ({ status, label }) =>
-          html`<li>
-            <a
-              href=${addressOf(id, { status })}
-              aria-current=${status === view.status ? 'true' : null}
-              >${label}</a
-            >
-          </li>`,
-      )}
+      ${FILTERS.map(({ status, label }) => html`<li><a href=${addressOf(id, { status })} aria-current=${status === view.status ? 'true' : null}>${label}</a></li>`)}
     </ul>
   </nav>
 `;
 
 /** In place of a subscription that was removed while its page was open. */
-export const removedView: View = html`<p>
-  This subscription was removed. <a href="/keys">Back to API keys and subscriptions</a>
-</p>`;
+export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to API keys and subscriptions</a></p>`;

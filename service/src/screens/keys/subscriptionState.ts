@@ -10,20 +10,11 @@ export const subscriptionState = (
   now: Date,
 ): View => html`
   <dl class="keys-facts">
-    <dt>State</dt>
-    <dd>${stateBadge(subscription)}</dd>
-    <dt>Target</dt>
-    <dd><bdi>${subscription.targetUrl}</bdi></dd>
-    <dt>Source</dt>
-    <dd>${subscription.source === '' ? 'not given' : html`<bdi>${subscription.source}</bdi>`}</dd>
-    <dt>Created</dt>
-    <dd>${timeView(subscription.createdAt, now)}</dd>
-    <dt>Last delivery</dt>
-    <dd>
-      ${subscription.lastDeliveryAt === null
-        ? 'nothing sent yet'
-        : timeView(subscription.lastDeliveryAt, now)}
-    </dd>
+    <dt>State</dt><dd>${stateBadge(subscription)}</dd>
+    <dt>Target</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
+    <dt>Source</dt><dd>${subscription.source === '' ? 'not given' : html`<bdi>${subscription.source}</bdi>`}</dd>
+    <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
+    <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'nothing sent yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
     ${replacedSecret(subscription.secrets, now)}
   </dl>
   ${failureView(subscription, lastFailure, now)}
@@ -36,8 +27,6 @@ function replacedSecret(secrets: readonly SealedSecret[], now: Date): View {
   if (ends.length === 0) return null;
   // The one that was replaced last comes first, and signs longest.
   return ends.length === 1
-    ? html`<dt>Replaced secret</dt>
-        <dd>signs too until ${exactTime(ends[0]!)}</dd>`
-    : html`<dt>Replaced secrets</dt>
-        <dd>${ends.length} sign too, the last until ${exactTime(ends[0]!)}</dd>`;
+    ? html`<dt>Replaced secret</dt><dd>signs too until ${exactTime(ends[0]!)}</dd>`
+    : html`<dt>Replaced secrets</dt><dd>${ends.length} sign too, the last until ${exactTime(ends[0]!)}</dd>`;
 }

@@ -6,16 +6,8 @@ import { failureView, stateBadge } from './state.ts';
 
 /** How many of 25 there are, by source, and each one with its state. */
 export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
-  <p>
-    <strong>${all.length} of ${SUBSCRIPTION_LIMIT}</strong>${all.length === 0
-      ? '. Publish a workflow in n8n, and its subscriptions appear here.'
-      : html`: ${bySource(all)}`}
-  </p>
-  ${all.length === 0
-    ? null
-    : html`<ul class="keys-records">
-        ${all.map((each) => subscriptionItem(each, now))}
-      </ul>`}
+  <p><strong>${all.length} of ${SUBSCRIPTION_LIMIT}</strong>${all.length === 0 ? '. Publish a workflow in n8n, and its subscriptions appear here.' : html`: ${bySource(all)}`}</p>
+  ${all.length === 0 ? null : html`<ul class="keys-records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
 `;
 
 function bySource(all: readonly SubscriptionHealth[]): View {
@@ -35,15 +27,9 @@ const subscriptionItem = (
 ): View => html`
   <li>
     <div class="what">
-      <p>
-        <a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}
-          ><strong>${subscription.event}</strong></a
-        >${' '}${stateBadge(subscription)}
-      </p>
+      <p><a id=${subscription.id} href=${`/keys/subscriptions/${subscription.id}`}><strong>${subscription.event}</strong></a>${' '}${stateBadge(subscription)}</p>
       <p class="keys-target"><bdi>${subscription.targetUrl}</bdi></p>
-      <p class="muted">
-        ${capital(fromSource(subscription.source))}, ${lastDelivery(subscription, now)}
-      </p>
+      <p class="muted">${capital(fromSource(subscription.source))}, ${lastDelivery(subscription, now)}</p>
       ${failureView(subscription, lastFailure, now)}
     </div>
   </li>

@@ -21,16 +21,7 @@ export interface LinksList {
 export const linkFilters = (view: PaymentsView): View => html`
   <nav class="keys-filters" aria-label="Payment links by status">
     <ul>
-      ${[undefined, ...PAYMENT_STATUSES].map(
-        (status) =>
-          html`<li>
-            <a
-              href=${paymentsHref({ status })}
-              aria-current=${status === view.status ? 'true' : null}
-              >${status === undefined ? 'All' : capital(PAYMENT_LABELS[status])}</a
-            >
-          </li>`,
-      )}
+      ${[undefined, ...PAYMENT_STATUSES].map((status) => html`<li><a href=${paymentsHref({ status })} aria-current=${status === view.status ? 'true' : null}>${status === undefined ? 'All' : capital(PAYMENT_LABELS[status])}</a></li>`)}
     </ul>
   </nav>
 `;
@@ -41,23 +32,17 @@ export const linksList = (
   { links: { items, nextCursor }, view, now, pageUrl }: LinksList,
 ): View => html`
   <div class="payments-list">
-    ${items.length === 0
-      ? html`<p class="muted">${emptyWords(view)}</p>`
-      : items.map((link) => linkItem(signedIn, link, { view, now, pageUrl }))}
-    ${view.cursor === undefined && nextCursor === null
-      ? null
-      : html`
+    ${items.length === 0 ? html`<p class="muted">${emptyWords(view)}</p>` : items.map((link) => linkItem(signedIn, link, { view, now, pageUrl }))}
+    ${
+      view.cursor === undefined && nextCursor === null
+        ? null
+        : html`
           <nav class="keys-pages" aria-label="Pages of payment links">
-            ${view.cursor === undefined
-              ? null
-              : html`<a id="newest" href=${paymentsHref({ status: view.status })}>Newest</a>`}
-            ${nextCursor === null
-              ? null
-              : html`<a id="older" href=${paymentsHref({ status: view.status, cursor: nextCursor })}
-                  >Older</a
-                >`}
+            ${view.cursor === undefined ? null : html`<a id="newest" href=${paymentsHref({ status: view.status })}>Newest</a>`}
+            ${nextCursor === null ? null : html`<a id="older" href=${paymentsHref({ status: view.status, cursor: nextCursor })}>Older</a>`}
           </nav>
-        `}
+        `
+    }
   </div>
 `;
 
@@ -69,22 +54,8 @@ function linkItem(
   const action = (verb: string) => `/payments/links/${payment.id}/${verb}`;
   return html`
     <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
-      <header>
-        <span
-          ><b>${amountOf(payment)}</b> from
-          <a id=${`of-${payment.id}`} href=${`/conversations/${payment.conversationId}`}
-            ><bdi>${customerName(contact)}</bdi></a
-          ></span
-        >
-        ${paymentBadge(payment)}
-      </header>
-      ${paymentView(payment, {
-        signedIn,
-        now,
-        pageUrl,
-        action,
-        carried: { status: view.status, cursor: view.cursor },
-      })}
+      <header><span><b>${amountOf(payment)}</b> from <a id=${`of-${payment.id}`} href=${`/conversations/${payment.conversationId}`}><bdi>${customerName(contact)}</bdi></a></span> ${paymentBadge(payment)}</header>
+      ${paymentView(payment, { signedIn, now, pageUrl, action, carried: { status: view.status, cursor: view.cursor } })}
     </article>
   `;
 }

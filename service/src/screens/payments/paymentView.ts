@@ -34,15 +34,11 @@ export const paymentBadge = ({ status }: Payment): View =>
 /** What is paid for, how it stands, its link, and what its status allows. */
 export const paymentView = (payment: Payment, parts: PaymentParts): View => html`
   <p class="text" dir="auto">${payment.description}</p>
-  <p class=${payment.status === 'failed' ? 'problem' : undefined}>
-    ${statusWords(payment, parts.now)}
-  </p>
+  <p class=${payment.status === 'failed' ? 'problem' : undefined}>${statusWords(payment, parts.now)}</p>
   ${troubleView(payment)}
-  <p class="muted">
-    ${providerLabel(payment.provider)}, made by
-    <bdi>${actorName(payment.createdBy)}</bdi> ${timeView(payment.createdAt, parts.now)}
-  </p>
-  ${isPayable(payment, parts.now) ? linkView(payment, parts) : null} ${actionsView(payment, parts)}
+  <p class="muted">${providerLabel(payment.provider)}, made by <bdi>${actorName(payment.createdBy)}</bdi> ${timeView(payment.createdAt, parts.now)}</p>
+  ${isPayable(payment, parts.now) ? linkView(payment, parts) : null}
+  ${actionsView(payment, parts)}
 `;
 
 function statusWords(payment: Payment, now: Date): View {
@@ -64,8 +60,7 @@ function statusWords(payment: Payment, now: Date): View {
         : `Cancelled. ${label} is being told to close its page.`;
     case 'failed':
       if (payment.providerUrl !== null) return payment.error ?? 'It was refused.';
-      return html`${label} refused to make its page:
-        <bdi>${payment.error ?? 'it gave no reason.'}</bdi>`;
+      return html`${label} refused to make its page: <bdi>${payment.error ?? 'it gave no reason.'}</bdi>`;
   }
 }
 
@@ -75,8 +70,7 @@ function openWords(
 ): View {
   const label = providerLabel(provider);
   if (confirmingSince !== undefined)
-    return html`The customer finished at ${label} ${timeView(confirmingSince, now)}; their bank has
-    still to confirm the payment, which can take some days.`;
+    return html`The customer finished at ${label} ${timeView(confirmingSince, now)}; their bank has still to confirm the payment, which can take some days.`;
   if (providerUrl !== null && isOver({ expiresAt }, now))
     return html`It ended ${timeView(expiresAt, now)}; ${label} is being asked whether it was paid.`;
   return html`Open until <time datetime=${expiresAt}>${exactTime(expiresAt)}</time>.`;
@@ -90,27 +84,11 @@ const paidWords = (
   { provider, paidAt, markedPaidBy, providerReference }: Payment,
   now: Date,
 ): View => html`
-  Paid
-  ${timeView(paidAt, now)}${markedPaidBy === null
-    ? `, confirmed by ${providerLabel(provider)}.`
-    : html`, marked by <b><bdi>${actorName(markedPaidBy)}</bdi></b
-        >.${providerReference === null
-          ? null
-          : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`}`}
+  Paid ${timeView(paidAt, now)}${markedPaidBy === null ? `, confirmed by ${providerLabel(provider)}.` : html`, marked by <b><bdi>${actorName(markedPaidBy)}</bdi></b>.${providerReference === null ? null : html`${' '}Reference: <bdi class="text">${providerReference}</bdi>`}`}
 `;
 
 const linkView = (payment: Payment, { pageUrl }: PaymentParts): View => html`
-  <p class="link">
-    <code id=${`link-${payment.id}`}>${pageUrl(payment)}</code>
-    <button
-      class="small outline"
-      type="button"
-      data-copy=${`#link-${payment.id}`}
-      aria-label=${`Copy the link for ${amountOf(payment)}`}
-    >
-      Copy
-    </button>
-  </p>
+  <p class="link"><code id=${`link-${payment.id}`}>${pageUrl(payment)}</code> <button class="small outline" type="button" data-copy=${`#link-${payment.id}`} aria-label=${`Copy the link for ${amountOf(payment)}`}>Copy</button></p>
 `;
 
 /** Whoever opens its link can still pay. */
@@ -127,7 +105,8 @@ function actionsView(payment: Payment, parts: PaymentParts): View {
   if (!canSend && !canMark && !canCancel) return null;
   return html`
     <div class="decision">
-      ${canSend ? sendForm(payment, parts) : null} ${canMark ? markPaidForm(payment, parts) : null}
+      ${canSend ? sendForm(payment, parts) : null}
+      ${canMark ? markPaidForm(payment, parts) : null}
       ${canCancel ? cancelForm(payment, parts) : null}
     </div>
   `;
@@ -138,13 +117,7 @@ function sendForm(payment: Payment, parts: PaymentParts): View {
   return html`
     <form method="post" action=${parts.action('send')} hx-sync="this:drop">
       ${hidden(parts, { after: String(parts.sendAfter) })}
-      <button
-        id=${`send-${payment.id}`}
-        class=${parts.isSent ? 'secondary outline' : undefined}
-        aria-label=${`${label}: ${amountOf(payment)}`}
-      >
-        ${label}
-      </button>
+      <button id=${`send-${payment.id}`} class=${parts.isSent ? 'secondary outline' : undefined} aria-label=${`${label}: ${amountOf(payment)}`}>${label}</button>
     </form>
   `;
 }
@@ -152,55 +125,21 @@ function sendForm(payment: Payment, parts: PaymentParts): View {
 /** Folded, so that marking money as received takes two steps, without scripts too. */
 const markPaidForm = (payment: Payment, parts: PaymentParts): View => html`
   <details id=${`mark-${payment.id}`}>
-    <summary
-      id=${`mark-summary-${payment.id}`}
-      role="button"
-      class="secondary outline"
-      aria-label=${`Mark as paid…: ${amountOf(payment)}`}
-    >
-      Mark as paid…
-    </summary>
+    <summary id=${`mark-summary-${payment.id}`} role="button" class="secondary outline" aria-label=${`Mark as paid…: ${amountOf(payment)}`}>Mark as paid…</summary>
     <form method="post" action=${parts.action('mark-paid')} hx-sync="this:drop">
       ${hidden(parts)}
-      <label for=${`reference-${payment.id}`}
-        >Reference (optional), such as the number of a bank transfer</label
-      >
-      <input
-        id=${`reference-${payment.id}`}
-        name="reference"
-        maxlength=${REFERENCE_MAX}
-        autocomplete="off"
-      />
-      <p class="muted">
-        The customer’s page will say that ${amountOf(payment)} is paid, and the stage moves to
-        Customer. This cannot be undone.
-      </p>
-      <button
-        id=${`do-mark-${payment.id}`}
-        class="secondary"
-        aria-label=${`Mark as paid: ${amountOf(payment)}`}
-      >
-        Mark as paid
-      </button>
+      <label for=${`reference-${payment.id}`}>Reference (optional), such as the number of a bank transfer</label>
+      <input id=${`reference-${payment.id}`} name="reference" maxlength=${REFERENCE_MAX} autocomplete="off" />
+      <p class="muted">The customer’s page will say that ${amountOf(payment)} is paid, and the stage moves to Customer. This cannot be undone.</p>
+      <button id=${`do-mark-${payment.id}`} class="secondary" aria-label=${`Mark as paid: ${amountOf(payment)}`}>Mark as paid</button>
     </form>
   </details>
 `;
 
 const cancelForm = (payment: Payment, parts: PaymentParts): View => html`
-  <form
-    method="post"
-    action=${parts.action('cancel')}
-    hx-sync="this:drop"
-    data-confirm=${`Cancel the payment link for ${amountOf(payment)}? It can no longer be paid then.`}
-  >
+  <form method="post" action=${parts.action('cancel')} hx-sync="this:drop" data-confirm=${`Cancel the payment link for ${amountOf(payment)}? It can no longer be paid then.`}>
     ${hidden(parts)}
-    <button
-      id=${`cancel-${payment.id}`}
-      class="secondary outline"
-      aria-label=${`Cancel the link: ${amountOf(payment)}`}
-    >
-      Cancel the link
-    </button>
+    <button id=${`cancel-${payment.id}`} class="secondary outline" aria-label=${`Cancel the link: ${amountOf(payment)}`}>Cancel the link</button>
   </form>
 `;
 
@@ -209,7 +148,5 @@ const hidden = (
   more: Readonly<Record<string, string>> = {},
 ): View => html`
   ${csrfField(signedIn)}
-  ${Object.entries({ ...carried, ...more }).map(([name, value]) =>
-    value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`,
-  )}
+  ${Object.entries({ ...carried, ...more }).map(([name, value]) => (value === undefined ? null : html`<input type="hidden" name=${name} value=${value} />`))}
 `;

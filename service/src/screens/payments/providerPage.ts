@@ -35,11 +35,10 @@ export function providerPage(signedIn: SignedIn, page: ProviderPage): View {
       <p class="back"><a href="/payments">All payments</a></p>
       <h1>${adapter.label} ${accountBadge(account, adapter.isRemote)}</h1>
       ${adapter.isRemote ? addressWarning(publicUrl, adapter.label) : null}
-      ${adapter.isRemote && account !== null
-        ? testSection(signedIn, adapter, account, page.now)
-        : null}
+      ${adapter.isRemote && account !== null ? testSection(signedIn, adapter, account, page.now) : null}
       ${adapter.isRemote && account !== null ? webhookSection(adapter, account, publicUrl) : null}
-      ${formSection(signedIn, page)} ${account === null ? null : removeSection(signedIn, adapter)}
+      ${formSection(signedIn, page)}
+      ${account === null ? null : removeSection(signedIn, adapter)}
     `,
   );
 }
@@ -48,11 +47,7 @@ export function providerPage(signedIn: SignedIn, page: ProviderPage): View {
 function addressWarning(publicUrl: string, label: string): View {
   const why = whyUnreachable(publicUrl);
   if (why === null) return null;
-  return html`<p class="problem" role="note">
-    <strong>${label} cannot reach this service:</strong> ${why} Set <code>PUBLIC_URL</code> to its
-    public <code>https://</code> address and start it again. Until then payments are seen a little
-    later, by asking ${label}, and customers elsewhere cannot open the links.
-  </p>`;
+  return html`<p class="problem" role="note"><strong>${label} cannot reach this service:</strong> ${why} Set <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again. Until then payments are seen a little later, by asking ${label}, and customers elsewhere cannot open the links.</p>`;
 }
 
 const testSection = (
@@ -64,13 +59,7 @@ const testSection = (
   <section id="test" aria-labelledby="test-title">
     <h2 id="test-title">Keys</h2>
     ${connectionWords(account, label, now)}
-    <form
-      method="post"
-      action=${`/payments/providers/${provider}/test`}
-      hx-disabled-elt="find button"
-    >
-      ${csrfField(signedIn)}<button class="fit">Test keys</button>
-    </form>
+    <form method="post" action=${`/payments/providers/${provider}/test`} hx-disabled-elt="find button">${csrfField(signedIn)}<button class="fit">Test keys</button></form>
   </section>
 `;
 
@@ -82,22 +71,8 @@ const webhookSection = (
   <section aria-labelledby="webhook-title">
     <h2 id="webhook-title">Webhook</h2>
     <p>With it, ${label} says at once when something is paid.</p>
-    <p class="row">
-      <code id="webhook-address" class="address">${paymentWebhookUrl(publicUrl, account)}</code>
-      <button
-        class="small"
-        type="button"
-        data-copy="#webhook-address"
-        aria-label="Copy the webhook address"
-      >
-        Copy
-      </button>
-    </p>
-    ${setupSteps.length === 0
-      ? null
-      : html`<ol>
-          ${setupSteps.map((step) => html`<li>${step}</li>`)}
-        </ol>`}
+    <p class="row"><code id="webhook-address" class="address">${paymentWebhookUrl(publicUrl, account)}</code> <button class="small" type="button" data-copy="#webhook-address" aria-label="Copy the webhook address">Copy</button></p>
+    ${setupSteps.length === 0 ? null : html`<ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>`}
   </section>
 `;
 
@@ -122,31 +97,12 @@ function formSection(
   return html`
     <section aria-labelledby="values-title">
       <h2 id="values-title">What is filled in</h2>
-      ${isRemote && account === null
-        ? html`<p>
-            Save the secret key first. Then the webhook address to give to ${adapter.label} stands
-            here.
-          </p>`
-        : null}
-      ${formProblem(
-        Object.keys(problems).length > 0
-          ? 'Nothing was changed. Correct what is marked below, and fill changed secrets in again: they are not sent back.'
-          : undefined,
-      )}
+      ${isRemote && account === null ? html`<p>Save the secret key first. Then the webhook address to give to ${adapter.label} stands here.</p>` : null}
+      ${formProblem(Object.keys(problems).length > 0 ? 'Nothing was changed. Correct what is marked below, and fill changed secrets in again: they are not sent back.' : undefined)}
       <form method="post" action=${`/payments/providers/${provider}`}>
         ${csrfField(signedIn)}
-        ${setupInputs(fields, {
-          values: filledIn,
-          problems,
-          secretsSet: account === null ? null : Object.keys(account.sealedSecrets),
-        })}
-        ${removableSecrets(fields, account).map(({ name, label }) =>
-          checkbox({
-            name: removeBox(name),
-            label: `Remove what is kept as “${label}”`,
-            values: filledIn,
-          }),
-        )}
+        ${setupInputs(fields, { values: filledIn, problems, secretsSet: account === null ? null : Object.keys(account.sealedSecrets) })}
+        ${removableSecrets(fields, account).map(({ name, label }) => checkbox({ name: removeBox(name), label: `Remove what is kept as “${label}”`, values: filledIn }))}
         <button class="fit">${account === null ? 'Set up' : 'Save'}</button>
       </form>
     </section>
@@ -163,12 +119,7 @@ const removeSection = (
       <summary class="keys-open">Remove…</summary>
       <form method="post" action=${`/payments/providers/${provider}/remove`}>
         ${csrfField(signedIn)}
-        <p>
-          Remove ${label}? No more links can be made with it.
-          ${isRemote
-            ? `Its keys are deleted here. Links that are open stay payable at ${label} but are not followed any more: cancel them first.`
-            : 'Links that are open stay, without the instructions, and can still be marked as paid.'}
-        </p>
+        <p>Remove ${label}? No more links can be made with it. ${isRemote ? `Its keys are deleted here. Links that are open stay payable at ${label} but are not followed any more: cancel them first.` : 'Links that are open stay, without the instructions, and can still be marked as paid.'}</p>
         <button class="fit secondary">Yes, remove ${label}</button>
       </form>
     </details>

@@ -12,32 +12,27 @@ const LISTED_CHARACTERS = 3000;
 /** One call: what was sent, and what came back. */
 export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View => html`
   <div id="tool-call" aria-live="polite">
-    ${call === null
-      ? null
-      : html`
+    ${
+      call === null
+        ? null
+        : html`
           <article class="call">
-            <h3>
-              ${call.purpose === 'agent' ? 'Call of the agent' : 'Test call'} ${callBadge(call)}
-              ${timeView(call.createdAt, now)}
-            </h3>
+            <h3>${call.purpose === 'agent' ? 'Call of the agent' : 'Test call'} ${callBadge(call)} ${timeView(call.createdAt, now)}</h3>
             <h4>Request</h4>
             ${requestView(tool, call)}
             <h4>Answer</h4>
             ${answerView(call, SHOWN_CHARACTERS)}
-            ${isFinished(call)
-              ? null
-              : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Load again</a></p>`}
+            ${isFinished(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Load again</a></p>`}
           </article>
-        `}
+        `
+    }
   </div>
 `;
 
 function requestView(tool: Tool, call: ToolCall): View {
   const request = showRequest(tool, call);
   if (request === 'changed')
-    return html`<p class="muted">
-      The tool was changed since: what was sent then cannot be shown any more.
-    </p>`;
+    return html`<p class="muted">The tool was changed since: what was sent then cannot be shown any more.</p>`;
   if (request === 'not_made')
     return html`<p class="muted">Nothing was sent: with these arguments there is no request.</p>`;
   const lines = [
@@ -45,14 +40,8 @@ function requestView(tool: Tool, call: ToolCall): View {
     ...request.headers.map(([name, value]) => `${name}: ${value}`),
   ];
   return html`
-    <pre tabindex="0" role="group" aria-label="Request"><code>${cut(
-      [...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'),
-    )}</code></pre>
-    <p class="muted">
-      ${tool.kind === 'Webhook'
-        ? 'Signatures are shortened; each attempt is signed anew, with its own time.'
-        : 'Secrets are replaced by [secret].'}
-    </p>
+    <pre tabindex="0" role="group" aria-label="Request"><code>${cut([...lines, ...(request.body === null ? [] : ['', request.body])].join('\n'))}</code></pre>
+    <p class="muted">${tool.kind === 'Webhook' ? 'Signatures are shortened; each attempt is signed anew, with its own time.' : 'Secrets are replaced by [secret].'}</p>
   `;
 }
 
@@ -69,24 +58,10 @@ function answerView(call: ToolCall, most: number): View {
     attempts === 0 ? null : `${durationMs} ms`,
   ].filter((fact) => fact !== null);
   return html`
-    <p>
-      ${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(
-        ', ',
-      )}
-    </p>
+    <p>${status === 'running' ? html`<span aria-busy="true">Running</span>, ` : null}${facts.join(', ')}</p>
     ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
-    ${status === 'succeeded'
-      ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(
-          resultBeginning(call),
-          most,
-        )}</code></pre>`
-      : null}
-    ${call.decision === null
-      ? null
-      : html`<p>
-          ${call.decision.approved ? 'Approved' : 'Rejected'} by
-          ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}
-        </p>`}
+    ${status === 'succeeded' ? html`<pre tabindex="0" role="group" aria-label="Result"><code>${jsonExcerpt(resultBeginning(call), most)}</code></pre>` : null}
+    ${call.decision === null ? null : html`<p>${call.decision.approved ? 'Approved' : 'Rejected'} by ${call.decision.by.name}${call.decision.note === null ? null : `: ${call.decision.note}`}</p>`}
   `;
 }
 
@@ -100,38 +75,20 @@ const PURPOSES = {
 export const recentCalls = (tool: Tool, calls: readonly ToolCall[], now: Date): View => html`
   <section id="tool-calls" aria-labelledby="calls-title">
     <h2 id="calls-title">Recent calls</h2>
-    ${calls.length === 0
-      ? html`<p class="muted">None yet.</p>`
-      : calls.map((call) => foldedCall(tool, call, now))}
+    ${calls.length === 0 ? html`<p class="muted">None yet.</p>` : calls.map((call) => foldedCall(tool, call, now))}
   </section>
 `;
 
 const foldedCall = (tool: Tool, call: ToolCall, now: Date): View => html`
   <details id=${`call-${call.id}`} class="folded-call">
-    <summary>
-      ${callBadge(call)} ${timeView(call.createdAt, now)}
-      <span class="muted">${PURPOSES[call.purpose]}</span>
-    </summary>
+    <summary>${callBadge(call)} ${timeView(call.createdAt, now)} <span class="muted">${PURPOSES[call.purpose]}</span></summary>
     <h3>Arguments</h3>
-    <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(
-      call.arguments,
-      LISTED_CHARACTERS,
-    )}</code></pre>
+    <pre tabindex="0" role="group" aria-label="Arguments"><code>${jsonExcerpt(call.arguments, LISTED_CHARACTERS)}</code></pre>
     <h3>Answer</h3>
     ${answerView(call, LISTED_CHARACTERS)}
     <p class="row">
-      <a
-        href=${`/tools/${tool.id}?call=${call.id}#tool-call`}
-        aria-label=${`Request and answer of the call ${call.id}`}
-        >Request and answer</a
-      >
-      ${call.conversationId === null
-        ? null
-        : html`<a
-            href=${`/conversations/${call.conversationId}`}
-            aria-label=${`Conversation of the call ${call.id}`}
-            >Conversation</a
-          >`}
+      <a href=${`/tools/${tool.id}?call=${call.id}#tool-call`} aria-label=${`Request and answer of the call ${call.id}`}>Request and answer</a>
+      ${call.conversationId === null ? null : html`<a href=${`/conversations/${call.conversationId}`} aria-label=${`Conversation of the call ${call.id}`}>Conversation</a>`}
     </p>
   </details>
 `;

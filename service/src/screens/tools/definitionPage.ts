@@ -31,51 +31,16 @@ export function definitionPage(
     html`
       <h1>${title}</h1>
       ${formProblem(problems.form ?? (hasProblems ? 'Correct what is marked below.' : undefined))}
-      ${tool !== null && tool.status !== 'draft'
-        ? html`<p class="notice">
-            This tool is ${tool.status}. A change to its name, parameters, address, request or
-            secrets makes it a draft that has to be tested again; the rest can change while it is
-            ${tool.status}.
-          </p>`
-        : null}
+      ${tool !== null && tool.status !== 'draft' ? html`<p class="notice">This tool is ${tool.status}. A change to its name, parameters, address, request or secrets makes it a draft that has to be tested again; the rest can change while it is ${tool.status}.</p>` : null}
       <form class="definition" method="post" action=${action}>
         ${csrfField(signedIn)}
         <button class="enter" name="do" value="save" tabindex="-1" aria-hidden="true">Save</button>
         ${kindPart(tool, values, problems)}
-        ${field({
-          name: 'name',
-          label: 'Name',
-          values,
-          problems,
-          help: 'Lower-case letters, digits and _, as the agent calls it.',
-          attributes: {
-            required: true,
-            maxlength: 64,
-            autocomplete: 'off',
-            spellcheck: 'false',
-            placeholder: 'find_order',
-          },
-        })}
-        ${textArea({
-          name: 'description',
-          label: 'Description',
-          values,
-          problems,
-          help: 'The agent decides from it when to call the tool.',
-          attributes: {
-            required: true,
-            rows: 2,
-            maxlength: 1024,
-            placeholder: 'Finds an order by its number and says where it is.',
-          },
-        })}
+        ${field({ name: 'name', label: 'Name', values, problems, help: 'Lower-case letters, digits and _, as the agent calls it.', attributes: { required: true, maxlength: 64, autocomplete: 'off', spellcheck: 'false', placeholder: 'find_order' } })}
+        ${textArea({ name: 'description', label: 'Description', values, problems, help: 'The agent decides from it when to call the tool.', attributes: { required: true, rows: 2, maxlength: 1024, placeholder: 'Finds an order by its number and says where it is.' } })}
         ${parametersSection(values, problems, { action, added })}
-        ${tool === null || tool.kind === 'Webhook'
-          ? html`<div class="for-webhook">${endpointSection(values, problems)}</div>`
-          : null}
-        ${tool === null || tool.kind === 'HTTP'
-          ? html`<div class="for-http">${requestSection(values, problems, action)}</div>`
-          : null}
+        ${tool === null || tool.kind === 'Webhook' ? html`<div class="for-webhook">${endpointSection(values, problems)}</div>` : null}
+        ${tool === null || tool.kind === 'HTTP' ? html`<div class="for-http">${requestSection(values, problems, action)}</div>` : null}
         ${runSection(values, problems)}
         <div class="row">
           <button name="do" value="save">${tool === null ? 'Create the tool' : 'Save'}</button>
@@ -104,17 +69,7 @@ const kindPart = (tool: Tool | null, values: FormValues, problems: Problems): Vi
           <legend>Kind</legend>
           ${KINDS.map(
             ([kind, label, words]) => html`
-              <label for=${`f-kind-${kind}`}
-                ><input
-                  type="radio"
-                  id=${`f-kind-${kind}`}
-                  name="kind"
-                  value=${kind}
-                  checked=${kindOf(values) === kind}
-                  aria-describedby=${`h-kind-${kind}`}
-                />
-                ${label}</label
-              >
+              <label for=${`f-kind-${kind}`}><input type="radio" id=${`f-kind-${kind}`} name="kind" value=${kind} checked=${kindOf(values) === kind} aria-describedby=${`h-kind-${kind}`} /> ${label}</label>
               <small id=${`h-kind-${kind}`}>${words}</small>
             `,
           )}
@@ -125,38 +80,14 @@ const kindPart = (tool: Tool | null, values: FormValues, problems: Problems): Vi
 const endpointSection = (values: FormValues, problems: Problems): View => html`
   <section aria-labelledby="endpoint-title">
     <h2 id="endpoint-title">Endpoint</h2>
-    ${field({
-      name: 'endpoint',
-      label: 'Address',
-      values,
-      problems,
-      help: 'https:// and publicly reachable. Each call is signed; the signing secret is shown once, when the tool is created.',
-      attributes: {
-        maxlength: 2048,
-        autocomplete: 'off',
-        spellcheck: 'false',
-        placeholder: 'https://n8n.example.com/webhook/…',
-      },
-    })}
+    ${field({ name: 'endpoint', label: 'Address', values, problems, help: 'https:// and publicly reachable. Each call is signed; the signing secret is shown once, when the tool is created.', attributes: { maxlength: 2048, autocomplete: 'off', spellcheck: 'false', placeholder: 'https://n8n.example.com/webhook/…' } })}
   </section>
 `;
 
 const runSection = (values: FormValues, problems: Problems): View => html`
   <section aria-labelledby="run-title">
     <h2 id="run-title">When it runs</h2>
-    ${field({
-      name: 'timeout',
-      label: 'Time-out in seconds',
-      values,
-      problems,
-      help: `For one attempt, 1 to ${TOOL_TIMEOUT_MAX}; there are three attempts at most.`,
-      attributes: { type: 'number', min: 1, max: TOOL_TIMEOUT_MAX, step: 'any', required: true },
-    })}
-    ${checkbox({
-      name: 'ask',
-      label: 'Ask before running: a person of the team approves each call before it is made',
-      values,
-      attributes: { role: 'switch' },
-    })}
+    ${field({ name: 'timeout', label: 'Time-out in seconds', values, problems, help: `For one attempt, 1 to ${TOOL_TIMEOUT_MAX}; there are three attempts at most.`, attributes: { type: 'number', min: 1, max: TOOL_TIMEOUT_MAX, step: 'any', required: true } })}
+    ${checkbox({ name: 'ask', label: 'Ask before running: a person of the team approves each call before it is made', values, attributes: { role: 'switch' } })}
   </section>
 `;

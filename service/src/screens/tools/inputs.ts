@@ -20,16 +20,8 @@ export const choice = ({
   problems = {},
 }: ChoiceOptions): View => html`
   <label for=${`f-${name}`}>${label}</label>
-  <select
-    id=${`f-${name}`}
-    name=${name}
-    aria-invalid=${problems[name] === undefined ? null : 'true'}
-    aria-describedby=${problems[name] === undefined ? null : `p-${name}`}
-  >
-    ${options.map(
-      ([value, text]) =>
-        html`<option value=${value} selected=${(values[name] ?? '') === value}>${text}</option>`,
-    )}
+  <select id=${`f-${name}`} name=${name} aria-invalid=${problems[name] === undefined ? null : 'true'} aria-describedby=${problems[name] === undefined ? null : `p-${name}`}>
+    ${options.map(([value, text]) => html`<option value=${value} selected=${(values[name] ?? '') === value}>${text}</option>`)}
   </select>
   ${problemNote(name, problems)}
 `;
@@ -46,16 +38,7 @@ export const checkbox = ({
   values: FormValues;
   attributes?: Readonly<Record<string, unknown>>;
 }): View => html`
-  <label for=${`f-${name}`}
-    ><input
-      type="checkbox"
-      id=${`f-${name}`}
-      name=${name}
-      checked=${values[name] === 'on'}
-      ...${attributes}
-    />
-    ${label}</label
-  >
+  <label for=${`f-${name}`}><input type="checkbox" id=${`f-${name}`} name=${name} checked=${values[name] === 'on'} ...${attributes} /> ${label}</label>
 `;
 
 /** What is wrong with something that is no single field. */

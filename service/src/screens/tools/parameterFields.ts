@@ -18,17 +18,7 @@ export const formButton = (
   }: { value: string; label: string; name?: string; swap: Readonly<Record<string, string>> },
   action: string,
 ): View => html`
-  <button
-    class="small outline secondary"
-    name="do"
-    value=${value}
-    formnovalidate
-    aria-label=${name ?? null}
-    hx-post=${action}
-    ...${swap}
-  >
-    ${label}
-  </button>
+  <button class="small outline secondary" name="do" value=${value} formnovalidate aria-label=${name ?? null} hx-post=${action} ...${swap}>${label}</button>
 `;
 
 const SWAP_PARAMETERS = {
@@ -47,26 +37,13 @@ export const parametersSection = (
   <section id="parameters" aria-labelledby="parameters-title">
     <h2 id="parameters-title">Parameters</h2>
     <p class="muted">What the agent has to find out before it calls the tool.</p>
-    <input
-      type="hidden"
-      name="parameters_as"
-      value=${values.parameters_as === 'json' ? 'json' : 'fields'}
-    />
-    ${values.parameters_as === 'json'
-      ? asJson(values, problems, action)
-      : asFields(values, problems, action, added)}
+    <input type="hidden" name="parameters_as" value=${values.parameters_as === 'json' ? 'json' : 'fields'} />
+    ${values.parameters_as === 'json' ? asJson(values, problems, action) : asFields(values, problems, action, added)}
   </section>
 `;
 
 const asJson = (values: FormValues, problems: Problems, action: string): View => html`
-  ${textArea({
-    name: 'parameters',
-    label: 'JSON Schema',
-    values,
-    problems,
-    help: 'JSON Schema 2020-12, an object at its root.',
-    attributes: { rows: 14, spellcheck: 'false', class: 'code' },
-  })}
+  ${textArea({ name: 'parameters', label: 'JSON Schema', values, problems, help: 'JSON Schema 2020-12, an object at its root.', attributes: { rows: 14, spellcheck: 'false', class: 'code' } })}
   ${formButton({ value: 'to-fields', label: 'Edit as fields', swap: SWAP_PARAMETERS }, action)}
 `;
 
@@ -75,23 +52,10 @@ function asFields(values: FormValues, problems: Problems, action: string, added:
   return html`
     ${problemNote('parameters', problems)}
     ${rows.length === 0 ? html`<p>None: the tool is called without arguments.</p>` : null}
-    ${rows.map((row, number) =>
-      parameterRow(row, number, {
-        values,
-        problems,
-        action,
-        focus: added && number === rows.length - 1,
-      }),
-    )}
+    ${rows.map((row, number) => parameterRow(row, number, { values, problems, action, focus: added && number === rows.length - 1 }))}
     <p class="row">
-      ${formButton(
-        { value: 'add-parameter', label: 'Add a parameter', swap: SWAP_PARAMETERS },
-        action,
-      )}
-      ${formButton(
-        { value: 'to-json', label: 'Write as JSON Schema', swap: SWAP_PARAMETERS },
-        action,
-      )}
+      ${formButton({ value: 'add-parameter', label: 'Add a parameter', swap: SWAP_PARAMETERS }, action)}
+      ${formButton({ value: 'to-json', label: 'Write as JSON Schema', swap: SWAP_PARAMETERS }, action)}
     </p>
     ${checkbox({ name: 'closed', label: 'Refuse arguments that are not listed here', values })}
   `;
@@ -111,57 +75,13 @@ function parameterRow(
   return html`
     <fieldset class="parameter">
       <legend>Parameter ${number + 1}</legend>
-      <div>
-        ${field({
-          name: of('name'),
-          label: 'Name',
-          values,
-          problems,
-          attributes: {
-            maxlength: 64,
-            autofocus: focus,
-            autocomplete: 'off',
-            placeholder: 'order_number',
-            spellcheck: 'false',
-          },
-        })}
-      </div>
+      <div>${field({ name: of('name'), label: 'Name', values, problems, attributes: { maxlength: 64, autofocus: focus, autocomplete: 'off', placeholder: 'order_number', spellcheck: 'false' } })}</div>
       <div>${choice({ name: of('type'), label: 'Type', options: TYPES, values, problems })}</div>
-      <div class="wide">
-        ${field({
-          name: of('description'),
-          label: 'Description',
-          values,
-          problems,
-          attributes: {
-            autocomplete: 'off',
-            placeholder: 'What it is, in words the agent can ask for',
-          },
-        })}
-      </div>
-      <div class="wide">
-        ${field({
-          name: of('options'),
-          label: 'Options',
-          values,
-          problems,
-          attributes: {
-            autocomplete: 'off',
-            placeholder: 'Only these, separated by commas; empty for any',
-          },
-        })}
-      </div>
+      <div class="wide">${field({ name: of('description'), label: 'Description', values, problems, attributes: { autocomplete: 'off', placeholder: 'What it is, in words the agent can ask for' } })}</div>
+      <div class="wide">${field({ name: of('options'), label: 'Options', values, problems, attributes: { autocomplete: 'off', placeholder: 'Only these, separated by commas; empty for any' } })}</div>
       <div class="end">
         ${checkbox({ name: of('required'), label: 'Required', values })}
-        ${formButton(
-          {
-            value: `remove-parameter:${number}`,
-            label: 'Remove',
-            name: `Remove the parameter ${row.name || number + 1}`,
-            swap: SWAP_PARAMETERS,
-          },
-          action,
-        )}
+        ${formButton({ value: `remove-parameter:${number}`, label: 'Remove', name: `Remove the parameter ${row.name || number + 1}`, swap: SWAP_PARAMETERS }, action)}
       </div>
     </fieldset>
   `;

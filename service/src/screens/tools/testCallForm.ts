@@ -18,29 +18,21 @@ export function testCallForm(
   return html`
     <section id="test" aria-labelledby="test-title">
       <h2 id="test-title">Test call</h2>
-      <p class="muted">
-        Makes one real call, as the agent would, with the conversation <code>conv_test</code>.
-      </p>
-      <form
-        class="test-call"
-        method="post"
-        action=${`/tools/${tool.id}/test#tool-call`}
-        hx-swap="innerHTML show:#test:top"
-        hx-disabled-elt="find button[type=submit]"
-      >
+      <p class="muted">Makes one real call, as the agent would, with the conversation <code>conv_test</code>.</p>
+      <form class="test-call" method="post" action=${`/tools/${tool.id}/test#tool-call`} hx-swap="innerHTML show:#test:top" hx-disabled-elt="find button[type=submit]">
         ${csrfField(signedIn)}
         <input type="hidden" name="arguments_as" value=${rows === null ? 'json' : 'fields'} />
-        ${rows === null
-          ? textArea({
-              name: 'arguments',
-              label: 'Arguments as JSON',
-              values,
-              problems,
-              attributes: { rows: 6, class: 'code', spellcheck: 'false' },
-            })
-          : html`${problemNote('arguments', problems)}${rows.length === 0
-              ? html`<p>It takes no arguments.</p>`
-              : rows.map((row) => argumentField(row, values, problems))}`}
+        ${
+          rows === null
+            ? textArea({
+                name: 'arguments',
+                label: 'Arguments as JSON',
+                values,
+                problems,
+                attributes: { rows: 6, class: 'code', spellcheck: 'false' },
+              })
+            : html`${problemNote('arguments', problems)}${rows.length === 0 ? html`<p>It takes no arguments.</p>` : rows.map((row) => argumentField(row, values, problems))}`
+        }
         <div class="row">
           <button type="submit">Run a test call</button>
           ${otherWay(tool, rows !== null)}

@@ -19,17 +19,9 @@ export const toolListPage = (
         <h1>Tools</h1>
         <a role="button" href="/tools/new">New tool</a>
       </div>
-      <p class="muted">
-        What the agent can call on your own systems: look up an order, book an appointment.
-      </p>
+      <p class="muted">What the agent can call on your own systems: look up an order, book an appointment.</p>
       <div hx-ext="sse" sse-connect="/live">
-        <span
-          hidden
-          hx-get="/tools/fragment"
-          hx-trigger="sse:tools, htmx:sseOpen from:closest [sse-connect]"
-          hx-target="#tools"
-          hx-swap="outerHTML show:none"
-        ></span>
+        <span hidden hx-get="/tools/fragment" hx-trigger="sse:tools, htmx:sseOpen from:closest [sse-connect]" hx-target="#tools" hx-swap="outerHTML show:none"></span>
       </div>
       ${toolTable(tools, now)}
     `,
@@ -38,41 +30,27 @@ export const toolListPage = (
 /** The part that changes by itself. */
 export const toolTable = (tools: readonly ToolWithLastCall[], now: Date): View => html`
   <div id="tools" class="scroll">
-    ${tools.length === 0
-      ? html`<p>
-          There is no tool yet. Make one here, or with the Conversation Service Tool Trigger in n8n.
-        </p>`
-      : html`
+    ${
+      tools.length === 0
+        ? html`<p>There is no tool yet. Make one here, or with the Conversation Service Tool Trigger in n8n.</p>`
+        : html`
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Tool</th>
-                <th scope="col">Kind</th>
-                <th scope="col">State</th>
-                <th scope="col">Last call</th>
-              </tr>
-            </thead>
+            <thead><tr><th scope="col">Tool</th><th scope="col">Kind</th><th scope="col">State</th><th scope="col">Last call</th></tr></thead>
             <tbody>
               ${tools.map(
                 ({ tool, lastCall }) => html`
                   <tr>
-                    <th scope="row">
-                      <a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a
-                      ><small class="clipped">${excerpt(tool.description)}</small>
-                    </th>
+                    <th scope="row"><a id=${`tool-${tool.id}`} href=${`/tools/${tool.id}`}>${tool.name}</a><small class="clipped">${excerpt(tool.description)}</small></th>
                     <td>${tool.kind}</td>
-                    <td>
-                      ${stateBadge(tool)}${tool.askBeforeRunning
-                        ? html` <small class="muted">asks first</small>`
-                        : null}
-                    </td>
+                    <td>${stateBadge(tool)}${tool.askBeforeRunning ? html` <small class="muted">asks first</small>` : null}</td>
                     <td>${lastCallView(lastCall, now)}</td>
                   </tr>
                 `,
               )}
             </tbody>
           </table>
-        `}
+        `
+    }
   </div>
 `;
 

@@ -62,10 +62,7 @@ const STATUS_WORDS: Readonly<Record<ToolCallStatus, string>> = {
 
 /** How a call stands or ended. */
 export const callBadge = ({ status }: ToolCall): View =>
-  html`<span
-    class=${`badge ${status === 'succeeded' ? 'good' : status === 'failed' ? 'bad' : ''}`.trim()}
-    >${STATUS_WORDS[status]}</span
-  >`;
+  html`<span class=${`badge ${status === 'succeeded' ? 'good' : status === 'failed' ? 'bad' : ''}`.trim()}>${STATUS_WORDS[status]}</span>`;
 
 /** "failed, 5 minutes ago". */
 export const lastCallView = (call: ToolCall | null, now: Date): View =>
