@@ -8,6 +8,7 @@ const notHere = process.env.DATABASE_URL
 
 export default {
   rootDir: '..',
+  globalSetup: '<rootDir>/test/globalSetup.mjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',

@@ -219,6 +219,9 @@ const environment = z.object({
 });
 
 /** What this process does: answers requests (`api`), does what is queued (`worker`), or both. */
+/** The names of all settings. */
+export const SETTINGS: readonly string[] = Object.keys(environment.shape);
+
 export type Role = 'all' | 'api' | 'worker';
 
 export interface DatabaseConfig {

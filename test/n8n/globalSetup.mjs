@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import build from '../globalSetup.mjs';
 
 /**
- * Installs n8n outside of any test's time limit; does nothing when it is there.
+ * Builds what is stale, and installs n8n where it is missing, outside of any test's time limit.
  * A process of its own, because jest's module hooks reach into what a global set-up imports.
  */
 export default function globalSetup() {
+  build();
   const { status } = spawnSync(
     process.execPath,
     [fileURLToPath(new URL('runtime.ts', import.meta.url)), '--quiet'],
