@@ -99,7 +99,7 @@ async function fill(store: BenchStore, backlog: Backlog, from: number, to: numbe
 
 async function measureAt(server: BenchServer, store: BenchStore): Promise<Costs> {
   await enqueueLiving(store, CLAIMS + 1);
-  await giveBack(store, await claimTwo(store)); // fetches the lane
+  await giveBack(store, await claimTwo(store)); // fetches the lease
   let claimed: readonly Job[] = [];
   const [claim, end] = await costsOf(server, CLAIMS, [
     async () => void (claimed = await claimTwo(store)),

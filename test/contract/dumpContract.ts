@@ -315,7 +315,7 @@ export const describeDump = (
       expect(await all(again)).toEqual([thing('a')]);
     });
 
-    it('is of one moment, and nobody waits for it: what changes afterwards is not in it', async () => {
+    it('is of one view, and nobody waits for it: what changes afterwards is not in it', async () => {
       const { store } = opened();
       const things = Array.from({ length: 1_500 }, (_, n) =>
         thing(`t${String(n).padStart(5, '0')}`, { number: n }),

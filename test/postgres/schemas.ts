@@ -31,7 +31,7 @@ export const readSchema = (url: string, schema: string): Promise<string[]> =>
   });
 
 /**
- * All that processes hold of a store's work has run out: claimed jobs are due, and lanes are free,
+ * All that processes hold of a store's work has run out: claimed jobs are due, and leases are free,
  * as pg-boss leaves those that nobody kept alive.
  */
 export const expireLeases = (url: string, schema: string): Promise<void> =>

@@ -8,7 +8,7 @@ import { headerOf, type Tally } from '../moving/exportFormat.ts';
 import { makeNewFile } from '../moving/newFile.ts';
 import { writeExport } from '../moving/writeExport.ts';
 import { inWords } from '../store/lowdb/errors.ts';
-import { placeInWords, type StorePlace } from '../store/openStore.ts';
+import { describeLocation, type StoreLocation } from '../store/openStore.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { Progress } from './progress.ts';
 import { tallyInWords } from './tallyInWords.ts';
@@ -39,16 +39,16 @@ async function exportTo(to: string): Promise<void> {
     to === '-' ? exportToOutput(store) : exportToFile(store, to),
   );
   if (tally === null) throw nothingThere(place);
-  const said = `Exported ${placeInWords(place)}${to === '-' ? '' : ` to ${to}`}:\n${tallyInWords(tally)}${keyFingerprint === null ? '' : KEY_NOTE}`;
+  const said = `Exported ${describeLocation(place)}${to === '-' ? '' : ` to ${to}`}:\n${tallyInWords(tally)}${keyFingerprint === null ? '' : KEY_NOTE}`;
   (to === '-' ? process.stderr : process.stdout).write(said);
 }
 
 const KEY_NOTE =
   'Secrets in it stay sealed: whoever imports it needs the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep it like a password.\n';
 
-const nothingThere = (place: StorePlace) =>
+const nothingThere = (place: StoreLocation) =>
   new Error(
-    `There is nothing to export: ${placeInWords(place)} is empty. See whether DATA_DIR or DATABASE_URL is the one that the service uses.`,
+    `There is nothing to export: ${describeLocation(place)} is empty. See whether DATA_DIR or DATABASE_URL is the one that the service uses.`,
   );
 
 interface Exported {

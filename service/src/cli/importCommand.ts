@@ -5,7 +5,7 @@ import { readConfig, type Config } from '../config.ts';
 import { ExportReader, ExportRefused } from '../moving/readExport.ts';
 import { KeyRequirement } from '../moving/requireKey.ts';
 import { inWords } from '../store/lowdb/errors.ts';
-import { placeInWords } from '../store/openStore.ts';
+import { describeLocation } from '../store/openStore.ts';
 import { StoreNotEmpty, type DumpedRecord } from '../store/store.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { Progress } from './progress.ts';
@@ -60,7 +60,7 @@ async function importFrom(from: string): Promise<void> {
   }
   const { made_by: madeBy, at } = reader.header;
   process.stdout.write(
-    `Imported what conversation-service ${madeBy} exported at ${at} into ${placeInWords(config)}:\n${tallyInWords(reader.tally)}`,
+    `Imported what conversation-service ${madeBy} exported at ${at} into ${describeLocation(config)}:\n${tallyInWords(reader.tally)}`,
   );
 }
 

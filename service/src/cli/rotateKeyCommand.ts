@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { nothingToRotate, rotateEncryptionKey } from '../encryption/rotateEncryptionKey.ts';
 import { makeEncryptionKey, parseEncryptionKey } from '../security/encryptionKey.ts';
-import { placeInWords } from '../store/openStore.ts';
+import { describeLocation } from '../store/openStore.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { withStore } from './withStore.ts';
 
@@ -50,7 +50,7 @@ async function rotate(newKeyFile: string | undefined): Promise<void> {
       ? `The new key is in ${resolve(place.dataDir, 'encryption.key')}: back it up.`
       : `Set ENCRYPTION_KEY to the key in ${newKeyFile} before the next start.`;
   process.stdout.write(
-    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : placeInWords(place)} opens with the former one any more. ${rest}\n`,
+    `Sealed ${count} ${count === 1 ? 'record' : 'records'} with the new key; nothing in ${place.database === null ? 'the data folder' : describeLocation(place)} opens with the former one any more. ${rest}\n`,
   );
 }
 

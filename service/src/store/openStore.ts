@@ -5,7 +5,7 @@ import type { PostgresOptions } from './postgres/index.ts';
 import type { Schema, Store } from './store.ts';
 
 /** What the environment says about where the data is. */
-export interface StorePlace {
+export interface StoreLocation {
   readonly dataDir: string;
   /** Null: the embedded store in `dataDir`. The address holds a password. */
   readonly database: {
@@ -32,7 +32,7 @@ export interface OpenStoreOptions {
  */
 export async function openStore<S extends Schema>(
   schema: S,
-  { dataDir, database }: StorePlace,
+  { dataDir, database }: StoreLocation,
   { log, queues, embedded, postgres }: OpenStoreOptions,
 ): Promise<Store<S>> {
   if (database === null) return openFolder(schema, { folder: dataDir, log, ...embedded });
@@ -61,7 +61,7 @@ async function openFolder<S extends Schema>(schema: S, options: LowdbOptions): P
 }
 
 /** The place in words that an operator knows, without a password. */
-export const placeInWords = ({ dataDir, database }: StorePlace): string =>
+export const describeLocation = ({ dataDir, database }: StoreLocation): string =>
   database === null
     ? `the data folder ${dataDir}`
     : `the schema ${database.schema} of the database`;

@@ -225,7 +225,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
       timeoutMs: SETTLED_MS,
       everyMs: 200,
     });
-    await waitFor('no lane to be held', async () => (await lanesHeld()).length === 0, {
+    await waitFor('no lease to be held', async () => (await leasesHeld()).length === 0, {
       timeoutMs: SETTLED_MS,
       everyMs: 200,
     });
@@ -236,7 +236,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
     cluster.query<{ id: string }>(
       `SELECT id, queue FROM "${cluster.schema}".jobs WHERE queue <> 'housekeeping'`,
     );
-  const lanesHeld = () =>
+  const leasesHeld = () =>
     cluster.query<{ name: string }>(
       `SELECT name, data FROM "${cluster.schema}_work".job WHERE state = 'active'`,
     );

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { silent } from '../../../service/src/store/options.ts';
-import { Changes } from '../../../service/src/store/postgres/changes.ts';
+import { ChangeReader } from '../../../service/src/store/postgres/changeReader.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
 import type { Change, Gap } from '../../../service/src/store/store.ts';
 import { put, thing, type ContractStore, type Thing } from '../../contract/schema.ts';
@@ -114,7 +114,7 @@ describe('the change feed beside transactions that last', () => {
       connections: 2,
       log: silent,
     });
-    const changes = new Changes(
+    const changes = new ChangeReader(
       database,
       schema,
       10,
@@ -159,7 +159,7 @@ describe('the change feed beside transactions that last', () => {
         release: (error) => connection.release(error),
       };
     };
-    const changes = new Changes(
+    const changes = new ChangeReader(
       database,
       schema,
       10,

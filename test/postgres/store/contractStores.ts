@@ -54,7 +54,7 @@ export class StoppableDatabase extends WrappedDatabase {
   /** What was answered. */
   readonly answered: string[] = [];
 
-  /** @param sweeps false: the store never looks for due jobs without a lane */
+  /** @param sweeps false: the store never looks for due jobs without a lease */
   constructor({ sweeps = true }: { sweeps?: boolean } = {}) {
     super(10);
     this.#sweeps = sweeps;
@@ -65,7 +65,7 @@ export class StoppableDatabase extends WrappedDatabase {
     this.stopBefore(() => true);
   }
 
-  /** From now on, before the commit of whatever has written anything, jobs or lanes. */
+  /** From now on, before the commit of whatever has written anything, jobs or leases. */
   stopBeforeCommit(): void {
     this.stopBefore((text, wrote) => text === 'COMMIT' && wrote);
   }
@@ -83,7 +83,7 @@ export class StoppableDatabase extends WrappedDatabase {
   protected wrap(connection: Connection): Connection['query'] {
     let wrote = false;
     return async (statement) => {
-      if (!this.#sweeps && statement.name === 'cs_stranded')
+      if (!this.#sweeps && statement.name === 'cs_without_lease')
         return { rows: [], rowCount: 0, command: 'SELECT' };
       if (/^\s*(INSERT|UPDATE|DELETE|WITH)/.test(statement.text)) wrote = true;
       if (this.#stop?.before(statement.text, wrote)) {

@@ -12,7 +12,7 @@ import {
 } from '../../../service/src/store/postgres/index.ts';
 import { runOn } from '../../../service/src/store/postgres/database.ts';
 import { PgDatabase } from '../../../service/src/store/postgres/pgDatabase.ts';
-import { shutOut } from '../../../service/src/store/postgres/presence.ts';
+import { lockOutConnections } from '../../../service/src/store/postgres/schemaLock.ts';
 import { StoreUnavailable } from '../../../service/src/store/store.ts';
 import { contractMigrations } from '../../contract/openInFreshSchema.ts';
 import { contractSchema, type ContractStore } from '../../contract/schema.ts';
@@ -106,7 +106,7 @@ describe('a schema that a command wants to have alone', () => {
     await session.query('BEGIN');
     await waitFor('the command to be faster', async () => {
       await cut('process', 'all');
-      await shutOut(connection, `${schema}_news`);
+      await lockOutConnections(connection, `${schema}_news`);
       return true;
     });
     await expect(write('second')).rejects.toThrow(StoreUnavailable);

@@ -1,7 +1,7 @@
 // How full the store takes its heap to be: measured after collections, estimated between them.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { HeapWatch } from '../../../service/src/store/lowdb/heapWatch.ts';
-import { oldSpaceBytes } from '../../../service/src/store/lowdb/oldSpace.ts';
+import { heapLimitBytes } from '../../../service/src/store/lowdb/heapLimit.ts';
 import { HeapAt } from '../../helpers/heapAt.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { listeningLog } from './listeningLog.ts';
@@ -128,14 +128,14 @@ describe('the watch over the heap', () => {
 
 describe('what old objects may take', () => {
   it('is what --max-old-space-size says, the last one, else the limit without the young generation', () => {
-    expect(oldSpaceBytes(['--max-old-space-size=600'], 792 * MIB)).toBe(600 * MIB);
+    expect(heapLimitBytes(['--max-old-space-size=600'], 792 * MIB)).toBe(600 * MIB);
     expect(
-      oldSpaceBytes(
+      heapLimitBytes(
         ['--max-old-space-size=600', '--no-warnings', '--max_old_space_size=300'],
         492 * MIB,
       ),
     ).toBe(300 * MIB);
-    expect(oldSpaceBytes([], 4288 * MIB)).toBe(4096 * MIB);
-    expect(oldSpaceBytes(['--max-old-space-size=9000'], 670 * MIB)).toBe(640 * MIB);
+    expect(heapLimitBytes([], 4288 * MIB)).toBe(4096 * MIB);
+    expect(heapLimitBytes(['--max-old-space-size=9000'], 670 * MIB)).toBe(640 * MIB);
   });
 });

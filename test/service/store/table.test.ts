@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { systemTime } from '../../../service/src/store/options.ts';
-import { QueueTime } from '../../../service/src/store/lowdb/queueTime.ts';
-import { Session } from '../../../service/src/store/lowdb/session.ts';
+import { JobClock } from '../../../service/src/store/lowdb/jobClock.ts';
+import { UnitOfWork } from '../../../service/src/store/lowdb/unitOfWork.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';
 import type { AnyQuery } from '../../../service/src/store/anyQuery.ts';
 import type { Thing } from '../../contract/schema.ts';
@@ -65,7 +65,7 @@ const answerable = (orderBy: string, where: AnyQuery['where']): AnyQuery['where'
 
 const SOME_VALUE = { id: 'c', at: '2026-01-02', number: 0 };
 
-const time = new QueueTime(systemTime);
+const time = new JobClock(systemTime);
 
 describe('tables', () => {
   it('find what looking at every document finds, whatever was put, removed or rolled back', () => {
@@ -78,7 +78,7 @@ describe('tables', () => {
           const table = state.table('things');
           let model = new Map<string, Thing>();
           for (const { steps, rolledBack } of history) {
-            const session = new Session(state, time);
+            const session = new UnitOfWork(state, time);
             const after = new Map(model);
             for (const step of steps) {
               if ('remove' in step) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
 import type { DumpedRecord, FileStats } from '../store.ts';
-import { AcknowledgedNote } from './acknowledgedNote.ts';
+import { HighWaterMark } from './highWaterMark.ts';
 import type { Files } from './files.ts';
 import { nodeFiles } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } from './folder.ts';
@@ -36,7 +36,7 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly log: Logger;
   private readonly events: JournalEvents;
   private current: Journal | null = null;
-  private note: AcknowledgedNote | null = null;
+  private note: HighWaterMark | null = null;
   private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
   /** Journal bytes since the last snapshot that `current` did not write itself. */
   private carried = 0;
@@ -87,7 +87,7 @@ export class JournaledAdapter implements Adapter<Data> {
     const recovered = await recover(this.folder, this.files, this.log);
     const { file, position } = await this.openJournal(recovered.position, failed !== null);
     await this.note?.close();
-    this.note = await AcknowledgedNote.open(this.folder, this.files);
+    this.note = await HighWaterMark.open(this.folder, this.files);
     await this.note.write(position.nextSequence);
     this.current = new Journal(this.folder, this.files, file, position, this.note, this.events);
     this.base = recovered.base;

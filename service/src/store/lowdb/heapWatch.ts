@@ -3,7 +3,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from '../options.ts';
 import type { Refusal, StorePressure } from '../store.ts';
-import { oldSpaceBytes } from './oldSpace.ts';
+import { heapLimitBytes } from './heapLimit.ts';
 
 /**
  * Of the memory that V8 gives old objects: from `visitors` on new visitors are refused, from
@@ -226,7 +226,7 @@ const v8Heap = (): Heap => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   return {
-    limitBytes: oldSpaceBytes(),
+    limitBytes: heapLimitBytes(),
     usedBytes: () => getHeapStatistics().used_heap_size,
     collect,
     onCollected(call) {

@@ -1,15 +1,15 @@
 import type { JobShare } from './jobShare.ts';
-import type { StoredJob } from './queueTime.ts';
+import type { StoredJob } from './jobClock.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 
 /** A job with the time from which it can be claimed, in steady milliseconds. */
-export interface Placed {
+export interface ScheduledJob {
   readonly job: StoredJob;
   readonly dueAt: number;
 }
 
-const byTime = (a: Placed, b: Placed): number =>
+const byTime = (a: ScheduledJob, b: ScheduledJob): number =>
   a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
 /**
@@ -29,7 +29,7 @@ export class JobGroup {
    * When the group's share looks at it again; null while it is in the round of those that are due.
    */
   wakeAt: number | null = null;
-  private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<Placed> }[] = [];
+  private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<ScheduledJob> }[] = [];
 
   /** How often in a row a due job of a higher rank has had to wait. */
   private passedOver = 0;
@@ -40,7 +40,7 @@ export class JobGroup {
   }
 
   /** @returns whether it was not there before */
-  add(placed: Placed): boolean {
+  add(placed: ScheduledJob): boolean {
     const { rank } = placed.job;
     let row = this.ranks.find((each) => each.rank === rank);
     if (row === undefined) {
@@ -52,7 +52,7 @@ export class JobGroup {
   }
 
   /** @returns whether it was there */
-  remove(placed: Placed): boolean {
+  remove(placed: ScheduledJob): boolean {
     const at = this.ranks.findIndex(({ rank }) => rank === placed.job.rank);
     if (at === -1) return false;
     const { jobs } = this.ranks[at]!;
@@ -62,9 +62,9 @@ export class JobGroup {
   }
 
   /** Takes out the job whose turn it is. */
-  takeDue(now: number): Placed | null {
-    let first: Placed | null = null;
-    let last: Placed | null = null;
+  takeDue(now: number): ScheduledJob | null {
+    let first: ScheduledJob | null = null;
+    let last: ScheduledJob | null = null;
     for (const { jobs } of this.ranks) {
       const placed = jobs.minKey()!;
       if (placed.dueAt > now) continue;

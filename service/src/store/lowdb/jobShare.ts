@@ -12,7 +12,7 @@ export class JobShare {
   readonly name: string;
   readonly sleeping: SortedTree<JobGroup> = sortedTree(byWaking);
   readonly round = new Set<JobGroup>();
-  /** When the lane looks at its sleeping groups again; null while none sleeps. */
+  /** When the queue looks at its sleeping groups again; null while none sleeps. */
   wakeAt: number | null = null;
 
   constructor(name: string) {

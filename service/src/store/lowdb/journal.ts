@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../store.ts';
-import type { AcknowledgedNote } from './acknowledgedNote.ts';
+import type { HighWaterMark } from './highWaterMark.ts';
 import { inWords } from './errors.ts';
 import type { Files, StoreFile } from './files.ts';
 import { journalName } from './folder.ts';
 import { encodeFrame } from './frame.ts';
-import type { Write } from './session.ts';
+import type { Write } from './unitOfWork.ts';
 
 /** Where a journal stands: everything before it is durable. */
 export interface JournalPosition {
@@ -51,7 +51,7 @@ const FRAME_CHARACTERS = 4 << 20;
 export class Journal {
   private readonly folder: string;
   private readonly files: Files;
-  private readonly note: AcknowledgedNote;
+  private readonly note: HighWaterMark;
   private readonly events: JournalEvents;
   private readonly waiting: PendingFrame[] = [];
   /** The frame on its way to the disk, first of those that wait. */
@@ -69,7 +69,7 @@ export class Journal {
     files: Files,
     file: StoreFile,
     at: JournalPosition,
-    note: AcknowledgedNote,
+    note: HighWaterMark,
     events: JournalEvents,
   ) {
     this.folder = folder;

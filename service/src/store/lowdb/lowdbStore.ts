@@ -17,26 +17,26 @@ import type {
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
 import { JournaledAdapter } from './adapter.ts';
 import { ChangeFeed } from '../changeFeed.ts';
-import type { TableThen } from './dump.ts';
-import { Moment, dumped } from './dump.ts';
+import type { TableView } from './readView.ts';
+import { ReadView, dumped } from './readView.ts';
 import type { StoreDamaged } from './errors.ts';
 import { inWords } from './errors.ts';
 import { nodeFiles } from './files.ts';
 import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { HeapWatch } from './heapWatch.ts';
-import { Holdings } from './holdings.ts';
+import { StorageUsage } from './storageUsage.ts';
 import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from '../options.ts';
-import type { StoredJob } from './queueTime.ts';
-import { QueueTime } from './queueTime.ts';
+import type { StoredJob } from './jobClock.ts';
+import { JobClock } from './jobClock.ts';
 import { restoreSnapshot } from './restore.ts';
-import type { Write } from './session.ts';
-import { Session, transactionsOf } from './session.ts';
+import type { Write } from './unitOfWork.ts';
+import { UnitOfWork, transactionsOf } from './unitOfWork.ts';
 import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
-import { WorkQueue } from './workQueue.ts';
+import { JobQueues } from './jobQueues.ts';
 
 const DEFAULTS = {
   snapshotAfterBytes: 64 << 20,
@@ -72,23 +72,23 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
   private readonly options: Required<Omit<LowdbOptions, 'heap'>>;
   private readonly lock: FolderLock;
-  private readonly transactionOf: (session: Session) => Transaction<S>;
+  private readonly transactionOf: (session: UnitOfWork) => Transaction<S>;
   private readonly adapter: JournaledAdapter;
   private readonly db: Low<Data>;
   private readonly mutex = new Mutex();
   private readonly feed: ChangeFeed<S>;
   private readonly listeners = new Set<WorkListener>();
   private readonly closing = new AbortController();
-  private readonly time: QueueTime;
-  private readonly moments = new Set<Moment>();
+  private readonly time: JobClock;
+  private readonly readViews = new Set<ReadView>();
   private readonly heap: HeapWatch;
-  private holdings: Holdings;
+  private usage: StorageUsage;
   private state: State;
-  private queue: WorkQueue;
+  private queue: JobQueues;
   /** Transactions that wrote. */
   private written = 0;
   /** The transaction whose function runs now. */
-  private session: Session | null = null;
+  private session: UnitOfWork | null = null;
   private outage: string | null = null;
   /** In steady milliseconds. */
   private outageBegan: number | null = null;
@@ -104,12 +104,12 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.lock = lock;
     this.transactionOf = transactionsOf(schema);
     this.feed = new ChangeFeed(this.options.keptChanges);
-    this.time = new QueueTime(this.options.clock);
+    this.time = new JobClock(this.options.clock);
     this.state = new State(schema, {});
     this.queue = this.queueOf(this.state);
     const { folder, files, log, holderOf } = this.options;
-    this.holdings = new Holdings(holderOf);
-    this.heap = new HeapWatch(log, () => this.holdings, options.heap);
+    this.usage = new StorageUsage(holderOf);
+    this.heap = new HeapWatch(log, () => this.usage, options.heap);
     this.adapter = new JournaledAdapter(folder, files, log, {
       durable: (commits) => this.publish(commits),
       failed: (reason) => this.beginOutage(reason),
@@ -176,15 +176,15 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   async *dump(): AsyncGenerator<DumpedRecord> {
     this.refuseWhenUnavailable();
-    const moment = await this.mutex.run(() => this.beginMoment());
+    const view = await this.mutex.run(() => this.openReadView());
     try {
       // It was written already; now it becomes durable.
       await this.adapter.journal.pending();
-      for (const table of moment.tables) {
+      for (const table of view.tables) {
         for (
-          let slice = await this.sliceOf(moment, table);
+          let slice = await this.sliceOf(view, table);
           slice !== null;
-          slice = await this.sliceOf(moment, table)
+          slice = await this.sliceOf(view, table)
         ) {
           const wallMs = this.options.clock.now().getTime();
           for (const document of slice) yield dumped(table.name, document, wallMs);
@@ -192,7 +192,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         }
       }
     } finally {
-      this.moments.delete(moment);
+      this.readViews.delete(view);
     }
   }
 
@@ -251,15 +251,18 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed;
   }
 
-  private beginMoment(): Moment {
+  private openReadView(): ReadView {
     this.refuseInOutage();
-    const moment = new Moment(this.state);
-    this.moments.add(moment);
-    return moment;
+    const view = new ReadView(this.state);
+    this.readViews.add(view);
+    return view;
   }
 
   /** Between transactions, as for a snapshot. */
-  private async sliceOf({ state }: Moment, table: TableThen): Promise<readonly Document[] | null> {
+  private async sliceOf(
+    { state }: ReadView,
+    table: TableView,
+  ): Promise<readonly Document[] | null> {
     const slice = await this.mutex.run(() => table.slice());
     if (this.isGone || this.state !== state)
       throw new StoreUnavailable(this.fault ?? 'the store was read again from disk meanwhile');
@@ -283,7 +286,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
       this.db.data = restored.data;
       this.state = restored.state;
-      this.holdings = new Holdings(this.options.holderOf, restored.state);
+      this.usage = new StorageUsage(this.options.holderOf, restored.state);
       this.queue = queue;
       // An empty store's journals must not be what a start falls back to.
       await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
@@ -294,7 +297,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.callListeners();
   }
 
-  private async inSession<T>(fn: (session: Session) => Promise<T>): Promise<T> {
+  private async inSession<T>(fn: (session: UnitOfWork) => Promise<T>): Promise<T> {
     this.refuseWhenUnavailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
     if (durable !== null) await durable;
@@ -302,9 +305,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return outcome.value;
   }
 
-  private async runTransaction<T>(fn: (session: Session) => Promise<T>): Promise<Ended<T>> {
+  private async runTransaction<T>(fn: (session: UnitOfWork) => Promise<T>): Promise<Ended<T>> {
     this.refuseInOutage();
-    const session = new Session(this.state, this.time);
+    const session = new UnitOfWork(this.state, this.time);
     this.session = session;
     const outcome = await settle(() => fn(session));
     session.end();
@@ -320,15 +323,15 @@ export class LowdbStore<S extends Schema> implements Store<S> {
    * @returns when what it read or wrote is durable; null: it is. It need not wait for what others
    * write elsewhere.
    */
-  private commit(session: Session): Promise<void> | null {
+  private commit(session: UnitOfWork): Promise<void> | null {
     const { writes } = session;
     if (writes.length === 0) return session.readsDurable;
     for (const { table, before } of writes)
       if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
-    for (const moment of this.moments) moment.note(writes);
-    this.holdings.note(writes);
+    for (const view of this.readViews) view.note(writes);
+    this.usage.note(writes);
     this.heap.note(writes.reduce((sum, { json }) => sum + json.length, 0));
     return lastWrite.durable;
   }
@@ -373,14 +376,14 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
     queue.adopt(this.queue, this.outageBegan === null ? 0 : this.time.now() - this.outageBegan);
     this.state = state;
-    this.holdings = new Holdings(this.options.holderOf, state);
+    this.usage = new StorageUsage(this.options.holderOf, state);
     this.queue = queue;
   }
 
-  private queueOf(state: State): WorkQueue {
+  private queueOf(state: State): JobQueues {
     const committed = (id: string) =>
       this.session?.state === state ? this.session.committed(state.jobs, id) : state.jobs.get(id);
-    return new WorkQueue((job) => committed(job.id) === job);
+    return new JobQueues((job) => committed(job.id) === job);
   }
 
   private beginOutage(reason: string): void {

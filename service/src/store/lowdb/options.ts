@@ -1,7 +1,7 @@
 import type { Logger, StoreClock } from '../options.ts';
 import type { Files } from './files.ts';
 import type { Heap } from './heapWatch.ts';
-import type { HolderOf } from './holdings.ts';
+import type { HolderOf } from './storageUsage.ts';
 
 export interface LowdbOptions {
   /** Made when it is missing. One process at a time. */

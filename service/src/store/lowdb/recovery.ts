@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { readAcknowledged } from './acknowledgedNote.ts';
+import { readHighWaterMark } from './highWaterMark.ts';
 import { ParsedDocuments } from '../document.ts';
 import type { Files } from './files.ts';
 import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
-import type { Line } from './lines.ts';
+import type { Line } from './readLines.ts';
 import type { Logger } from '../options.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -44,7 +44,7 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const parsed = new ParsedDocuments();
   for await (const operations of replay.read(folder, journals))
     for (const operation of operations) apply(base.data, operation, parsed);
-  const promised = await readAcknowledged(folder);
+  const promised = await readHighWaterMark(folder);
   if (promised !== null && promised > replay.nextSequence) throw endsEarly(replay, promised);
   if (journals.length === 0) return { data: base.data, position: null, base, journalBytes: 0 };
   const { end, nextSequence, bytes: journalBytes } = replay;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { ACKNOWLEDGED } from './acknowledgedNote.ts';
+import { ACKNOWLEDGED } from './highWaterMark.ts';
 import { StoreDamaged } from './errors.ts';
 import type { Listing } from './folder.ts';
 import { journalName } from './folder.ts';
 import type { Frame, Operation } from './frame.ts';
 import { decodeFrame, holdsFrame } from './frame.ts';
-import type { Line } from './lines.ts';
-import { readLines } from './lines.ts';
+import type { Line } from './readLines.ts';
+import { readLines } from './readLines.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
 
 /** Reads journals in order and remembers the first place where no frame could be read. */

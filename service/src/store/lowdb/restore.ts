@@ -6,7 +6,7 @@ import { toJson } from '../document.ts';
 import { inWords } from './errors.ts';
 import type { Files, StoreFile } from './files.ts';
 import { TEMPORARY, snapshotName } from './folder.ts';
-import type { QueueTime } from './queueTime.ts';
+import type { JobClock } from './jobClock.ts';
 import type { SnapshotHeader } from './snapshotFile.ts';
 import { SnapshotFile, snapshotLine } from './snapshotFile.ts';
 import type { Data } from './state.ts';
@@ -28,9 +28,9 @@ class Arrivals implements Restored {
   readonly data: Data = {};
   readonly state: State;
   readonly dueAt = new Map<string, number>();
-  private readonly time: QueueTime;
+  private readonly time: JobClock;
 
-  constructor(schema: Schema, time: QueueTime) {
+  constructor(schema: Schema, time: JobClock) {
     this.state = new State(schema, this.data);
     this.time = time;
   }
@@ -79,7 +79,7 @@ export const restoreSnapshot = async (
   header: SnapshotHeader,
   records: AsyncIterable<DumpedRecord>,
   schema: Schema,
-  time: QueueTime,
+  time: JobClock,
   files: Files,
 ): Promise<Restored & { readonly bytes: number }> => {
   const arrivals = new Arrivals(schema, time);

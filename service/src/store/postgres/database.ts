@@ -1,5 +1,5 @@
 import { isOutage, isUnsent } from './errors.ts';
-import type { Guard } from './presence.ts';
+import type { Guard } from './schemaLock.ts';
 
 /** What the store needs of a PostgreSQL client: connections of a pool, and notifications. */
 

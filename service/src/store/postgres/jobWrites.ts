@@ -8,7 +8,7 @@ type Write =
   | { readonly type: 'remove' };
 
 /** A job as it came to be due, in milliseconds by the database's clock. */
-export interface Placed {
+export interface DueGroup {
   readonly queue: string;
   /** As the table has it. */
   readonly group: string;
@@ -17,7 +17,12 @@ export interface Placed {
 }
 
 /** Of a row with these, as the database names them. */
-export const placedOf = ({ queue, group_key, due_at, now }: Record<string, unknown>): Placed => ({
+export const dueGroupOf = ({
+  queue,
+  group_key,
+  due_at,
+  now,
+}: Record<string, unknown>): DueGroup => ({
   queue: String(queue),
   group: String(group_key),
   dueAt: Number(due_at),
@@ -26,7 +31,7 @@ export const placedOf = ({ queue, group_key, due_at, now }: Record<string, unkno
 
 export interface WrittenJobs {
   /** Added or released. */
-  readonly placed: readonly Placed[];
+  readonly placed: readonly DueGroup[];
   /** All that are claimed no more. */
   readonly ids: readonly string[];
 }
@@ -54,8 +59,8 @@ export class JobWrites implements TransactionJobs {
     return this.#writes.size > 0;
   }
 
-  /** Some are added or released, and need a lane. */
-  get needLanes(): boolean {
+  /** Some are added or released, and need a lease. */
+  get needGroupLeases(): boolean {
     return [...this.#writes.values()].some(({ type }) => type !== 'remove');
   }
 
@@ -92,7 +97,7 @@ export class JobWrites implements TransactionJobs {
   }
 
   /** What was added, and when it will be due. */
-  added({ wall, database }: JobTime): readonly Placed[] {
+  added({ wall, database }: JobTime): readonly DueGroup[] {
     return [...this.#writes.values()].flatMap((write) =>
       write.type === 'put'
         ? [
@@ -115,7 +120,7 @@ export class JobWrites implements TransactionJobs {
     connection: Connection,
     schema: string,
     { wall, sql }: JobTime,
-  ): Promise<readonly Placed[]> {
+  ): Promise<readonly DueGroup[]> {
     if (!this.any) return [];
     const jobs = `${quoted(schema)}.jobs`;
     const entries = [...this.#writes];
@@ -177,6 +182,6 @@ export class JobWrites implements TransactionJobs {
             name: 'cs_jobs_release',
           });
     const [placed] = await Promise.all([answer, ...sent]);
-    return (placed?.rows ?? []).map(placedOf);
+    return (placed?.rows ?? []).map(dueGroupOf);
   }
 }

@@ -115,7 +115,7 @@ BEGIN
 END $note$;`;
 };
 
-/** Which rewriting of all documents they come from. @see presence.ts */
+/** Which rewriting of all documents they come from. @see schemaLock.ts */
 export const generationTable: Migration = (schema) => {
   const table = `${quoted(schema)}.generation`;
   return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;

@@ -3,8 +3,8 @@ import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import { Busy } from './errors.ts';
 import { PooledConnection } from './pooledConnection.ts';
-import { enter, type Guard } from './presence.ts';
-import { destroy, Silence } from './silence.ts';
+import { enter, type Guard } from './schemaLock.ts';
+import { destroy, ConnectionWatchdog } from './connectionWatchdog.ts';
 
 export interface PgOptions {
   readonly url: string;
@@ -36,7 +36,7 @@ export class PgDatabase implements Database {
   readonly #config: pg.ClientConfig;
   readonly #connections: number;
   readonly #log: Logger;
-  readonly #silence: Silence;
+  readonly #watchdog: ConnectionWatchdog;
   #pool: pg.Pool;
   #inUse = 0;
   /** Each connection has to have run the last of these. */
@@ -60,7 +60,7 @@ export class PgDatabase implements Database {
       lock_timeout: LOCK_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     };
-    this.#silence = new Silence(this.#config, () => this.#renew());
+    this.#watchdog = new ConnectionWatchdog(this.#config, () => this.#renew());
     this.#pool = this.#openPool();
   }
 
@@ -73,7 +73,7 @@ export class PgDatabase implements Database {
       });
     });
     this.#inUse += 1;
-    const connection = new PooledConnection(client, this.#silence, () => (this.#inUse -= 1));
+    const connection = new PooledConnection(client, this.#watchdog, () => (this.#inUse -= 1));
     try {
       await this.#prepare(client, connection);
     } catch (error) {

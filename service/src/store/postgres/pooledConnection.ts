@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connection, Result, Statement } from './database.ts';
-import { destroy, streamOf, type Asked, type Silence } from './silence.ts';
+import { destroy, streamOf, type Asked, type ConnectionWatchdog } from './connectionWatchdog.ts';
 
 /** What follows a failed statement in its transaction fails with this, and says nothing of why. */
 const FAILED_BEFORE = '25P02';
@@ -8,20 +8,20 @@ const FAILED_BEFORE = '25P02';
 /** A connection while it is out of the pool. */
 export class PooledConnection implements Connection {
   readonly #client: pg.PoolClient;
-  readonly #silence: Silence;
+  readonly #watchdog: ConnectionWatchdog;
   readonly #asked: Asked;
   readonly #onRelease: () => void;
   #failure: Error | null = null;
   #giveBack: (() => void) | null = null;
   #isGathering = false;
 
-  constructor(client: pg.PoolClient, silence: Silence, onRelease: () => void) {
+  constructor(client: pg.PoolClient, watchdog: ConnectionWatchdog, onRelease: () => void) {
     this.#client = client;
-    this.#silence = silence;
+    this.#watchdog = watchdog;
     this.#onRelease = onRelease;
     this.#asked = { pending: 0, heardAt: 0, end: () => destroy(client) };
     client.on('error', ignore);
-    silence.watch(this.#asked);
+    watchdog.watch(this.#asked);
   }
 
   async query({ text, values, name }: Statement): Promise<Result> {
@@ -64,7 +64,7 @@ export class PooledConnection implements Connection {
   /** What is still under way on it comes to its end first: nobody is waiting for it any more. */
   release(error?: Error): void {
     this.#giveBack = () => {
-      this.#silence.forget(this.#asked);
+      this.#watchdog.forget(this.#asked);
       this.#client.off('error', ignore);
       this.#onRelease();
       this.#client.release(error !== undefined && endsConnection(error));

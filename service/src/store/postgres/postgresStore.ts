@@ -15,20 +15,20 @@ import type {
   Transaction,
 } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
-import { Changes } from './changes.ts';
+import { ChangeReader } from './changeReader.ts';
 import { runOn, type Database, type Result, type Statement } from './database.ts';
 import { inWords, isOutage } from './errors.ts';
-import { Lanes, SUPERVISE_SECONDS } from './lanes.ts';
+import { GroupLeases, SUPERVISE_SECONDS } from './groupLeases.ts';
 import { wasCommitted } from './lostCommit.ts';
 import { migrate, workSchemaOf } from './migrations.ts';
-import { News, type Heard } from './news.ts';
+import { ChangeNotifications, type Notification } from './changeNotifications.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
 import { refuseOldServer } from './serverVersion.ts';
 import { quoted } from './sql.ts';
-import { guardOf } from './presence.ts';
+import { connectionGuard } from './schemaLock.ts';
 import { readTables, type Table } from './tables.ts';
-import { DatabaseTime, nowSql } from './time.ts';
+import { DatabaseClock, nowSql } from './databaseClock.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
 
@@ -68,13 +68,13 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #queues: ReadonlySet<string>;
   readonly #boss: PgBoss;
-  readonly #time: DatabaseTime;
+  readonly #time: DatabaseClock;
   readonly #nowSql: string;
-  readonly #lanes: Lanes;
+  readonly #leases: GroupLeases;
   readonly #work: WorkQueue;
-  readonly #changes: Changes<S>;
+  readonly #changes: ChangeReader<S>;
   readonly #outage: Outage;
-  readonly #news: News;
+  readonly #notifications: ChangeNotifications;
   readonly #transactions: TransactionRunner<S>;
   /** Of this process, while it runs. */
   readonly #instance = randomUUID();
@@ -89,7 +89,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     options: PostgresOptions,
     tables: ReadonlyMap<string, Table>,
     boss: PgBoss,
-    time: DatabaseTime,
+    time: DatabaseClock,
   ) {
     this.database = database;
     this.schemaName = options.schema;
@@ -101,22 +101,22 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const workSchema = workSchemaOf(options.schema);
     this.#nowSql = nowSql(workSchema);
     const shared = { database, schema: options.schema, workSchema, nowSql: this.#nowSql };
-    this.#lanes = new Lanes({
+    this.#leases = new GroupLeases({
       ...shared,
       boss,
       isRealTime: time.isReal,
       log: this.#options.log,
       onFreed: (queue) => this.#callListeners(new Set([queue])),
-      tell: (news) => this.#news.say(news),
+      tell: (news) => this.#notifications.say(news),
     });
     this.#work = new WorkQueue({
       ...shared,
-      lanes: this.#lanes,
+      leases: this.#leases,
       instance: this.#instance,
       isRealTime: time.isReal,
     });
     this.#outage = new Outage(database, this.#options.log, () => this.#catchUp());
-    this.#changes = new Changes(
+    this.#changes = new ChangeReader(
       database,
       options.schema,
       this.#options.keptChanges,
@@ -133,17 +133,17 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       clock: this.#options.clock,
       time,
       outage: this.#outage,
-      lanes: this.#lanes,
+      leases: this.#leases,
       changes: this.#changes,
     });
-    this.#news = new News({
+    this.#notifications = new ChangeNotifications({
       database,
       schema: options.schema,
       instance: this.#instance,
       log: this.#options.log,
-      lanes: this.#lanes,
+      leases: this.#leases,
       isDown: () => this.#outage.reason !== null,
-      onNews: (news) => this.#hear(news),
+      onNotification: (news) => this.#hear(news),
       onMissed: () => this.#catchUp(),
     });
   }
@@ -158,7 +158,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);
-    const time = new DatabaseTime(options.databaseNow);
+    const time = new DatabaseClock(options.databaseNow);
     const boss = new PgBoss({
       db: bossDatabase(database),
       schema: workSchemaOf(options.schema),
@@ -228,7 +228,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     // An object of its own, so that the same function can be added twice.
     const listener = { call, queue };
     this.#listeners.add(listener);
-    if (queue !== undefined) this.#lanes.join(queue);
+    if (queue !== undefined) this.#leases.join(queue);
     return () => {
       if (!this.#listeners.delete(listener) || queue === undefined || this.#hasListener(queue))
         return;
@@ -291,15 +291,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           queues: this.#queues,
           nowSql: this.#nowSql,
           now: () => this.#options.clock.now(),
-          offer: (placed, connection) => this.#lanes.offerAlone(connection, placed),
+          offer: (placed, connection) => this.#leases.offerAlone(connection, placed),
           presence: this.#presence,
           wasCommitted: (xid) =>
             wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
       );
-      for (const queue of queues) this.#lanes.hint(queue);
-      this.#news.tell(queues, there);
+      for (const queue of queues) this.#leases.hint(queue);
+      this.#notifications.tell(queues, there);
       this.#changes.look();
       this.#callListeners(queues);
     });
@@ -319,29 +319,29 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   async #start(works: boolean): Promise<void> {
-    await this.#lanes.createQueues(this.#options.queues);
+    await this.#leases.createQueues(this.#options.queues);
     await this.#changes.start();
-    await this.#news.listen(this.#options.exclusive);
+    await this.#notifications.listen(this.#options.exclusive);
     if (!this.#options.exclusive)
       this.database.setGuard(
-        await guardOf(
+        await connectionGuard(
           this.database,
           this.schemaName,
-          this.#news.channel,
+          this.#notifications.channel,
           this.#options.onRewritten,
         ),
       );
     this.#every(LOOK_MS, () => this.#outage.look());
     if (!works) return;
-    this.#lanes.start();
-    this.#every(SWEEP_MS, () => this.#work.offerStranded());
+    this.#leases.start();
+    this.#every(SWEEP_MS, () => this.#work.offerGroupsWithoutLease());
     this.#every(SWEEP_CHANGES_MS, () => this.#changes.sweep());
     this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
   }
 
   /** For what must have the schema alone. */
   get #presence(): string | null {
-    return this.#options.exclusive ? this.#news.channel : null;
+    return this.#options.exclusive ? this.#notifications.channel : null;
   }
 
   /**
@@ -362,21 +362,21 @@ export class PostgresStore<S extends Schema> implements Store<S> {
    * processes.
    */
   #publish({ jobs, xid, there }: Committed<unknown>): void {
-    this.#lanes.forget(jobs.ids);
+    this.#leases.forget(jobs.ids);
     const queues = new Set(jobs.placed.map(({ queue }) => queue));
-    for (const queue of queues) this.#lanes.hint(queue);
+    for (const queue of queues) this.#leases.hint(queue);
     if (xid !== null) {
       this.#changes.committed(xid);
-      this.#news.tell(queues, there);
+      this.#notifications.tell(queues, there);
     }
     if (queues.size > 0) this.#callListeners(queues);
   }
 
-  #hear({ from, changed, queues, load }: Heard): void {
+  #hear({ from, changed, queues, load }: Notification): void {
     if (this.#closed !== null) return;
-    if (load !== undefined) this.#lanes.hear(from, load);
+    if (load !== undefined) this.#leases.hear(from, load);
     if (changed) this.#changes.look();
-    for (const queue of queues) this.#lanes.hint(queue);
+    for (const queue of queues) this.#leases.hint(queue);
     if (queues.length > 0) this.#callListeners(new Set(queues));
   }
 
@@ -384,7 +384,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   #catchUp(): void {
     if (this.#closed !== null) return;
     this.#changes.look();
-    for (const queue of this.#queues) this.#lanes.hint(queue);
+    for (const queue of this.#queues) this.#leases.hint(queue);
     this.#callListeners(this.#queues);
   }
 
@@ -393,8 +393,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
 
   /** Nobody here takes more of a queue's work: other processes do, at once. */
   async #handOver(queue: string): Promise<void> {
-    await this.#lanes.leave(queue);
-    this.#news.tell(new Set([queue]), []);
+    await this.#leases.leave(queue);
+    this.#notifications.tell(new Set([queue]), []);
   }
 
   #callListeners(queues: ReadonlySet<string>): void {
@@ -438,12 +438,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#closing.abort();
     this.#outage.close();
     if (this.#outage.reason === null) {
-      await this.#news.flush();
+      await this.#notifications.flush();
       if (this.#options.works) await this.#work.letGo().catch(() => {}); // their leases end
-      await this.#lanes.stop();
+      await this.#leases.stop();
     }
     await this.#changes.close();
-    await this.#news.close();
+    await this.#notifications.close();
     await this.#boss.stop({ graceful: false, close: false });
     await this.database.close();
   }

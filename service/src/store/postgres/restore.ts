@@ -13,8 +13,8 @@ import {
   unavailable,
   uniqueViolation,
 } from './errors.ts';
-import { placedOf, type Placed } from './jobWrites.ts';
-import { shutOut } from './presence.ts';
+import { dueGroupOf, type DueGroup } from './jobWrites.ts';
+import { lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import { MOST_ROWS, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
@@ -28,8 +28,11 @@ export interface RestoreTarget {
   readonly nowSql: string;
   /** The wall clock of this process, by which jobs name their time. */
   readonly now: () => Date;
-  /** Makes lanes for placed jobs, within the transaction. @returns those that were there already */
-  readonly offer: (placed: readonly Placed[], connection: Connection) => Promise<readonly Placed[]>;
+  /** Makes leases for placed jobs, within the transaction. @returns those that were there already */
+  readonly offer: (
+    placed: readonly DueGroup[],
+    connection: Connection,
+  ) => Promise<readonly DueGroup[]>;
   /**
    * Where those who have the schema open are known: they are kept out. Null: this process is one of
    * them.
@@ -41,8 +44,8 @@ export interface RestoreTarget {
 
 export interface RestoredWork {
   readonly queues: ReadonlySet<string>;
-  /** Lanes that were there before. */
-  readonly there: readonly Placed[];
+  /** Group leases that were there before. */
+  readonly there: readonly DueGroup[];
 }
 
 const BATCH_CHARACTERS = 2 << 20;
@@ -77,7 +80,7 @@ async function restoreOn(
   records: AsyncIterable<DumpedRecord>,
 ): Promise<RestoredWork> {
   const { schemaName, nowSql, presence } = target;
-  if (presence !== null) await shutOut(connection, presence);
+  if (presence !== null) await lockOutConnections(connection, presence);
   // The source takes the time it takes.
   await connection.query({
     text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
@@ -123,7 +126,7 @@ async function refuseUnlessEmpty(
   }
 }
 
-/** A lane or a timer for each group, as if its first job had just been added. */
+/** A lease or a timer for each group, as if its first job had just been added. */
 async function offerAll(
   connection: Connection,
   { nowSql, schemaName, offer }: RestoreTarget,
@@ -132,13 +135,13 @@ async function offerAll(
   const { rows } = await connection.query({
     text: `SELECT queue, group_key, min(due_at)::float8 AS due_at, (${nowSql})::float8 AS now FROM ${jobs} GROUP BY queue, group_key ORDER BY queue, group_key`,
   });
-  const placed = rows.map(placedOf);
+  const placed = rows.map(dueGroupOf);
   const queues = new Set(placed.map(({ queue }) => queue));
   await connection.query({
     text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
     values: [[...queues]],
   });
-  const there: Placed[] = [];
+  const there: DueGroup[] = [];
   for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE)
     there.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
   return { queues, there };

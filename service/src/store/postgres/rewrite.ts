@@ -1,7 +1,7 @@
 import { toJson } from '../document.ts';
 import type { Document } from '../store.ts';
 import { runOn, type Connection, type Database } from './database.ts';
-import { beginGeneration, shutOut } from './presence.ts';
+import { beginGeneration, lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName, toText } from './sql.ts';
 import type { Row, Table } from './tables.ts';
 import { transactionOn } from './transaction.ts';
@@ -42,7 +42,7 @@ export async function rewriteAll(
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
   await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
-    if (presence !== null) await shutOut(connection, presence);
+    if (presence !== null) await lockOutConnections(connection, presence);
     const names = await documentTables(connection, schemaName);
     for (const name of names)
       await connection.query({

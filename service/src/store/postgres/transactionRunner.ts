@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreClock } from '../options.ts';
 import type { Schema, Transaction } from '../store.ts';
-import type { Changes } from './changes.ts';
+import type { ChangeReader } from './changeReader.ts';
 import { Crowded, Crowds, Place } from './crowds.ts';
 import type { Connection, Database } from './database.ts';
 import {
@@ -12,14 +12,14 @@ import {
   unavailable,
   uniqueViolation,
 } from './errors.ts';
-import type { Placed, WrittenJobs } from './jobWrites.ts';
-import type { Lanes } from './lanes.ts';
+import type { DueGroup, WrittenJobs } from './jobWrites.ts';
+import type { GroupLeases } from './groupLeases.ts';
 import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
 import type { Outage } from './outage.ts';
-import { Session, transactionsOf } from './session.ts';
+import { UnitOfWork, transactionsOf } from './unitOfWork.ts';
 import { quoted } from './sql.ts';
 import type { Table } from './tables.ts';
-import type { DatabaseTime } from './time.ts';
+import type { DatabaseClock } from './databaseClock.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
 /** A transaction that met others is run again; so many times it never happens. */
@@ -37,8 +37,8 @@ export interface Committed<T> {
   readonly jobs: WrittenJobs;
   /** Null: it has written no document. */
   readonly xid: string | null;
-  /** Lanes that were there before, or are being made by others. */
-  readonly there: readonly Placed[];
+  /** Group leases that were there before, or are being made by others. */
+  readonly there: readonly DueGroup[];
 }
 
 interface Done<T> extends Committed<T> {
@@ -56,10 +56,10 @@ export interface TransactionRunnerOptions<S extends Schema> {
   readonly nowSql: string;
   /** The wall clock by which callers name the times of jobs. */
   readonly clock: StoreClock;
-  readonly time: Pick<DatabaseTime, 'estimate'>;
+  readonly time: Pick<DatabaseClock, 'estimate'>;
   readonly outage: Pick<Outage, 'watch'>;
-  readonly lanes: Pick<Lanes, 'offerWithin'>;
-  readonly changes: Pick<Changes<S>, 'life'>;
+  readonly leases: Pick<GroupLeases, 'offerWithin'>;
+  readonly changes: Pick<ChangeReader<S>, 'life'>;
 }
 
 /**
@@ -68,7 +68,7 @@ export interface TransactionRunnerOptions<S extends Schema> {
  */
 export class TransactionRunner<S extends Schema> {
   readonly #options: TransactionRunnerOptions<S>;
-  readonly #transactionOf: (session: Session) => Transaction<S>;
+  readonly #transactionOf: (session: UnitOfWork) => Transaction<S>;
   readonly #notedQueues = new Set<string>();
   readonly #crowds = new Crowds();
 
@@ -146,7 +146,7 @@ export class TransactionRunner<S extends Schema> {
     fn: (tx: Transaction<S>) => Promise<T>,
     place: Place,
   ): Promise<Done<T>> {
-    const session = new Session(transaction, this.#options.tables, this.#options.queues, place);
+    const session = new UnitOfWork(transaction, this.#options.tables, this.#options.queues, place);
     try {
       const value = await fn(this.#transactionOf(session));
       session.end();
@@ -160,7 +160,7 @@ export class TransactionRunner<S extends Schema> {
   }
 
   /** Sends what was written, and COMMIT: in one go where nothing has to be heard of before. */
-  async #commit<T>(transaction: OpenTransaction, session: Session, value: T): Promise<Done<T>> {
+  async #commit<T>(transaction: OpenTransaction, session: UnitOfWork, value: T): Promise<Done<T>> {
     await transaction.begin();
     const { connection } = transaction;
     const marks = (xid: string): CommitMarks => ({
@@ -173,7 +173,7 @@ export class TransactionRunner<S extends Schema> {
       database: this.#options.time.estimate,
       sql: this.#options.nowSql,
     };
-    if (session.xid !== null && session.isSure && !session.jobs.needLanes) {
+    if (session.xid !== null && session.isSure && !session.jobs.needGroupLeases) {
       const committed = {
         value,
         jobs: { placed: [], ids: session.jobs.ids },
@@ -193,10 +193,10 @@ export class TransactionRunner<S extends Schema> {
       session.send(),
       session.jobs.send(connection, this.#options.schemaName, time),
       this.#noteQueues(connection, added),
-      this.#options.lanes.offerWithin(connection, added),
+      this.#options.leases.offerWithin(connection, added),
       session.xid ?? readXid(connection),
     ]);
-    const thereToo = await this.#options.lanes.offerWithin(connection, released);
+    const thereToo = await this.#options.leases.offerWithin(connection, released);
     const committed = {
       value,
       jobs: { placed: [...added, ...released], ids: session.jobs.ids },
@@ -208,7 +208,10 @@ export class TransactionRunner<S extends Schema> {
   }
 
   /** So that a queue that holds nothing now is still counted. */
-  async #noteQueues(connection: Connection, placed: readonly Placed[]): Promise<readonly string[]> {
+  async #noteQueues(
+    connection: Connection,
+    placed: readonly DueGroup[],
+  ): Promise<readonly string[]> {
     const fresh = [...new Set(placed.map(({ queue }) => queue))]
       .filter((queue) => !this.#notedQueues.has(queue))
       .sort();

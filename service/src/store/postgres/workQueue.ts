@@ -1,9 +1,9 @@
 import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
-import { placedOf } from './jobWrites.ts';
+import { dueGroupOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
 import { Kept } from './kept.ts';
-import { timersOf, type Lane, type Lanes } from './lanes.ts';
+import { timersOf, type GroupLease, type GroupLeases } from './groupLeases.ts';
 import { transactionOn } from './transaction.ts';
 
 /** After so many fresh ones in a row a retry has its turn. */
@@ -37,7 +37,7 @@ interface GroupCounts {
 /** Claims jobs of the groups that this process serves. @see docs/decisions/0031 */
 export class WorkQueue {
   readonly #database: Database;
-  readonly #lanes: Lanes;
+  readonly #leases: GroupLeases;
   readonly #jobs: string;
   readonly #queues: string;
   readonly #workSchema: string;
@@ -52,7 +52,7 @@ export class WorkQueue {
   /** @param isRealTime false: time is what a test says, and nothing is kept */
   constructor(options: {
     database: Database;
-    lanes: Lanes;
+    leases: GroupLeases;
     schema: string;
     workSchema: string;
     nowSql: string;
@@ -60,7 +60,7 @@ export class WorkQueue {
     isRealTime: boolean;
   }) {
     this.#database = options.database;
-    this.#lanes = options.lanes;
+    this.#leases = options.leases;
     this.#jobs = `${quoted(options.schema)}.jobs`;
     this.#queues = `${quoted(options.schema)}.queues`;
     this.#workSchema = options.workSchema;
@@ -77,20 +77,20 @@ export class WorkQueue {
     leaseMs,
   }: ClaimRequest): Promise<readonly Job[]> {
     await this.#giveBackLost(queue);
-    await this.#lanes.fetch(queue);
-    const shares = sharesOf(this.#lanes.of(queue), places);
-    const lanes = shares.flatMap(({ lanes: each, number, held }) =>
+    await this.#leases.fetch(queue);
+    const shares = sharesOf(this.#leases.of(queue), places);
+    const leases = shares.flatMap(({ leases: each, number, held }) =>
       each
-        .map((lane) => ({
-          lane,
+        .map((lease) => ({
+          lease,
           number,
           held,
-          slots: Math.min(limit, Math.floor(freeSlots(fromText(lane.group)))),
+          slots: Math.min(limit, Math.floor(freeSlots(fromText(lease.group)))),
         }))
         .filter(({ slots }) => slots > 0)
-        .sort((a, b) => a.lane.servedAt - b.lane.servedAt),
+        .sort((a, b) => a.lease.servedAt - b.lease.servedAt),
     );
-    if (lanes.length === 0 || limit <= 0) return [];
+    if (leases.length === 0 || limit <= 0) return [];
     const { free } = places; // it may change before the answer comes
     const claimant = `${this.#instance} ${(this.#claims += 1)}`;
     const { rows } = await runOn(
@@ -99,15 +99,15 @@ export class WorkQueue {
         text: this.#claimSql,
         values: [
           queue,
-          lanes.map(({ lane }) => lane.group),
-          lanes.map(({ slots }) => slots),
-          lanes.map(({ lane }) => lane.sinceRetry),
+          leases.map(({ lease }) => lease.group),
+          leases.map(({ slots }) => slots),
+          leases.map(({ lease }) => lease.sinceRetry),
           limit,
           this.#instance,
           leaseMs,
           claimant,
-          lanes.map(({ number }) => number),
-          lanes.map(({ held }) => held),
+          leases.map(({ number }) => number),
+          leases.map(({ held }) => held),
           Math.min(free, MOST_PLACES),
         ],
         name: 'cs_claim',
@@ -120,19 +120,19 @@ export class WorkQueue {
     const count = (counts: Map<string, number>, key: string) =>
       counts.set(key, (counts.get(key) ?? 0) + 1);
     for (const row of claimed) {
-      const { lane } = lanes[Number(row.place) - 1]!;
-      lane.claimed.add(String(row.id));
-      lane.servedAt = ++this.#served;
-      lane.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lane.sinceRetry + 1);
-      lane.emptySince = null;
-      count(taken, lane.group);
-      count(takenByShare, lane.share);
+      const { lease } = leases[Number(row.place) - 1]!;
+      lease.claimed.add(String(row.id));
+      lease.servedAt = ++this.#served;
+      lease.sinceRetry = row.is_retry === true ? 0 : Math.min(FRESH_IN_A_ROW, lease.sinceRetry + 1);
+      lease.emptySince = null;
+      count(taken, lease.group);
+      count(takenByShare, lease.share);
     }
-    // What a lane left over is known to be nothing only where one more would have been taken.
+    // What a lease left over is known to be nothing only where one more would have been taken.
     if (claimed.length < limit) {
-      for (const { lane, slots, held } of lanes) {
-        const wouldTakeMore = held + (takenByShare.get(lane.share) ?? 0) < free - claimed.length;
-        if (wouldTakeMore) settle(lane, (taken.get(lane.group) ?? 0) < slots);
+      for (const { lease, slots, held } of leases) {
+        const wouldTakeMore = held + (takenByShare.get(lease.share) ?? 0) < free - claimed.length;
+        if (wouldTakeMore) settle(lease, (taken.get(lease.group) ?? 0) < slots);
       }
     }
     return claimed.map(jobOf);
@@ -144,9 +144,9 @@ export class WorkQueue {
     skip: (group: string) => boolean,
     places: SharedPlaces = PLACES_FOR_ALL,
   ): Promise<number | null> {
-    await this.#lanes.fetch(queue);
-    const lanes = sharesOf(this.#lanes.of(queue), places).flatMap((share) => share.lanes);
-    const groups = lanes.flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
+    await this.#leases.fetch(queue);
+    const leases = sharesOf(this.#leases.of(queue), places).flatMap((share) => share.leases);
+    const groups = leases.flatMap(({ group }) => (skip(fromText(group)) ? [] : [group]));
     const { rows } = await runOn(this.#database, {
       text: `SELECT (${this.#nowSql})::float8 AS now,
           (SELECT (extract(epoch FROM min(start_after)) * 1000)::float8 FROM ${quoted(this.#workSchema)}.job WHERE name = $3 AND state < 'active') AS timer,
@@ -157,7 +157,7 @@ export class WorkQueue {
     });
     const now = Number(rows[0]!.now);
     const { timer, due_at: dueAt } = rows[0]! as { timer: number | null; due_at: number | null };
-    if (timer !== null) this.#lanes.hintIn(queue, timer - now);
+    if (timer !== null) this.#leases.hintIn(queue, timer - now);
     const times = [dueAt, timer].filter((at) => at !== null);
     return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
   }
@@ -237,9 +237,9 @@ export class WorkQueue {
   }
 
   /**
-   * Due jobs whose group has no lane, because whoever gave it back did not see them yet, get one.
+   * Due jobs whose group has no lease, because whoever gave it back did not see them yet, get one.
    */
-  async offerStranded(): Promise<void> {
+  async offerGroupsWithoutLease(): Promise<void> {
     const { rows } = await runOn(this.#database, {
       text: `WITH RECURSIVE g AS (
           (SELECT queue, group_key FROM ${this.#jobs} ORDER BY queue, group_key LIMIT 1)
@@ -247,9 +247,9 @@ export class WorkQueue {
           SELECT n.queue, n.group_key FROM g CROSS JOIN LATERAL
             (SELECT j.queue, j.group_key FROM ${this.#jobs} j WHERE (j.queue, j.group_key) > (g.queue, g.group_key) ORDER BY j.queue, j.group_key LIMIT 1) n)
         SELECT queue, group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(this.#jobs, 'g.queue', 'g.group_key')})::float8 AS due_at FROM g`,
-      name: 'cs_stranded',
+      name: 'cs_without_lease',
     });
-    await this.#lanes.offerMissing(rows.map(placedOf));
+    await this.#leases.offerMissing(rows.map(dueGroupOf));
   }
 
   /**
@@ -267,17 +267,17 @@ export class WorkQueue {
           WHERE j.queue = $1 AND j.group_key = l.group_key AND ${retry ? '' : 'NOT '}j.is_retry AND j.due_at <= n.ms
           ORDER BY j.due_at, j.seq LIMIT greatest(l.slots, 0)) d`;
     return `WITH n AS MATERIALIZED (SELECT ${this.#nowSql} AS ms),
-      lanes AS (SELECT a.place, a.group_key, a.since_retry, a.share, a.held, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
+      leases AS (SELECT a.place, a.group_key, a.since_retry, a.share, a.held, a.slots - (SELECT count(*) FROM ${this.#jobs} o WHERE o.queue = $1 AND o.group_key = a.group_key
             AND o.claimed_by IS NOT NULL AND NOT starts_with(o.claimed_by, $6) AND o.due_at > n.ms) AS slots
           FROM unnest($2::text[], $3::int[], $4::int[], $9::int[], $10::int[]) WITH ORDINALITY AS a (group_key, slots, since_retry, share, held, place), n),
       candidates AS (SELECT l.place, c.tid, row_number() OVER (PARTITION BY l.place ORDER BY c.position, c.retry) AS turn
-          FROM lanes l CROSS JOIN n CROSS JOIN LATERAL (
+          FROM leases l CROSS JOIN n CROSS JOIN LATERAL (
             SELECT f.tid, 0 AS retry, f.k + (f.k + l.since_retry) / ${FRESH_IN_A_ROW} AS position FROM (${of(false)}) f
             UNION ALL
             SELECT r.tid, 1, ${FRESH_IN_A_ROW} - l.since_retry + ${FRESH_IN_A_ROW + 1} * r.k FROM (${of(true)}) r) c
           WHERE l.slots > 0),
       ranked AS (SELECT c.tid, c.place, l.share, l.held + row_number() OVER (PARTITION BY l.share ORDER BY c.turn, c.place) - 1 AS held
-          FROM candidates c JOIN lanes l ON l.place = c.place WHERE c.turn <= l.slots),
+          FROM candidates c JOIN leases l ON l.place = c.place WHERE c.turn <= l.slots),
       ordered AS (SELECT tid, place, held, row_number() OVER (ORDER BY held, share) AS turn FROM ranked),
       chosen AS (SELECT tid, place, turn FROM ordered WHERE held + turn <= $11 ORDER BY turn LIMIT $5)
       UPDATE ${this.#jobs} j SET claimed_by = $8, due_at = n.ms + $7::bigint FROM chosen c, n
@@ -286,31 +286,31 @@ export class WorkQueue {
   }
 }
 
-interface ShareOfLanes {
+interface ShareOfLeases {
   readonly number: number;
   readonly held: number;
-  readonly lanes: readonly Lane[];
+  readonly leases: readonly GroupLease[];
 }
 
 /**
- * The lanes of the shares that may take more, by share: the one that was served longest ago comes
+ * The leases of the shares that may take more, by share: the one that was served longest ago comes
  * first.
  */
-function sharesOf(lanes: readonly Lane[], places: SharedPlaces): readonly ShareOfLanes[] {
-  const servedAt = (share: readonly Lane[]) =>
-    share.reduce((last, lane) => Math.max(last, lane.servedAt), 0);
-  return [...Map.groupBy(lanes, ({ share }) => share)]
-    .map(([share, of]) => ({ held: places.heldBy(share), lanes: of }))
+function sharesOf(leases: readonly GroupLease[], places: SharedPlaces): readonly ShareOfLeases[] {
+  const servedAt = (share: readonly GroupLease[]) =>
+    share.reduce((last, lease) => Math.max(last, lease.servedAt), 0);
+  return [...Map.groupBy(leases, ({ share }) => share)]
+    .map(([share, of]) => ({ held: places.heldBy(share), leases: of }))
     .filter(({ held }) => held < places.free)
-    .map((share) => ({ ...share, servedAt: servedAt(share.lanes) }))
+    .map((share) => ({ ...share, servedAt: servedAt(share.leases) }))
     .sort((a, b) => a.servedAt - b.servedAt)
-    .map(({ held, lanes: of }, number) => ({ number, held, lanes: of }));
+    .map(({ held, leases: of }, number) => ({ number, held, leases: of }));
 }
 
-/** Notes whether a lane has more that is due. */
-function settle(lane: Lane, isEmpty: boolean): void {
-  if (!isEmpty) lane.emptySince = null;
-  else lane.emptySince ??= performance.now();
+/** Notes whether a lease has more that is due. */
+function settle(lease: GroupLease, isEmpty: boolean): void {
+  if (!isEmpty) lease.emptySince = null;
+  else lease.emptySince ??= performance.now();
 }
 
 const jobOf = ({ id, queue, group_key, run_at, rank, data }: Record<string, unknown>): Job => ({

@@ -6,7 +6,7 @@ export const nowSql = (workSchema: string): string =>
   `floor(extract(epoch FROM ${quoted(workSchema)}.job_now()) * 1000)::bigint`;
 
 /** The database's clock; in tests one that they move. */
-export class DatabaseTime {
+export class DatabaseClock {
   /** What pg-boss is given in place of the real clock; undefined: the real one. */
   readonly testClock: TestClock | undefined;
   readonly #now: (() => number) | undefined;

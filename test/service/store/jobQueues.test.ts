@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { WorkQueue } from '../../../service/src/store/lowdb/workQueue.ts';
+import { JobQueues } from '../../../service/src/store/lowdb/jobQueues.ts';
 import type { Job } from '../../../service/src/store/store.ts';
 
 const job = (id: number, group: string, runAt = 0): Job => ({
@@ -14,7 +14,7 @@ const job = (id: number, group: string, runAt = 0): Job => ({
 /** Looks at jobs only as often as the work that is asked for needs it. */
 const watched = (jobs: readonly Job[]) => {
   const counter = { looks: 0 };
-  const queue = new WorkQueue(() => {
+  const queue = new JobQueues(() => {
     counter.looks += 1;
     return true;
   });

@@ -1,6 +1,6 @@
 import type { Document, DumpedRecord } from '../store.ts';
-import type { StoredJob } from './queueTime.ts';
-import type { Write } from './session.ts';
+import type { StoredJob } from './jobClock.ts';
+import type { Write } from './unitOfWork.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 import type { State } from './state.ts';
@@ -15,9 +15,9 @@ const SLICE_DOCUMENTS = 200;
  * Documents are replaced and never changed, so that only those which a later transaction replaced
  * or removed before they were read have to be kept.
  */
-export class Moment {
+export class ReadView {
   readonly state: State;
-  private readonly byTable: ReadonlyMap<Table, TableThen>;
+  private readonly byTable: ReadonlyMap<Table, TableView>;
 
   /** Between two transactions. */
   constructor(state: State) {
@@ -25,10 +25,10 @@ export class Moment {
     const inOrder = [...state.all()].sort(
       (a, b) => Number(a.name === JOBS) - Number(b.name === JOBS) || compareStrings(a.name, b.name),
     );
-    this.byTable = new Map(inOrder.map((table) => [table, new TableThen(table)]));
+    this.byTable = new Map(inOrder.map((table) => [table, new TableView(table)]));
   }
 
-  get tables(): Iterable<TableThen> {
+  get tables(): Iterable<TableView> {
     return this.byTable.values();
   }
 
@@ -39,7 +39,7 @@ export class Moment {
 }
 
 /** One collection as it was at that moment, read by id. */
-export class TableThen {
+export class TableView {
   readonly name: string;
   private readonly table: Table;
   /** Behind it lies only what came later. */

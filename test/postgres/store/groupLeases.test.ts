@@ -1,21 +1,21 @@
-// Whose lane it is: a process that stood still takes nobody's for its own.
+// Whose lease it is: a process that stood still takes nobody's for its own.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { add, claim, claimAll, complete, openLaneStage, type LaneStage } from './laneStage.ts';
+import { add, claim, claimAll, complete, openLeaseStage, type LeaseStage } from './leaseStage.ts';
 
-describe('the lane of a process that stood still, when another one has taken it over, done its work and had a new one', () => {
-  let stage: LaneStage;
+describe('the lease of a process that stood still, when another one has taken it over, done its work and had a new one', () => {
+  let stage: LeaseStage;
   beforeEach(async () => {
-    stage = await openLaneStage({ sweeps: true });
+    stage = await openLeaseStage({ sweeps: true });
   });
   afterEach(() => stage.close());
 
-  const lanes = async ({ client, schema }: LaneStage) =>
+  const leases = async ({ client, schema }: LeaseStage) =>
     (await client.query(`SELECT id, state, retry_count FROM "${schema}_work".job WHERE name = 'q'`))
       .rows;
 
   /** @param before what the process that stands still has done of its job by then */
-  const takeOver = async (before: (stage: LaneStage) => Promise<unknown>) => {
+  const takeOver = async (before: (stage: LeaseStage) => Promise<unknown>) => {
     const { stopped, other, database, client, schema } = stage;
     await add(stopped, 'a');
     await claimAll(stopped, 'a');
@@ -30,12 +30,12 @@ describe('the lane of a process that stood still, when another one has taken it 
     await complete(other, 'b');
     await complete(other, 'a');
     await waitFor(
-      'the lane to be given back',
-      async () => (await claim(other)).length === 0 && (await lanes(stage)).length === 0,
+      'the lease to be given back',
+      async () => (await claim(other)).length === 0 && (await leases(stage)).length === 0,
     );
     await add(other, 'c');
     await claimAll(other, 'c');
-    const made = await lanes(stage);
+    const made = await leases(stage);
     expect(made).toMatchObject([{ state: 'active', retry_count: 0 }]); // as the first one was
     return made;
   };
@@ -56,13 +56,13 @@ describe('the lane of a process that stood still, when another one has taken it 
     }
   };
 
-  it('is not given back by it: what it wanted to remove was a lane of its own', async () => {
+  it('is not given back by it: what it wanted to remove was a lease of its own', async () => {
     const made = await takeOver(async ({ stopped }) => {
       await complete(stopped, 'a');
-      await claim(stopped); // finds nothing, and is about to give the lane back
+      await claim(stopped); // finds nothing, and is about to give the lease back
     });
     await goOnUntil(/DELETE FROM \S+_work\S+job/, /^COMMIT$/);
-    expect(await lanes(stage)).toEqual(made);
+    expect(await leases(stage)).toEqual(made);
     await add(stage.other, 'd');
     await claimAll(stage.other, 'd');
   });

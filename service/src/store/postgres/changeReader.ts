@@ -7,7 +7,7 @@ import { quoted } from './sql.ts';
 /** How often the table is looked at although nobody said that something has changed. */
 const LOOK_MS = 1_000;
 const BATCH = 2_000;
-/** Changes are kept for so long. */
+/** ChangeReader are kept for so long. */
 const KEPT_SECONDS = 300;
 /** Who has not looked for so long may have missed some. */
 const MISSED_AFTER_MS = (KEPT_SECONDS - 60) * 1000;
@@ -18,7 +18,7 @@ const CLOCK = '(extract(epoch FROM clock_timestamp()) * 1000)::float8';
  * snapshot that it saw last, and reads what has become visible since: one that commits late is not
  * passed over, and nobody waits for one that lasts, of whomever on the server.
  */
-export class Changes<S extends Schema> {
+export class ChangeReader<S extends Schema> {
   readonly #database: Database;
   readonly #schema: string;
   readonly #isDown: () => boolean;

@@ -11,7 +11,7 @@ const OLD_SHARE = 64 / 67;
  * nothing for long.
  * @param given options of the process, the last one counts
  */
-export const oldSpaceBytes = (
+export const heapLimitBytes = (
   given = optionsOfProcess(),
   limitBytes = getHeapStatistics().heap_size_limit,
 ): number => {

@@ -42,7 +42,7 @@ interface Write {
  * It begins with the first lock or write: what only looks sees what is committed, statement by
  * statement, without.
  */
-export class Session {
+export class UnitOfWork {
   readonly jobs: JobWrites;
   readonly #transaction: OpenTransaction;
   readonly #connection: Connection;
@@ -306,11 +306,11 @@ function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MOST_ROWS) yield rows.slice(at, at + MOST_ROWS);
 }
 
-class SessionCollection implements Collection<Document> {
-  readonly #session: Session;
+class UnitOfWorkCollection implements Collection<Document> {
+  readonly #session: UnitOfWork;
   readonly #collection: string;
 
-  constructor(session: Session, collection: string) {
+  constructor(session: UnitOfWork, collection: string) {
     this.#session = session;
     this.#collection = collection;
   }
@@ -338,8 +338,8 @@ class SessionCollection implements Collection<Document> {
 
 /** Makes the `tx` objects of a schema. */
 export const transactionsOf = <S extends Schema>(schema: S) =>
-  transactionMaker<S, Session>(
+  transactionMaker<S, UnitOfWork>(
     schema,
-    (session, name) => new SessionCollection(session, name),
+    (session, name) => new UnitOfWorkCollection(session, name),
     ({ jobs }) => jobs,
   );

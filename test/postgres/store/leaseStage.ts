@@ -1,4 +1,4 @@
-// Two processes that share the lanes of one queue: one that can be stopped, and one that goes on.
+// Two processes that share the leases of one queue: one that can be stopped, and one that goes on.
 import { expect } from '@jest/globals';
 import type pg from 'pg';
 import type { ContractStore } from '../../contract/schema.ts';
@@ -14,7 +14,7 @@ import {
 /** Before a lock's time is over (15 s). */
 export const SOON = { timeoutMs: 12_000 };
 
-export interface LaneStage {
+export interface LeaseStage {
   readonly schema: string;
   /** The first one's. */
   readonly database: StoppableDatabase;
@@ -27,8 +27,8 @@ export interface LaneStage {
   close(): Promise<void>;
 }
 
-/** @param sweeps false: nobody looks for due jobs without a lane */
-export async function openLaneStage({ sweeps }: { sweeps: boolean }): Promise<LaneStage> {
+/** @param sweeps false: nobody looks for due jobs without a lease */
+export async function openLeaseStage({ sweeps }: { sweeps: boolean }): Promise<LeaseStage> {
   const schema = freshSchema();
   const database = new StoppableDatabase({ sweeps });
   const stopped = await openStore(schema, database);

@@ -21,7 +21,7 @@ const checksum = (nextSequence: number) => crc32(`acknowledged before frame ${ne
  * process leaves it exact; a loss of power may leave an older one, which claims less and so nothing
  * wrong. One that cannot be written hinders nothing.
  */
-export class AcknowledgedNote {
+export class HighWaterMark {
   private readonly file: StoreFile | null;
 
   private constructor(file: StoreFile | null) {
@@ -29,14 +29,14 @@ export class AcknowledgedNote {
   }
 
   /** Only after recovery: from then on the old note is replaced. */
-  static async open(folder: string, files: Files): Promise<AcknowledgedNote> {
+  static async open(folder: string, files: Files): Promise<HighWaterMark> {
     const path = join(folder, ACKNOWLEDGED);
     // Emptying the old one would lose it, should the process die right then.
     const file = await files
       .open(path, 'r+')
       .catch(() => files.open(path, 'w'))
       .catch(() => null);
-    return new AcknowledgedNote(file);
+    return new HighWaterMark(file);
   }
 
   /** @param nextSequence the number that the next frame gets */
@@ -55,7 +55,7 @@ export class AcknowledgedNote {
  * @returns the number of the first frame that may be missing; null when there is no note, or it is
  * damaged itself
  */
-export const readAcknowledged = async (folder: string): Promise<number | null> => {
+export const readHighWaterMark = async (folder: string): Promise<number | null> => {
   try {
     const { nextSequence, crc } = JSON.parse(
       await readFile(join(folder, ACKNOWLEDGED), 'utf8'),

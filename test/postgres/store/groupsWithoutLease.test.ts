@@ -1,4 +1,4 @@
-// No job is left without a lane, and nobody waits for a process that was stopped while it made or
+// No job is left without a lease, and nobody waits for a process that was stopped while it made or
 // removed one.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitFor } from '../../helpers/waitFor.ts';
@@ -7,19 +7,19 @@ import {
   claim,
   claimAll,
   complete,
-  openLaneStage,
+  openLeaseStage,
   SOON,
-  type LaneStage,
-} from './laneStage.ts';
+  type LeaseStage,
+} from './leaseStage.ts';
 
-describe('when nobody looks for jobs without a lane', () => {
-  let stage: LaneStage;
+describe('when nobody looks for jobs without a lease', () => {
+  let stage: LeaseStage;
   beforeEach(async () => {
-    stage = await openLaneStage({ sweeps: false });
+    stage = await openLeaseStage({ sweeps: false });
   });
   afterEach(() => stage.close());
 
-  /** It has a lane with nothing due, and stops on the way to give it back. */
+  /** It has a lease with nothing due, and stops on the way to give it back. */
   const stopWhileGivingBack = async (before: (text: string) => boolean) => {
     const { stopped, database } = stage;
     await add(stopped, 'a');
@@ -27,7 +27,7 @@ describe('when nobody looks for jobs without a lane', () => {
     await complete(stopped, 'a');
     expect(await claim(stopped)).toEqual([]);
     database.stopBefore(before);
-    await waitFor('the lane to be on its way', () => database.stopped > 0);
+    await waitFor('the lease to be on its way', () => database.stopped > 0);
   };
 
   it('one is made for a job that came in between the look for more and the removal, by a process that died over it', async () => {
@@ -77,10 +77,10 @@ describe('when nobody looks for jobs without a lane', () => {
   });
 });
 
-describe('when a process is stopped that is just making a lane', () => {
-  let stage: LaneStage;
+describe('when a process is stopped that is just making a lease', () => {
+  let stage: LeaseStage;
   beforeEach(async () => {
-    stage = await openLaneStage({ sweeps: true });
+    stage = await openLeaseStage({ sweeps: true });
   });
   afterEach(() => stage.close());
 

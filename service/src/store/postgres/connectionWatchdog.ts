@@ -20,20 +20,20 @@ export interface Asked {
  * cut off without a word. Nothing in TCP says so for a quarter of an hour. A statement that is only
  * slow is left alone.
  */
-export class Silence {
+export class ConnectionWatchdog {
   readonly #config: pg.ClientConfig;
-  readonly #onSilence: () => void;
+  readonly #onUnresponsive: () => void;
   readonly #asked = new Set<Asked>();
   #timer: NodeJS.Timeout | null = null;
   #probing = false;
 
   /**
-   * @param onSilence called when the server does not answer, before the connections are ended that
+   * @param onUnresponsive called when the server does not answer, before the connections are ended that
    * wait for it
    */
-  constructor(config: pg.ClientConfig, onSilence: () => void) {
+  constructor(config: pg.ClientConfig, onUnresponsive: () => void) {
     this.#config = config;
-    this.#onSilence = onSilence;
+    this.#onUnresponsive = onUnresponsive;
   }
 
   watch(asked: Asked): void {
@@ -54,7 +54,7 @@ export class Silence {
     this.#probing = true;
     try {
       if (await answers(this.#config)) return;
-      this.#onSilence();
+      this.#onUnresponsive();
       for (const each of this.#asked) if (isSilent(each, silentSince)) each.end();
     } finally {
       this.#probing = false;

@@ -1,8 +1,8 @@
 import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
-import type { Placed } from './jobGroup.ts';
-import type { Lease } from './jobLane.ts';
-import { JobLane } from './jobLane.ts';
-import type { StoredJob } from './queueTime.ts';
+import type { ScheduledJob } from './jobGroup.ts';
+import type { Lease } from './jobQueue.ts';
+import { JobQueue } from './jobQueue.ts';
+import type { StoredJob } from './jobClock.ts';
 
 /**
  * Which durable jobs wait, in what order, and who has claimed what. It learns of a job when its
@@ -10,13 +10,13 @@ import type { StoredJob } from './queueTime.ts';
  * (`withdraw`), so that it never hands out what is not certain. Leases are in memory only: with
  * this process its workers die too. All times are steady milliseconds.
  */
-export class WorkQueue {
-  private readonly lanes = new Map<string, JobLane>();
+export class JobQueues {
+  private readonly byName = new Map<string, JobQueue>();
   private readonly leases = new Map<string, Lease>();
   /**
    * By job id, as last placed, claimed or not: a time that was once counted is never counted anew.
    */
-  private readonly placed = new Map<string, Placed>();
+  private readonly placed = new Map<string, ScheduledJob>();
   private readonly isCurrent: (job: Job) => boolean;
 
   /** @param isCurrent whether no committed transaction has changed the job since it was placed */
@@ -29,7 +29,7 @@ export class WorkQueue {
     this.endLease(job.id);
     const placed = { job, dueAt };
     this.placed.set(job.id, placed);
-    if (this.isCurrent(job)) this.lane(job.queue).add(placed);
+    if (this.isCurrent(job)) this.queueOf(job.queue).add(placed);
   }
 
   /**
@@ -38,7 +38,7 @@ export class WorkQueue {
    */
   withdraw(job: Job): void {
     const placed = this.placed.get(job.id);
-    if (placed?.job === job) this.lanes.get(job.queue)?.remove(placed);
+    if (placed?.job === job) this.byName.get(job.queue)?.remove(placed);
   }
 
   /** The job is gone for good. */
@@ -48,13 +48,13 @@ export class WorkQueue {
   }
 
   claim({ queue, now, leaseMs, ...request }: ClaimRequest & { readonly now: number }): Job[] {
-    const lane = this.lane(queue);
-    for (const { placed } of lane.expired(now)) {
+    const byGroup = this.queueOf(queue);
+    for (const { placed } of byGroup.expired(now)) {
       this.leases.delete(placed.job.id);
-      if (this.isCurrent(placed.job)) lane.add(placed);
+      if (this.isCurrent(placed.job)) byGroup.add(placed);
     }
     const jobs: Job[] = [];
-    for (const placed of lane.take({ ...request, now })) {
+    for (const placed of byGroup.take({ ...request, now })) {
       // At once: should `freeSlots` throw in the middle, the lease's end brings the job back.
       this.lease({ placed, until: now + leaseMs });
       jobs.push(asEnqueued(placed.job));
@@ -63,7 +63,7 @@ export class WorkQueue {
   }
 
   nextDueAt(queue: string, skip: (group: string) => boolean, places?: SharedPlaces): number | null {
-    return this.lanes.get(queue)?.nextDueAt(skip, places) ?? null;
+    return this.byName.get(queue)?.nextDueAt(skip, places) ?? null;
   }
 
   /** When a job that has not changed since is due; undefined when this queue has not seen it so. */
@@ -74,7 +74,7 @@ export class WorkQueue {
 
   stats(now: number, skip: (queue: string, group: string) => boolean): Record<string, QueueStats> {
     return Object.fromEntries(
-      [...this.lanes].map(([name, lane]) => [name, lane.stats(now, (group) => skip(name, group))]),
+      [...this.byName].map(([name, jobs]) => [name, jobs.stats(now, (group) => skip(name, group))]),
     );
   }
 
@@ -82,7 +82,7 @@ export class WorkQueue {
    * Takes over the leases of a queue whose memory was thrown away: its workers are still alive.
    * @param longerByMs they could not record anything for so long, and get that time again
    */
-  adopt(earlier: WorkQueue, longerByMs: number): void {
+  adopt(earlier: JobQueues, longerByMs: number): void {
     for (const {
       placed: {
         job: { id },
@@ -100,22 +100,22 @@ export class WorkQueue {
     const lease = this.leases.get(id);
     if (lease === undefined) return;
     this.leases.delete(id);
-    this.lane(lease.placed.job.queue).endLease(lease);
+    this.queueOf(lease.placed.job.queue).endLease(lease);
   }
 
   private lease(lease: Lease): void {
     const { id, queue } = lease.placed.job;
     this.leases.set(id, lease);
-    this.lane(queue).lease(lease);
+    this.queueOf(queue).lease(lease);
   }
 
-  private lane(queue: string): JobLane {
-    let lane = this.lanes.get(queue);
-    if (lane === undefined) {
-      lane = new JobLane();
-      this.lanes.set(queue, lane);
+  private queueOf(queue: string): JobQueue {
+    let jobs = this.byName.get(queue);
+    if (jobs === undefined) {
+      jobs = new JobQueue();
+      this.byName.set(queue, jobs);
     }
-    return lane;
+    return jobs;
   }
 }
 

@@ -3,19 +3,19 @@ import type { Db, PgBoss } from 'pg-boss';
 import type { Logger } from '../options.ts';
 import { shareOf } from '../store.ts';
 import type { Connection, Database } from './database.ts';
-import type { Placed } from './jobWrites.ts';
+import type { DueGroup } from './jobWrites.ts';
 import { inWords, isOutage } from './errors.ts';
-import { Shares, type Load } from './shares.ts';
+import { LeaseBalance, type Load } from './leaseBalance.ts';
 import { earliestDue, fromText, lockNumber, quoted } from './sql.ts';
 import { transactionOn } from './transaction.ts';
 
 /** A group of a queue that this process serves alone until it gives it back. */
-export interface Lane {
+export interface GroupLease {
   /** As the table has it. */
   readonly group: string;
   readonly share: string;
   /**
-   * pg-boss's job, with the attempt that this process fetched: another making of the same lane has
+   * pg-boss's job, with the attempt that this process fetched: another making of the same lease has
    * another id.
    */
   readonly job: { readonly id: string; readonly retryCount: number };
@@ -39,20 +39,20 @@ interface Taken {
 }
 
 /**
- * A process that has not said for so long that it lives loses its lanes. pg-boss's least is ten.
+ * A process that has not said for so long that it lives loses its leases. pg-boss's least is ten.
  */
 export const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
 /** How often dead processes are looked for. */
 export const SUPERVISE_SECONDS = 5;
-/** pg-boss ends a job that runs longer; lanes are given back long before. */
+/** pg-boss ends a job that runs longer; leases are given back long before. */
 const EXPIRE_SECONDS = 3600;
-/** After so long a lane is offered to all again. */
+/** After so long a lease is offered to all again. */
 const TENURE_MS = 30_000;
-/** A lane with nothing due is kept so long: the next job often comes at once. */
+/** A lease with nothing due is kept so long: the next job often comes at once. */
 const LINGER_MS = 300;
 const TIDY_MS = 100;
-/** A timer fires up to this much early; its lane is kept until the job is due. */
+/** A timer fires up to this much early; its lease is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
 /**
  * One that is far off fires early by up to this part of its wait, and makes the next one: a group
@@ -60,7 +60,7 @@ const TIMER_STEP_MS = 1_000;
  */
 const TIMER_EARLY = 1 / 8;
 /**
- * Lanes fetched at once. Of several processes each begins with a few, then waits for a moment: the
+ * Group leases fetched at once. Of several processes each begins with a few, then waits for a moment: the
  * others want some too.
  */
 const BATCH = 50;
@@ -69,7 +69,7 @@ const YIELD_MS = 15;
 /** How often the processes tell each other how much they serve. */
 const SHARE_MS = 1_000;
 const FETCH_MS = 500;
-/** Lanes that are being made or removed elsewhere are tried again after so long. */
+/** Group leases that are being made or removed elsewhere are tried again after so long. */
 const BUSY_MS = 50;
 /**
  * Locks that one transaction of ours tries at most: the server has room for some thousands, for
@@ -79,22 +79,22 @@ const MOST_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
 /**
- * The lanes of this process: fetches them from pg-boss, keeps them, gives them back.
+ * The leases of this process: fetches them from pg-boss, keeps them, gives them back.
  * @see docs/decisions/0031
  */
-export class Lanes {
+export class GroupLeases {
   readonly #database: Database;
   readonly #boss: PgBoss;
   readonly #schema: string;
   readonly #workSchema: string;
   readonly #nowSql: string;
   readonly #log: Logger;
-  readonly #held = new Map<string, Map<string, Lane>>();
+  readonly #held = new Map<string, Map<string, GroupLease>>();
   /** When a queue is to be fetched from again, in steady milliseconds; missing: at once. */
   readonly #fetchAt = new Map<string, number>();
-  /** How many lanes are fetched next, where others work too; missing: the first few. */
+  /** How many leases are fetched next, where others work too; missing: the first few. */
   readonly #batches = new Map<string, number>();
-  readonly #shares = new Shares();
+  readonly #balance = new LeaseBalance();
   /** In steady milliseconds. */
   #sharedAt = -Infinity;
   /** Queues that are worked no more here. */
@@ -104,7 +104,7 @@ export class Lanes {
   readonly #onFreed: (queue: string) => void;
   readonly #tell: (news: { load?: Load; queues: readonly string[] }) => void;
   /** To be offered again, by key. */
-  readonly #busy = new Map<string, Placed>();
+  readonly #busy = new Map<string, DueGroup>();
   #retry: NodeJS.Timeout | undefined;
   #tidying: Promise<void> | null = null;
 
@@ -167,15 +167,15 @@ export class Lanes {
     clearTimeout(this.#retry);
     await this.#tidying;
     if (this.#timers.length > 0) this.#tell({ load: null, queues: [] });
-    for (const [queue, lanes] of this.#held) {
+    for (const [queue, leases] of this.#held) {
       // pg-boss's heartbeat takes them back
-      await this.#offerBack(queue, [...lanes.values()]).catch(() => {});
+      await this.#offerBack(queue, [...leases.values()]).catch(() => {});
     }
     this.#held.clear();
   }
 
   /**
-   * Nobody here takes more of this queue's work: others get its lanes at once, while what was
+   * Nobody here takes more of this queue's work: others get its leases at once, while what was
    * claimed here comes to its end.
    */
   async leave(queue: string): Promise<void> {
@@ -190,14 +190,14 @@ export class Lanes {
 
   /** What another process said of itself. */
   hear(from: string, load: Load): void {
-    this.#shares.hear(from, load);
+    this.#balance.hear(from, load);
   }
 
-  of(queue: string): Lane[] {
+  of(queue: string): GroupLease[] {
     return [...(this.#held.get(queue)?.values() ?? [])];
   }
 
-  /** There may be new lanes. */
+  /** There may be new leases. */
   hint(queue: string): void {
     this.#fetchAt.delete(queue);
   }
@@ -210,12 +210,12 @@ export class Lanes {
 
   /** These jobs are claimed no more. */
   forget(ids: readonly string[]): void {
-    for (const lanes of this.#held.values())
-      for (const lane of lanes.values()) for (const id of ids) lane.claimed.delete(id);
+    for (const leases of this.#held.values())
+      for (const lease of leases.values()) for (const id of ids) lease.claimed.delete(id);
   }
 
   /**
-   * Takes lanes that nobody serves, when there may be any: all of them when no other process works.
+   * Takes leases that nobody serves, when there may be any: all of them when no other process works.
    */
   async fetch(queue: string): Promise<void> {
     if (this.#left.has(queue)) return;
@@ -227,7 +227,7 @@ export class Lanes {
     if (held === undefined) this.#held.set(queue, (held = new Map()));
     for (;;) {
       const batchSize =
-        this.#shares.isAlone || !this.#isRealTime
+        this.#balance.isAlone || !this.#isRealTime
           ? BATCH
           : (this.#batches.get(queue) ?? FIRST_BATCH);
       const jobs = await this.#take(queue, batchSize);
@@ -252,7 +252,7 @@ export class Lanes {
     }
   }
 
-  /** @param queue pg-boss's, of lanes or of timers */
+  /** @param queue pg-boss's, of leases or of timers */
   async #take(queue: string, batchSize: number): Promise<readonly Taken[]> {
     return (await this.#boss.fetch(queue, { batchSize })) as unknown as readonly Taken[];
   }
@@ -267,12 +267,12 @@ export class Lanes {
   }
 
   /**
-   * Makes sure that placed jobs will be served: a lane for each group with due ones, timers for
+   * Makes sure that placed jobs will be served: a lease for each group with due ones, timers for
    * when others are due. It waits for nobody: what another process is just making or removing is
    * tried again soon.
    */
-  async offer(placed: readonly Placed[]): Promise<void> {
-    const busy: Placed[] = [];
+  async offer(placed: readonly DueGroup[]): Promise<void> {
+    const busy: DueGroup[] = [];
     for (const part of partsOf(placed))
       busy.push(
         ...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))),
@@ -285,7 +285,7 @@ export class Lanes {
    * The same for those that have none, at a glance: one that is just being removed counts as there,
    * and the next look finds it gone.
    */
-  async offerMissing(placed: readonly Placed[]): Promise<void> {
+  async offerMissing(placed: readonly DueGroup[]): Promise<void> {
     for (const part of partsOf(placed))
       await transactionOn(this.#database, (connection) => this.offerWithin(connection, part));
   }
@@ -297,7 +297,10 @@ export class Lanes {
    * @returns what was there already, or is just being made by another transaction: to be offered
    * again after the commit
    */
-  async offerWithin(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+  async offerWithin(
+    connection: Connection,
+    placed: readonly DueGroup[],
+  ): Promise<readonly DueGroup[]> {
     if (placed.length === 0) return [];
     const places = placesOf(placed);
     const { rows } = await connection.query({
@@ -309,7 +312,7 @@ export class Lanes {
         places.map(({ queue }) => queue),
         places.map((place) => this.#lockOf(place)),
       ],
-      name: 'cs_lanes_free',
+      name: 'cs_leases_free',
     });
     const free = new Set(rows.map(({ key }) => key));
     const there = await this.#insert(
@@ -320,7 +323,7 @@ export class Lanes {
   }
 
   /** The same in a store that holds nothing yet. @returns what was there already */
-  offerAlone(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+  offerAlone(connection: Connection, placed: readonly DueGroup[]): Promise<readonly DueGroup[]> {
     return this.#insert(placesOf(placed), dbOf(connection));
   }
 
@@ -328,7 +331,10 @@ export class Lanes {
    * @returns those that another process is just making or removing; whoever has the lock knows that
    * the others are there, and stay until whoever removes them has looked for jobs
    */
-  async #offerFree(connection: Connection, placed: readonly Placed[]): Promise<readonly Placed[]> {
+  async #offerFree(
+    connection: Connection,
+    placed: readonly DueGroup[],
+  ): Promise<readonly DueGroup[]> {
     const places = placesOf(placed);
     const free = await this.#lock(connection, places);
     await this.#insert(
@@ -356,19 +362,19 @@ export class Lanes {
         this.#onFreed(queue);
       }
     } catch {
-      // Found by whoever looks for due jobs without a lane.
+      // Found by whoever looks for due jobs without a lease.
     }
   }
 
   /**
-   * Locks that are tried, never waited for: whoever makes or removes a lane has its lock. @returns
+   * Locks that are tried, never waited for: whoever makes or removes a lease has its lock. @returns
    * the keys of those got
    */
   async #lock(connection: Connection, places: readonly Place[]): Promise<ReadonlySet<unknown>> {
     const { rows } = await connection.query({
       text: 'SELECT v.key FROM unnest($1::text[], $2::bigint[]) v (key, lock) WHERE pg_try_advisory_xact_lock(v.lock)',
       values: [places.map(({ key }) => key), places.map((place) => this.#lockOf(place))],
-      name: 'cs_lanes_lock',
+      name: 'cs_leases_lock',
     });
     return new Set(rows.map(({ key }) => key));
   }
@@ -378,8 +384,8 @@ export class Lanes {
   }
 
   /** @returns what was there already */
-  async #insert(places: readonly Place[], db: Db): Promise<readonly Placed[]> {
-    const there: Placed[] = [];
+  async #insert(places: readonly Place[], db: Db): Promise<readonly DueGroup[]> {
+    const there: DueGroup[] = [];
     for (const [queue, of] of Map.groupBy(places, (place) => place.queue)) {
       const jobs = of.map((place) => ({
         place,
@@ -413,8 +419,8 @@ export class Lanes {
   }
 
   async #beat(): Promise<void> {
-    for (const [queue, lanes] of this.#held) {
-      const jobs = [...lanes.values()];
+    for (const [queue, leases] of this.#held) {
+      const jobs = [...leases.values()];
       if (jobs.length === 0) continue;
       try {
         const { settled } = (await this.#boss.touch(
@@ -423,10 +429,11 @@ export class Lanes {
         )) as { settled?: readonly string[] };
         if (settled === undefined) continue;
         const mine = new Set(settled);
-        for (const lane of jobs)
-          if (!mine.has(lane.job.id) && lanes.get(lane.group) === lane) lanes.delete(lane.group);
+        for (const lease of jobs)
+          if (!mine.has(lease.job.id) && leases.get(lease.group) === lease)
+            leases.delete(lease.group);
       } catch {
-        // The database cannot be reached: the store says so, and others take the lanes when it
+        // The database cannot be reached: the store says so, and others take the leases when it
         // lasts.
       }
     }
@@ -436,13 +443,15 @@ export class Lanes {
     if (this.#tidying !== null) return;
     this.#tidying = (async () => {
       const now = performance.now();
-      for (const [queue, lanes] of this.#held) {
-        const all = [...lanes.values()];
+      for (const [queue, leases] of this.#held) {
+        const all = [...leases.values()];
         const empty = all.filter(
           ({ claimed, emptySince }) =>
             claimed.size === 0 && emptySince !== null && now - emptySince > LINGER_MS,
         );
-        const old = all.filter((lane) => !empty.includes(lane) && now - lane.heldSince > TENURE_MS);
+        const old = all.filter(
+          (lease) => !empty.includes(lease) && now - lease.heldSince > TENURE_MS,
+        );
         for (const part of partsOf(empty)) await this.#remove(queue, part);
         if (old.length > 0) await this.#offerBack(queue, old);
       }
@@ -452,7 +461,7 @@ export class Lanes {
       await this.#tidying;
     } catch (error) {
       if (!isOutage(error))
-        this.#log.warn(`lanes could not be given back; they are later: ${inWords(error)}`);
+        this.#log.warn(`leases could not be given back; they are later: ${inWords(error)}`);
     } finally {
       this.#tidying = null;
     }
@@ -466,14 +475,14 @@ export class Lanes {
         (queue) => [queue, this.of(queue).filter(({ emptySince }) => emptySince === null)] as const,
       ),
     );
-    const counts = new Map([...busy].map(([queue, lanes]) => [queue, lanes.length]));
+    const counts = new Map([...busy].map(([queue, leases]) => [queue, leases.length]));
     const shared: string[] = [];
-    for (const [queue, count] of this.#shares.tooMany(counts)) {
-      const lanes = busy
+    for (const [queue, count] of this.#balance.surplus(counts)) {
+      const leases = busy
         .get(queue)!
         .sort((a, b) => a.heldSince - b.heldSince)
         .slice(0, count);
-      await this.#offerBack(queue, lanes, { toOthers: true });
+      await this.#offerBack(queue, leases, { toOthers: true });
       shared.push(queue);
     }
     this.#tell({
@@ -482,38 +491,38 @@ export class Lanes {
     });
   }
 
-  /** Gives lanes to whoever wants them, due work or not. */
+  /** Gives leases to whoever wants them, due work or not. */
   async #offerBack(
     queue: string,
-    lanes: readonly Lane[],
+    leases: readonly GroupLease[],
     { toOthers = false }: { toOthers?: boolean } = {},
   ): Promise<void> {
-    if (lanes.length === 0) return;
+    if (leases.length === 0) return;
     // One statement: nobody can be stopped in the middle of it.
     await this.#boss.fail(
       queue,
-      lanes.map(({ job }) => job),
+      leases.map(({ job }) => job),
     );
-    this.#drop(queue, lanes);
+    this.#drop(queue, leases);
     if (toOthers) return this.#lookIn(queue, FETCH_MS);
     this.hint(queue);
     this.#onFreed(queue);
   }
 
-  /** Removes lanes whose groups have nothing due. */
-  async #remove(queue: string, lanes: readonly Lane[]): Promise<void> {
+  /** Removes leases whose groups have nothing due. */
+  async #remove(queue: string, leases: readonly GroupLease[]): Promise<void> {
     const { removed, busy } = await transactionOn(this.#database, async (connection) => {
       const free = await this.#lock(
         connection,
-        lanes.map((lane) => placeOfLane(queue, lane)),
+        leases.map((lease) => entryOfLease(queue, lease)),
       );
-      const nextOf = await this.#nextOf(connection, queue, lanes);
-      // What is due within a moment is not worth the way: the lane is kept.
-      const leaving = lanes.filter(
-        (lane) =>
-          free.has(laneKey(queue, lane.group)) &&
-          lane.claimed.size === 0 &&
-          nextOf.get(lane.group)!.dueAt > nextOf.get(lane.group)!.now + TIMER_STEP_MS + LINGER_MS,
+      const nextOf = await this.#nextOf(connection, queue, leases);
+      // What is due within a moment is not worth the way: the lease is kept.
+      const leaving = leases.filter(
+        (lease) =>
+          free.has(leaseKey(queue, lease.group)) &&
+          lease.claimed.size === 0 &&
+          nextOf.get(lease.group)!.dueAt > nextOf.get(lease.group)!.now + TIMER_STEP_MS + LINGER_MS,
       );
       if (leaving.length === 0) return { removed: [], busy: [] };
       await this.#boss.deleteJob(
@@ -521,7 +530,7 @@ export class Lanes {
         leaving.map(({ job }) => job),
         { db: dbOf(connection) },
       );
-      // Once more: a job that came in meanwhile found the lane still there. Whoever adds one from
+      // Once more: a job that came in meanwhile found the lease still there. Whoever adds one from
       // here on finds it locked, and tries again.
       const left = await this.#nextOf(connection, queue, leaving);
       const next = leaving.flatMap(({ group }) => {
@@ -534,22 +543,22 @@ export class Lanes {
     await this.offer(busy);
   }
 
-  #drop(queue: string, lanes: readonly Lane[]): void {
+  #drop(queue: string, leases: readonly GroupLease[]): void {
     const held = this.#held.get(queue);
-    for (const lane of lanes) if (held?.get(lane.group) === lane) held.delete(lane.group);
+    for (const lease of leases) if (held?.get(lease.group) === lease) held.delete(lease.group);
   }
 
   /** When the groups' next jobs are due, by the database's clock; Infinity: there is none. */
   async #nextOf(
     connection: Connection,
     queue: string,
-    lanes: readonly Lane[],
+    leases: readonly GroupLease[],
   ): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
     const { rows } = await connection.query({
       text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(`${quoted(this.#schema)}.jobs`, '$1', 'g.group_key')})::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
-      values: [queue, lanes.map(({ group }) => group)],
-      name: 'cs_lane_next',
+      values: [queue, leases.map(({ group }) => group)],
+      name: 'cs_lease_next',
     });
     return new Map(
       rows.map(({ group_key, due_at, now }) => [
@@ -570,7 +579,7 @@ export const dbOf = (connection: Connection): Db => ({
 });
 
 /** The same for all that are due at about the same time; never later than the job. */
-function timerAt({ dueAt, now }: Placed): number {
+function timerAt({ dueAt, now }: DueGroup): number {
   const steps = Math.max(1, ((dueAt - now) * TIMER_EARLY) / TIMER_STEP_MS);
   const step = TIMER_STEP_MS * 2 ** Math.floor(Math.log2(steps));
   return Math.floor(dueAt / step) * step;
@@ -578,36 +587,36 @@ function timerAt({ dueAt, now }: Placed): number {
 
 export const timersOf = (queue: string): string => `${queue}.timers`;
 
-/** A job's lane, or the timer that becomes one. */
+/** A job's lease, or the timer that becomes one. */
 interface Place {
   /**
-   * Always the same for the same group, so that there is never a second lane; a timer's has its
+   * Always the same for the same group, so that there is never a second lease; a timer's has its
    * time, too.
    */
   readonly key: string;
   /** pg-boss's. */
   readonly queue: string;
-  /** A timer's time; null: a lane. */
+  /** A timer's time; null: a lease. */
   readonly at: number | null;
-  readonly placed: Placed;
+  readonly placed: DueGroup;
 }
 
-const placeOf = (placed: Placed): Place => {
+const placeOf = (placed: DueGroup): Place => {
   const at = timerAt(placed);
   return at <= placed.now
-    ? { key: laneKey(placed.queue, placed.group), queue: placed.queue, at: null, placed }
-    : { key: laneKey(placed.queue, placed.group, at), queue: timersOf(placed.queue), at, placed };
+    ? { key: leaseKey(placed.queue, placed.group), queue: placed.queue, at: null, placed }
+    : { key: leaseKey(placed.queue, placed.group, at), queue: timersOf(placed.queue), at, placed };
 };
 
 /** Each once. */
-const placesOf = (placed: readonly Placed[]): readonly Place[] => [
+const placesOf = (placed: readonly DueGroup[]): readonly Place[] => [
   ...new Map(placed.map((each) => placeOf(each)).map((place) => [place.key, place])).values(),
 ];
 
-const placeOfLane = (queue: string, { group }: Lane): Place =>
+const entryOfLease = (queue: string, { group }: GroupLease): Place =>
   placeOf({ queue, group, dueAt: 0, now: 0 });
 
-const laneKey = (queue: string, group: string, at?: number): string =>
+const leaseKey = (queue: string, group: string, at?: number): string =>
   createHash('sha256')
     .update(JSON.stringify([queue, group, at ?? null]))
     .digest('hex');

@@ -1,17 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Shares } from '../../../../service/src/store/postgres/shares.ts';
+import { LeaseBalance } from '../../../../service/src/store/postgres/leaseBalance.ts';
 
-describe('how many lanes a process gives back', () => {
+describe('how many leases a process gives back', () => {
   let nowMs = 0;
-  let shares: Shares;
+  let shares: LeaseBalance;
   beforeEach(() => {
     nowMs = 0;
-    shares = new Shares(() => nowMs);
+    shares = new LeaseBalance(() => nowMs);
   });
   /** What is said a second later, and then once more. */
   const twice = (own: number): number | undefined => {
-    shares.tooMany(new Map([['q', own]]));
-    return shares.tooMany(new Map([['q', own]])).get('q');
+    shares.surplus(new Map([['q', own]]));
+    return shares.surplus(new Map([['q', own]])).get('q');
   };
 
   it('is none when nobody else works', () => {
@@ -37,10 +37,10 @@ describe('how many lanes a process gives back', () => {
 
   it('is what was too many a moment ago, and still is', () => {
     shares.hear('other', {});
-    expect(shares.tooMany(new Map([['q', 10]])).size).toBe(0);
-    expect(shares.tooMany(new Map([['q', 4]])).get('q')).toBe(2);
-    expect(shares.tooMany(new Map([['q', 1]])).size).toBe(0);
-    expect(shares.tooMany(new Map([['q', 10]])).size).toBe(0);
+    expect(shares.surplus(new Map([['q', 10]])).size).toBe(0);
+    expect(shares.surplus(new Map([['q', 4]])).get('q')).toBe(2);
+    expect(shares.surplus(new Map([['q', 1]])).size).toBe(0);
+    expect(shares.surplus(new Map([['q', 10]])).size).toBe(0);
   });
 
   it('leaves who has stopped, or says nothing any more, out of account', () => {

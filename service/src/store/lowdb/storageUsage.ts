@@ -1,5 +1,5 @@
 import type { Document } from '../store.ts';
-import type { Write } from './session.ts';
+import type { Write } from './unitOfWork.ts';
 import type { State } from './state.ts';
 
 /** Says whose a document is; null: nobody's. */
@@ -13,7 +13,7 @@ const VALUE_BYTES = 16;
  * How much each holder has stored: counted when everything is read from the disk, and kept up with
  * every write. It is a measure to compare by, since what a document really takes only V8 knows.
  */
-export class Holdings {
+export class StorageUsage {
   readonly #holderOf: HolderOf;
   readonly #bytes = new Map<string, number>();
   #total = 0;

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../options.ts';
 import { runOn, type Database } from './database.ts';
 import { inWords, isOutage } from './errors.ts';
-import type { Placed } from './jobWrites.ts';
-import type { Lanes } from './lanes.ts';
-import type { Load } from './shares.ts';
+import type { DueGroup } from './jobWrites.ts';
+import type { GroupLeases } from './groupLeases.ts';
+import type { Load } from './leaseBalance.ts';
 
-/** News of several transactions are told together. */
+/** Notifications of several transactions are told together. */
 const GATHER_MS = 5;
-/** So long others are told of work after its lanes were offered, not before. */
+/** So long others are told of work after its leases were offered, not before. */
 const OFFER_MS = 200;
 
 /** What a process tells the others. */
-export interface Heard {
+export interface Notification {
   readonly from: string;
   /** Documents have changed. */
   readonly changed: boolean;
@@ -22,16 +22,16 @@ export interface Heard {
   readonly load?: Load;
 }
 
-export interface NewsOptions {
+export interface ChangeNotificationsOptions {
   readonly database: Database;
   readonly schema: string;
   /** This process, as long as it runs. */
   readonly instance: string;
   readonly log: Logger;
-  readonly lanes: Pick<Lanes, 'offer'>;
+  readonly leases: Pick<GroupLeases, 'offer'>;
   /** Then nothing is told. */
   readonly isDown: () => boolean;
-  readonly onNews: (news: Heard) => void;
+  readonly onNotification: (news: Notification) => void;
   /** Called whenever it begins to listen: others may have told something before. */
   readonly onMissed: () => void;
 }
@@ -41,17 +41,17 @@ export interface NewsOptions {
  * changed and where there is work. Missed news do no harm: everybody looks for themselves every now
  * and then.
  */
-export class News {
-  readonly #options: NewsOptions;
+export class ChangeNotifications {
+  readonly #options: ChangeNotificationsOptions;
   /** Those who have the schema open are known by it too. */
   readonly channel: string;
-  #gathered: { readonly queues: Set<string>; readonly lanes: Placed[] } | null = null;
-  readonly #toOffer: Placed[] = [];
+  #gathered: { readonly queues: Set<string>; readonly leases: DueGroup[] } | null = null;
+  readonly #toOffer: DueGroup[] = [];
   #offering: Promise<void> | null = null;
   #stop: (() => Promise<void>) | null = null;
   #isClosed = false;
 
-  constructor(options: NewsOptions) {
+  constructor(options: ChangeNotificationsOptions) {
     this.#options = options;
     this.channel = `${options.schema}_news`;
   }
@@ -70,20 +70,20 @@ export class News {
   /**
    * Something was committed.
    * @param queues there is work in these
-   * @param lanes to be offered once more before: whoever serves them may just have found nothing,
+   * @param leases to be offered once more before: whoever serves them may just have found nothing,
    * and be about to remove them
    */
-  tell(queues: ReadonlySet<string>, lanes: readonly Placed[]): void {
+  tell(queues: ReadonlySet<string>, leases: readonly DueGroup[]): void {
     if (this.#gathered === null) {
-      this.#gathered = { queues: new Set(), lanes: [] };
+      this.#gathered = { queues: new Set(), leases: [] };
       setTimeout(() => void this.flush(), GATHER_MS);
     }
     for (const queue of queues) this.#gathered.queues.add(queue);
-    this.#gathered.lanes.push(...lanes);
+    this.#gathered.leases.push(...leases);
   }
 
   /** At once, and not of a commit. */
-  say(news: Pick<Heard, 'queues' | 'load'>): void {
+  say(news: Pick<Notification, 'queues' | 'load'>): void {
     void this.#notify({ changed: false, ...news });
   }
 
@@ -92,7 +92,7 @@ export class News {
     const news = this.#gathered;
     this.#gathered = null;
     if (news === null) return;
-    if (news.lanes.length > 0) await Promise.race([this.#offer(news.lanes), sleep(OFFER_MS)]);
+    if (news.leases.length > 0) await Promise.race([this.#offer(news.leases), sleep(OFFER_MS)]);
     await this.#notify({ changed: true, queues: [...news.queues] });
   }
 
@@ -102,14 +102,14 @@ export class News {
   }
 
   /** One at a time: each takes a connection. */
-  async #offer(lanes: readonly Placed[]): Promise<void> {
-    this.#toOffer.push(...lanes);
+  async #offer(leases: readonly DueGroup[]): Promise<void> {
+    this.#toOffer.push(...leases);
     this.#offering ??= (async () => {
       while (this.#toOffer.length > 0) {
-        await this.#options.lanes
+        await this.#options.leases
           .offer(this.#toOffer.splice(0))
           .catch((error: unknown) =>
-            this.#warn('lanes could not be offered; they are soon', error),
+            this.#warn('leases could not be offered; they are soon', error),
           );
       }
       this.#offering = null;
@@ -117,10 +117,10 @@ export class News {
     await this.#offering;
   }
 
-  async #notify(news: Omit<Heard, 'from'>): Promise<void> {
+  async #notify(news: Omit<Notification, 'from'>): Promise<void> {
     const { database, instance, isDown } = this.#options;
     if (this.#isClosed || isDown()) return;
-    const payload = JSON.stringify({ from: instance, ...news } satisfies Heard);
+    const payload = JSON.stringify({ from: instance, ...news } satisfies Notification);
     await runOn(database, {
       text: 'SELECT pg_notify($1, $2)',
       values: [this.channel, payload],
@@ -132,7 +132,7 @@ export class News {
 
   #hear(payload: string): void {
     const news = heard(payload);
-    if (news !== null && news.from !== this.#options.instance) this.#options.onNews(news);
+    if (news !== null && news.from !== this.#options.instance) this.#options.onNotification(news);
   }
 
   /** An outage is told once, by who finds it out. */
@@ -143,10 +143,12 @@ export class News {
 }
 
 /** Anybody who may use the database may say anything on a channel. */
-const heard = (payload: string): Heard | null => {
+const heard = (payload: string): Notification | null => {
   try {
-    const news = JSON.parse(payload) as Partial<Heard> | null;
-    return typeof news?.from === 'string' && Array.isArray(news.queues) ? (news as Heard) : null;
+    const news = JSON.parse(payload) as Partial<Notification> | null;
+    return typeof news?.from === 'string' && Array.isArray(news.queues)
+      ? (news as Notification)
+      : null;
   } catch {
     return null;
   }

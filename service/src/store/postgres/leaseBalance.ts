@@ -1,5 +1,5 @@
 /**
- * What a process that works says of itself every second: how many lanes it serves, by queue. Null:
+ * What a process that works says of itself every second: how many leases it serves, by queue. Null:
  * it works no more.
  */
 export type Load = Readonly<Record<string, number>> | null;
@@ -8,10 +8,10 @@ export type Load = Readonly<Record<string, number>> | null;
 const SILENT_AFTER_MS = 5_000;
 
 /**
- * How many lanes of each queue the processes serve, as they tell each other, and how many each
+ * How many leases of each queue the processes serve, as they tell each other, and how many each
  * should.
  */
-export class Shares {
+export class LeaseBalance {
   readonly #others = new Map<
     string,
     { readonly load: Readonly<Record<string, number>>; readonly heardAt: number }
@@ -37,11 +37,11 @@ export class Shares {
 
   /**
    * Held against what the others said last.
-   * @param own lanes with work, by queue
+   * @param own leases with work, by queue
    * @returns how many of each queue are to be given back: what was too many the last time and still
    * is
    */
-  tooMany(own: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  surplus(own: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
     const loads = this.#loads();
     const now = new Map<string, number>();
     for (const [queue, count] of own) {

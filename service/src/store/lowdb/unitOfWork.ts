@@ -2,7 +2,7 @@ import type { AnyQuery } from '../anyQuery.ts';
 import { toJson } from '../document.ts';
 import type { Collection, Document, Job, Query, Schema, TransactionJobs } from '../store.ts';
 import { transactionMaker } from '../transactionMaker.ts';
-import type { QueueTime } from './queueTime.ts';
+import type { JobClock } from './jobClock.ts';
 import type { State } from './state.ts';
 import type { LastWrite, Table } from './table.ts';
 
@@ -23,15 +23,15 @@ export interface Write {
  * One transaction: writes go straight to memory, and what was there before is kept for rolling
  * back.
  */
-export class Session {
+export class UnitOfWork {
   readonly state: State;
-  readonly time: QueueTime;
+  readonly time: JobClock;
   private readonly log = new Map<string, Write>();
   /** The newest write of those tables that this transaction has looked at. */
   private seen: LastWrite | null = null;
   private ended = false;
 
-  constructor(state: State, time: QueueTime) {
+  constructor(state: State, time: JobClock) {
     this.state = state;
     this.time = time;
   }
@@ -124,11 +124,11 @@ export class Session {
 
 const keyOf = (table: Table, id: string) => `${table.name} ${id}`;
 
-class SessionCollection implements Collection<Document> {
-  private readonly session: Session;
+class UnitOfWorkCollection implements Collection<Document> {
+  private readonly session: UnitOfWork;
   private readonly table: Table;
 
-  constructor(session: Session, table: Table) {
+  constructor(session: UnitOfWork, table: Table) {
     this.session = session;
     this.table = table;
   }
@@ -155,11 +155,11 @@ class SessionCollection implements Collection<Document> {
   }
 }
 
-class SessionJobs implements TransactionJobs {
-  private readonly session: Session;
+class UnitOfWorkJobs implements TransactionJobs {
+  private readonly session: UnitOfWork;
   private readonly table: Table;
 
-  constructor(session: Session) {
+  constructor(session: UnitOfWork) {
     this.session = session;
     this.table = session.state.jobs;
   }
@@ -183,8 +183,8 @@ class SessionJobs implements TransactionJobs {
 
 /** Makes the `tx` objects of a schema. */
 export const transactionsOf = <S extends Schema>(schema: S) =>
-  transactionMaker<S, Session>(
+  transactionMaker<S, UnitOfWork>(
     schema,
-    (session, name) => new SessionCollection(session, session.state.table(name)),
-    (session) => new SessionJobs(session),
+    (session, name) => new UnitOfWorkCollection(session, session.state.table(name)),
+    (session) => new UnitOfWorkJobs(session),
   );

@@ -1,5 +1,5 @@
 import { shareOf, type ClaimRequest, type QueueStats, type SharedPlaces } from '../store.ts';
-import type { Placed } from './jobGroup.ts';
+import type { ScheduledJob } from './jobGroup.ts';
 import { JobGroup } from './jobGroup.ts';
 import { JobShare } from './jobShare.ts';
 import type { SortedTree } from './sortedTree.ts';
@@ -7,7 +7,7 @@ import { compareStrings, sortedTree } from './sortedTree.ts';
 
 /** A claimed job. */
 export interface Lease {
-  readonly placed: Placed;
+  readonly placed: ScheduledJob;
   /** The job can be claimed again after it. */
   readonly until: number;
 }
@@ -26,7 +26,7 @@ type Taking = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly 
  * shares that may take more, and of those only groups that are due: however many wait in one that
  * may take no more.
  */
-export class JobLane {
+export class JobQueue {
   private readonly groups = new Map<string, JobGroup>();
   private readonly shares = new Map<string, JobShare>();
   private readonly sleeping: SortedTree<JobShare> = sortedTree(byWaking);
@@ -34,13 +34,13 @@ export class JobLane {
   private readonly leases: SortedTree<Lease> = sortedTree(byEnd);
   private waiting = 0;
 
-  add(placed: Placed): void {
+  add(placed: ScheduledJob): void {
     const group = this.group(placed.job.group);
     if (group.add(placed)) this.waiting += 1;
     if (!group.share.round.has(group)) this.sleep(group);
   }
 
-  remove(placed: Placed): void {
+  remove(placed: ScheduledJob): void {
     const group = this.groups.get(placed.job.group);
     if (group === undefined) return;
     if (group.remove(placed)) this.waiting -= 1;
@@ -48,12 +48,12 @@ export class JobLane {
   }
 
   /** Takes due jobs out, one from each share in turn, first from those that hold fewest places. */
-  *take({ limit, places, ...request }: Taking): Generator<Placed> {
+  *take({ limit, places, ...request }: Taking): Generator<ScheduledJob> {
     this.wake(request.now);
     let free = places?.free ?? Infinity;
     let left = limit;
     // By the places that they hold; one that gets a further place is put a row higher.
-    const rows: Generator<Placed>[][] = [];
+    const rows: Generator<ScheduledJob>[][] = [];
     for (const share of this.round)
       (rows[places?.heldBy(share.name) ?? 0] ??= []).push(this.takeFrom(share, request));
     for (let held = 0; held < rows.length; held += 1) {
@@ -120,7 +120,7 @@ export class JobLane {
   private *takeFrom(
     share: JobShare,
     { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>,
-  ): Generator<Placed, undefined> {
+  ): Generator<ScheduledJob, undefined> {
     const slots = new Map<JobGroup, number>();
     // A group that has more is put behind the last one and so comes up again in this loop.
     for (const group of share.round) {

@@ -20,7 +20,7 @@ const open = async () => {
   store = await openLowdbStore(schema, { folder, holderOf });
 };
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'holdings-'));
+  folder = await mkdtemp(join(tmpdir(), 'usage-'));
   await open();
 });
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { SchemaInUse, SchemaRewritten, SchemaTaken } from './errors.ts';
 import { quoted } from './sql.ts';
 
 /** A connection of its own, that lasts as long as the process has the store open. */
-interface Session {
+interface UnitOfWork {
   query(
     text: string,
     values: unknown[],
@@ -28,7 +28,7 @@ const connectionsOf = (name: string): string => `${name} connections`;
  * @param exclusive nobody else has it open, or opens it before this one closes
  * @throws SchemaInUse, SchemaTaken
  */
-export async function enter(session: Session, name: string, exclusive: boolean): Promise<void> {
+export async function enter(session: UnitOfWork, name: string, exclusive: boolean): Promise<void> {
   const { rows } = await session.query(
     `SELECT pg_try_advisory_lock${exclusive ? '' : '_shared'}(hashtextextended($1, 0)) AS entered`,
     [name],
@@ -51,7 +51,7 @@ export async function enter(session: Session, name: string, exclusive: boolean):
  * @param name as `enter` was given it
  * @throws SchemaInUse
  */
-export async function shutOut(transaction: Connection, name: string): Promise<void> {
+export async function lockOutConnections(transaction: Connection, name: string): Promise<void> {
   const { rows } = await transaction.query({
     text: 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS alone',
     values: [connectionsOf(name)],
@@ -67,7 +67,7 @@ export async function shutOut(transaction: Connection, name: string): Promise<vo
  * @param name as `enter` was given it
  * @param onRewritten called each time that this is found
  */
-export async function guardOf(
+export async function connectionGuard(
   database: Database,
   schema: string,
   name: string,

@@ -20,7 +20,7 @@ const TOLERANCE_MS = 20;
  * enqueued. What has been turned stays: setting the clock moves nothing that waits already.
  * @see decision 0020
  */
-export class QueueTime {
+export class JobClock {
   private readonly clock: StoreClock;
   /**
    * Wall time less steady time. Kept while it is right, so that jobs keep the order of their times.
