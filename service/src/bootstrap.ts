@@ -17,7 +17,7 @@ const DEFAULT_WORKSPACE = 'Workspace';
  */
 const SETUP_LINKS = 'setup_links';
 /** Each process that starts prints its own; the oldest go. */
-const MOST_LINKS = 20;
+const MAX_SETUP_LINKS = 20;
 
 /**
  * On an empty store makes what the BOOTSTRAP variables say, once, however many processes start at
@@ -64,7 +64,7 @@ const offerSetup = ({ store }: Deps) =>
     const token = newSetupToken();
     await tx.settings.put({
       id: SETUP_LINKS,
-      value: JSON.stringify([hashToken(token), ...earlier].slice(0, MOST_LINKS)),
+      value: JSON.stringify([hashToken(token), ...earlier].slice(0, MAX_SETUP_LINKS)),
     });
     return token;
   });

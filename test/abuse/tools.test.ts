@@ -20,7 +20,7 @@ const SLOW_TOOLS = [
   'walnuts',
 ];
 /** A tenant who is alone has at least so many places. */
-const FEWEST_UNDER_WAY = 64;
+const MIN_UNDER_WAY = 64;
 /** The other tenant's call has no reason to wait; with this much patience it waited in vain. */
 const PATIENCE_MS = 20_000;
 
@@ -88,7 +88,7 @@ describe('9: slow tools', () => {
           await waitFor(
             'as many calls under way as there may be',
             async () =>
-              underWay() >= FEWEST_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)),
+              underWay() >= MIN_UNDER_WAY && underWay() === (await sleep(1000).then(underWay)),
             { timeoutMs: 60_000 },
           );
           const call = honest.api

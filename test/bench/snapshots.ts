@@ -52,7 +52,7 @@ interface Round {
 const DOCUMENT_BYTES = 1_500;
 /** What the journal grows by for each message, at least. */
 const MESSAGE_BYTES = 1_500;
-const MOST_ROUNDS = 20;
+const MAX_ROUNDS = 20;
 /** The first snapshot behind the two that filling makes. */
 const GENERATION = 4;
 
@@ -93,7 +93,7 @@ export async function measureSnapshots({
   await filler.stop();
   const rounds: Round[] = [];
   const count = () => rounds.reduce((sum, { during }) => sum + during.length, 0);
-  while (count() < writes && rounds.length < MOST_ROUNDS)
+  while (count() < writes && rounds.length < MAX_ROUNDS)
     rounds.push(await measureOne(filled, perSecond, seconds));
   const report = { without: latencies(rounds, 'without'), during: latencies(rounds, 'during') };
   return {

@@ -7,7 +7,7 @@ import { waitFor } from '../helpers/waitFor.ts';
 import type { BrowserWindow } from './browser.ts';
 import { startTeam, type Team } from './team.ts';
 
-const MOST_TABS = 120;
+const MAX_TABS = 120;
 
 describe('by keyboard alone', () => {
   let team: Team;
@@ -74,7 +74,7 @@ describe('by keyboard alone', () => {
   /** Goes on by Tab until what is named has the focus. */
   async function tabTo(name: string | RegExp, key = 'Tab') {
     const passed: string[] = [];
-    for (let n = 0; n < MOST_TABS; n++) {
+    for (let n = 0; n < MAX_TABS; n++) {
       await tab(key);
       const now = await focused();
       if (typeof name === 'string' ? now === name : name.test(now)) return;

@@ -37,9 +37,9 @@ const MOMENTS = [
 ] as const;
 type Moment = (typeof MOMENTS)[number];
 
-const LONGEST_ROUND_MS = 1200;
-const LONGEST_WAIT_FOR_MOMENT_MS = 3000;
-const LONGEST_START_MS = 1000;
+const MAX_ROUND_MS = 1200;
+const MAX_WAIT_FOR_MOMENT_MS = 3000;
+const MAX_START_MS = 1000;
 const REPUBLISH_EVERY = 3;
 const ROTATE_EVERY = 40;
 
@@ -169,19 +169,19 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
 
   async function killWhen(wanted: Moment): Promise<Moment> {
     if (wanted === 'while starting') {
-      await sleep(random() * LONGEST_ROUND_MS);
+      await sleep(random() * MAX_ROUND_MS);
       await program.kill();
       program = await start();
-      await sleep(random() * LONGEST_START_MS);
+      await sleep(random() * MAX_START_MS);
       await program.kill();
       return wanted;
     }
     if (wanted === 'at any time') {
-      await sleep(random() * LONGEST_ROUND_MS);
+      await sleep(random() * MAX_ROUND_MS);
       await program.kill();
       return wanted;
     }
-    await sleep((random() * LONGEST_ROUND_MS) / 2);
+    await sleep((random() * MAX_ROUND_MS) / 2);
     const reached =
       wanted === 'while a snapshot is written'
         ? await duringSnapshot()
@@ -205,7 +205,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         resolve(true);
       },
     };
-    const reached = await Promise.race([promise, sleep(LONGEST_WAIT_FOR_MOMENT_MS, false)]);
+    const reached = await Promise.race([promise, sleep(MAX_WAIT_FOR_MOMENT_MS, false)]);
     killAt = null;
     return reached;
   }
@@ -222,7 +222,7 @@ onEmbeddedStore(describe)(`${ROUNDS} rounds of kill -9 under load (seed ${SEED})
         resolve(true);
       }, afterMs);
     });
-    const reached = await Promise.race([promise, sleep(LONGEST_WAIT_FOR_MOMENT_MS, false)]);
+    const reached = await Promise.race([promise, sleep(MAX_WAIT_FOR_MOMENT_MS, false)]);
     watcher.close();
     return reached;
   }

@@ -35,7 +35,7 @@ export interface Browserless {
   ): Promise<Page>;
 }
 
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 export function browserless(url: string): Browserless {
   const cookies = new Map<string, string>();
@@ -55,7 +55,7 @@ export function browserless(url: string): Browserless {
     const location = answer.headers.get('location');
     if (location !== null) {
       await answer.body?.cancel();
-      if (redirects === MOST_REDIRECTS)
+      if (redirects === MAX_REDIRECTS)
         throw new Error(`too many redirects, the last to ${location}`);
       return send(location, {}, redirects + 1);
     }

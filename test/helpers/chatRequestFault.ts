@@ -58,8 +58,8 @@ const isFields = (value: unknown): value is Fields =>
 /** Fields that every compatible server is known to take. */
 const CHAT_FIELDS = ['model', 'messages', 'tools', 'tool_choice'];
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const ID_MAX = 40;
-const DESCRIPTION_MAX = 1024;
+const MAX_ID_CHARACTERS = 40;
+const MAX_DESCRIPTION_CHARACTERS = 1024;
 
 function checkOnly(fields: Fields, allowed: readonly string[], where: string) {
   for (const name of Object.keys(fields))
@@ -142,8 +142,8 @@ function checkCall(call: unknown, at: string): string {
   checkOnly(call.function, ['name', 'arguments'], `${at}.function.`);
   assert(call.type === 'function', `${at}.type must be 'function'`);
   assert(
-    typeof call.id === 'string' && call.id !== '' && call.id.length <= ID_MAX,
-    `${at}.id must have 1 to ${ID_MAX} characters`,
+    typeof call.id === 'string' && call.id !== '' && call.id.length <= MAX_ID_CHARACTERS,
+    `${at}.id must have 1 to ${MAX_ID_CHARACTERS} characters`,
   );
   assert(NAME.test(String(call.function.name)), `${at}.function.name must match ${NAME.source}`);
   assert(typeof call.function.arguments === 'string', `${at}.function.arguments must be a string`);
@@ -169,7 +169,7 @@ function checkTool(tool: unknown, at: string): string {
     `${at}.function.name must match ${NAME.source}`,
   );
   assert(
-    typeof description === 'string' && description.length <= DESCRIPTION_MAX,
+    typeof description === 'string' && description.length <= MAX_DESCRIPTION_CHARACTERS,
     `${at}.function.description is too long`,
   );
   if (parameters !== undefined) {

@@ -38,7 +38,7 @@ const PARAMETERS = [
   'success_url',
   'cancel_url',
 ];
-const METADATA_MAX = 500;
+const MAX_METADATA_CHARACTERS = 500;
 
 /** Null when Stripe would take it. */
 export function sessionFault(form: Form, nowMs: number): StripeFault | null {
@@ -106,11 +106,11 @@ function itemFault(form: Form): StripeFault | null {
 
 function metadataFault({ metadata }: Form): StripeFault | null {
   const long = Object.entries((metadata ?? {}) as Form).find(
-    ([, value]) => String(value).length > METADATA_MAX,
+    ([, value]) => String(value).length > MAX_METADATA_CHARACTERS,
   );
   return long
     ? {
-        message: `Metadata values can have up to ${METADATA_MAX} characters`,
+        message: `Metadata values can have up to ${MAX_METADATA_CHARACTERS} characters`,
         param: `metadata[${long[0]}]`,
       }
     : null;

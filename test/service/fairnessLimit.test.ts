@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  HIGHEST_LIMIT,
-  INITIAL_LIMIT,
+  MAX_IN_FLIGHT,
+  INITIAL_IN_FLIGHT,
   InFlightLimit,
 } from '../../service/src/delivery/inFlightLimit.ts';
 import { InFlightLimits } from '../../service/src/delivery/inFlightLimits.ts';
@@ -147,7 +147,7 @@ describe('the in-flight limit of a subscription', () => {
 
   it('uses all of a quick receiver that handles many at once', () => {
     const { mostInFlight, endedAt } = deliverAll(1000, { workers: 64, serviceMs: () => 50 });
-    expect(mostInFlight).toBe(HIGHEST_LIMIT);
+    expect(mostInFlight).toBe(MAX_IN_FLIGHT);
     expect(endedAt).toBeLessThan(4000);
   });
 
@@ -210,7 +210,7 @@ describe('the in-flight limit of a subscription', () => {
         while (limit.free > 0) limit.start();
         limit.end('success', durationMs);
       }
-      return Math.sign(limit.limit - INITIAL_LIMIT);
+      return Math.sign(limit.limit - INITIAL_IN_FLIGHT);
     };
     for (const timeoutMs of [500, 10_000, 60_000]) {
       expect([0.05, 0.2, 0.4].map((part) => after(part * timeoutMs, timeoutMs))).toEqual([
@@ -246,7 +246,7 @@ describe('the in-flight limit of a subscription', () => {
       limit.start();
       limit.end('failure', 5);
     }
-    expect(limit.free).toBe(INITIAL_LIMIT);
+    expect(limit.free).toBe(INITIAL_IN_FLIGHT);
   });
 });
 

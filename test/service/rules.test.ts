@@ -10,10 +10,10 @@ import {
 import { recordAttempt, requeue, judge, type Delivery } from '../../service/src/domain/delivery.ts';
 import { FUNNEL_STAGES, isForward, isQualifiedOrBeyond } from '../../service/src/domain/funnel.ts';
 import {
-  HIGHEST_LIMIT,
-  INITIAL_LIMIT,
+  MAX_IN_FLIGHT,
+  INITIAL_IN_FLIGHT,
   InFlightLimit,
-  LOWEST_LIMIT,
+  MIN_IN_FLIGHT,
 } from '../../service/src/delivery/inFlightLimit.ts';
 import { slugFrom } from '../../service/src/domain/workspace.ts';
 
@@ -175,20 +175,20 @@ describe('in-flight limit', () => {
 
   it('starts at 4, rises while answers are fast, to 32', () => {
     const limit = new InFlightLimit(10_000);
-    expect(limit.free).toBe(INITIAL_LIMIT);
+    expect(limit.free).toBe(INITIAL_IN_FLIGHT);
     for (let n = 0; n < 500; n++) use(limit, 'success', 10);
-    expect(limit.limit).toBe(HIGHEST_LIMIT);
+    expect(limit.limit).toBe(MAX_IN_FLIGHT);
   });
 
   it('does not rise on slow answers, and halves on failures, to 1', () => {
     const limit = new InFlightLimit(10_000);
     use(limit, 'success', 2000);
-    expect(limit.limit).toBe(INITIAL_LIMIT);
+    expect(limit.limit).toBe(INITIAL_IN_FLIGHT);
     limit.start();
     limit.end('retry', 10);
     expect(limit.limit).toBe(2);
     for (let n = 0; n < 5; n++) use(limit, 'retry', 10);
-    expect(limit.limit).toBe(LOWEST_LIMIT);
+    expect(limit.limit).toBe(MIN_IN_FLIGHT);
   });
 
   it('rises only when it was used to the full', () => {
@@ -197,7 +197,7 @@ describe('in-flight limit', () => {
       limit.start();
       limit.end('success', 1);
     }
-    expect(limit.limit).toBe(INITIAL_LIMIT);
+    expect(limit.limit).toBe(INITIAL_IN_FLIGHT);
   });
 });
 

@@ -67,7 +67,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
   it(
     'with nine tools and hundreds of calls has 128 of them under way, and another workspace’s call begins at once',
     async () => {
-      const MOST = 128;
+      const MAX_PLACES = 128;
       const endpoint = await startToolEndpoint();
       const slow = holding(
         (response) =>
@@ -86,7 +86,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
       );
       await waitFor(
         'as many calls as one workspace may have',
-        () => slow.count >= MOST,
+        () => slow.count >= MAX_PLACES,
         SLOW_MACHINE,
       );
 
@@ -95,7 +95,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
         other.post(`/api/tools/${quick.id}/test`, { arguments: {} }),
       );
       expect(answers.map(({ body }) => body.status)).toEqual(Array(20).fill('succeeded'));
-      expect(slow.count).toBe(MOST);
+      expect(slow.count).toBe(MAX_PLACES);
       expect(
         await waitFor('the bound to be told', () => reached(service, 'workspace_tool_calls')),
       ).toBe(1);
@@ -113,7 +113,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
   it(
     'may wait for 256 test calls of tools: a further one is refused with 429, and another workspace’s is not',
     async () => {
-      const MOST = 256;
+      const MAX_PLACES = 256;
       const endpoint = await startToolEndpoint();
       undo.push(() => endpoint.close());
       const slow = holding(
@@ -128,7 +128,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
         api.post(`/api/tools/${id}/test`, { arguments: {} });
 
       const refused: number[] = [];
-      const calls = times(MOST + 10, async () => {
+      const calls = times(MAX_PLACES + 10, async () => {
         const answer = await test(service.api, tool.id);
         if (answer.status === 429) refused.push(Number(answer.headers.get('retry-after')));
       });
@@ -148,7 +148,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
   it(
     'with 25 subscriptions has 512 deliveries under way, and another workspace’s delivery begins at once',
     async () => {
-      const MOST = 512;
+      const MAX_PLACES = 512;
       const slow = holding((response) => void response.end('ok'));
       const receiver = await startTlsReceiver(({ path }, response) =>
         path.startsWith('/slow') ? slow.take(path, response) : void response.end('ok'),
@@ -181,14 +181,14 @@ describe('a workspace whose receivers leave everything unanswered', () => {
       // many as can be.
       await waitFor(
         'as many deliveries as one workspace may have',
-        () => slow.count >= MOST || slow.letOneGo(),
+        () => slow.count >= MAX_PLACES || slow.letOneGo(),
         { timeoutMs: 90_000 },
       );
 
       const customer = await chatCustomer(service.url, { workspace: 'other' });
       for (let n = 0; n < 5; n += 1) await customer.write('hello');
       await waitFor('the other workspace’s events', () => at('/quick') === 5);
-      expect(slow.count).toBe(MOST);
+      expect(slow.count).toBe(MAX_PLACES);
       await waitFor('the bound to be told', () => reached(service, 'workspace_deliveries'));
 
       slow.letGo();
@@ -200,7 +200,7 @@ describe('a workspace whose receivers leave everything unanswered', () => {
   it(
     'with a model that hangs has 32 turns under way, and another workspace’s customer is answered',
     async () => {
-      const MOST = 32;
+      const MAX_PLACES = 32;
       const model = await startModelServer();
       undo.push(() => model.close());
       model.answerBy(({ body }) =>
@@ -214,19 +214,19 @@ describe('a workspace whose receivers leave everything unanswered', () => {
           LLM_MODEL: model.model,
         },
       });
-      await times(MOST + 20, async () =>
+      await times(MAX_PLACES + 20, async () =>
         (await chatCustomer(service.url)).write('a slow question'),
       );
       await waitFor(
         'as many turns as one workspace may have',
-        () => model.requests.length >= MOST,
+        () => model.requests.length >= MAX_PLACES,
         SLOW_MACHINE,
       );
 
       const customer = await chatCustomer(service.url, { workspace: 'other' });
       await customer.write('hello');
       await waitFor('the answer', async () => (await customer.read())[1]?.text === 'At once.');
-      expect(model.requests.length).toBe(MOST + 1);
+      expect(model.requests.length).toBe(MAX_PLACES + 1);
       expect(
         await waitFor('the bound to be told', () => reached(service, 'workspace_agent_turns')),
       ).toBe(1);

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressBudget } from '../../service/src/http/addressBudget.ts';
-import { MAX_REFUSALS_TOLD } from '../../service/src/http/logRequests.ts';
+import { MAX_REFUSALS_LOGGED_PER_MINUTE } from '../../service/src/http/logRequests.ts';
 import { rateLimit } from '../../service/src/http/rateLimit.ts';
 import type { BoundName } from '../../service/src/limits/bounds.ts';
 import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
@@ -350,14 +350,14 @@ describe('an address, with a budget of the test’s own', () => {
           Array.from({ length: 50 }, (_, k) => ask(k % 2 === 0 ? '/nothing' : '/api/hooks')),
         );
       const written = () => lines.filter((line) => line.includes('request completed')).length;
-      await waitFor('the lines', () => written() === MAX_REFUSALS_TOLD);
+      await waitFor('the lines', () => written() === MAX_REFUSALS_LOGGED_PER_MINUTE);
       expect(lines.filter((line) => line.includes('log_lines'))).toHaveLength(1);
       expect(
         (await readMetrics(service.url)).value('conversation_service_bound_reached_total', {
           bound: 'log_lines',
         }),
       ).toBe(100);
-      expect(written()).toBe(MAX_REFUSALS_TOLD);
+      expect(written()).toBe(MAX_REFUSALS_LOGGED_PER_MINUTE);
     } finally {
       await service.stop();
     }

@@ -10,7 +10,7 @@ import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
 /** The most that can be under way, and so be repeated, when the process is killed. */
-const MOST_UNDER_WAY = 32;
+const MAX_UNDER_WAY = 32;
 const EVENT = 'message.received';
 
 /**
@@ -79,7 +79,7 @@ describe('a service that is killed', () => {
     await service.crashAndRestart();
     await waitFor('everything', () => new Set(ids(before)).size === 340, { timeoutMs: 30_000 });
     await waitFor('the end', async () => (await pending(second.id)) === 0);
-    expect(ids(before).length).toBeLessThanOrEqual(340 + MOST_UNDER_WAY);
+    expect(ids(before).length).toBeLessThanOrEqual(340 + MAX_UNDER_WAY);
     expect(
       receiver.requests
         .slice(before)
@@ -138,7 +138,7 @@ describe('a service that is killed', () => {
     expect(body.redelivered).toBeLessThan(1200); // a part was queued before
     await waitFor('everything', () => new Set(ids(1200)).size === 1200, { timeoutMs: 30_000 });
     await waitFor('the end', async () => (await pending(id)) === 0);
-    expect(ids(1200).length).toBeLessThanOrEqual(1200 + MOST_UNDER_WAY);
+    expect(ids(1200).length).toBeLessThanOrEqual(1200 + MAX_UNDER_WAY);
     expect((await recover()).body).toEqual({ redelivered: 0 });
   });
 });

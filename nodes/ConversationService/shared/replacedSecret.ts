@@ -2,7 +2,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 import { memoryKey } from './incomingCall';
 
 const AGAIN_MS = 60 * 60 * 1000;
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 /** When each trigger and event was warned of last. */
 const warned = new Map<string, number>();
@@ -16,7 +16,7 @@ export function warnOfReplacedSecret(context: IWebhookFunctions, event: string):
 	const key = memoryKey(context, event);
 	const now = Date.now();
 	if (now - (warned.get(key) ?? -Infinity) < AGAIN_MS) return;
-	if (warned.size >= MOST_REMEMBERED) warned.clear();
+	if (warned.size >= MAX_REMEMBERED) warned.clear();
 	warned.set(key, now);
 	const { id, name } = context.getWorkflow();
 	context.logger.warn(

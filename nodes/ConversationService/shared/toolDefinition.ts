@@ -22,7 +22,7 @@ interface ObjectSchema {
 }
 
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
-const MAX_NAME_LENGTH = 64;
+const MAX_NAME_CHARACTERS = 64;
 const TEST_SUFFIX = '_test';
 
 /**
@@ -75,7 +75,7 @@ export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 });
 
 export const testName = (name: string): string =>
-	`${name.slice(0, MAX_NAME_LENGTH - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
+	`${name.slice(0, MAX_NAME_CHARACTERS - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
 
 /** Test and production addresses of n8n differ, so that one never touches the other's tool. */
 export const getAddress = (context: IHookFunctions): string =>

@@ -9,9 +9,9 @@ export const STORED_AFTER_MS = 1500;
 const LOOK_EVERY_MS = 2000;
 /** The service asks a 503 again for 60 seconds, then makes at most three attempts. */
 const PATIENCE_SECONDS = 90;
-const MOST_ATTEMPTS = 3;
+const MAX_TOOL_CALL_ATTEMPTS = 3;
 /** How often a test call is asked for that n8n refuses because it still holds the former secret. */
-const MOST_BEGINNINGS = 4;
+const MAX_BEGINNINGS = 4;
 
 interface Publication {
 	toolId: string;
@@ -29,7 +29,7 @@ export async function followGoLive(
 	context: IHookFunctions,
 	{ toolId, timeoutSeconds, begin }: Publication,
 ): Promise<void> {
-	const giveUpAt = Date.now() + (PATIENCE_SECONDS + MOST_ATTEMPTS * timeoutSeconds) * 1000;
+	const giveUpAt = Date.now() + (PATIENCE_SECONDS + MAX_TOOL_CALL_ATTEMPTS * timeoutSeconds) * 1000;
 	try {
 		for (let beginnings = 1; ; beginnings++) {
 			if (begin) {
@@ -38,7 +38,7 @@ export async function followGoLive(
 			}
 			const tool = await waitForEnd(context, toolId, giveUpAt);
 			if (!tool || !isFailed(tool)) return;
-			const isToBeginAgain = begin && beginnings < MOST_BEGINNINGS;
+			const isToBeginAgain = begin && beginnings < MAX_BEGINNINGS;
 			if (!isToBeginAgain || !(await wasRefused(context, tool))) return report(context, tool);
 		}
 	} catch (error) {

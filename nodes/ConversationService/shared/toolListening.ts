@@ -21,7 +21,7 @@ import { STORED_AFTER_MS } from './toolFollowUp';
 import { requestService, TEST_CALL_TIMEOUT_MS } from './transport';
 import type { ToolCallRecord, ToolRecord } from './types';
 
-const MOST_ASKS = 5;
+const MAX_ASKS = 5;
 
 /**
  * Registers a draft for as long as an editor listens, `<tool name>_test`, which never goes live;
@@ -96,7 +96,7 @@ async function sendTestCallSoon(
 	sample: IDataObject,
 ): Promise<void> {
 	try {
-		for (let asked = 0; asked < MOST_ASKS; asked++) {
+		for (let asked = 0; asked < MAX_ASKS; asked++) {
 			await sleep(STORED_AFTER_MS);
 			const call: ToolCallRecord = await requestService(context, {
 				method: 'POST',

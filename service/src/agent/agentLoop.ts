@@ -20,7 +20,7 @@ export interface AgentLoopOptions {
 }
 
 /** Conversations of one workspace that a model thinks about at once. */
-const MOST_IN_FLIGHT = 32;
+const MAX_IN_FLIGHT = 32;
 /** A model ends itself when its time is over, and says so; this is for one that does not. */
 const GRACE_MS = 1000;
 
@@ -42,7 +42,7 @@ export class AgentLoop {
       store: options.store,
       log: options.log,
       queue: AGENT_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
       leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
       // A reply adds to what is stored: it waits until there is room.

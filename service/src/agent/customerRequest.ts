@@ -198,7 +198,7 @@ const TURNED_ROUND = new RegExp(
 );
 
 /** Shorter ones hold no request for anybody: `agent` is one of the shortest that do. */
-const LEAST_CLAUSE = 5;
+const MIN_CLAUSE_CHARACTERS = 5;
 
 /**
  * Of a text of more clauses, the first half of so many and the last are read: what is asked for
@@ -210,7 +210,7 @@ function clausesOf(text: string): readonly string[] {
   const clauses = foldCase(text)
     .split(/[.,;:!?¿¡()"\n]+|\b(?:but|pero|mas|porem|sino)\b/u)
     .map((clause) => clause.replace(/[^\p{L}\p{N}]+/gu, ' ').trim())
-    .filter((clause) => clause.length >= LEAST_CLAUSE);
+    .filter((clause) => clause.length >= MIN_CLAUSE_CHARACTERS);
   const each = [...new Set(clauses)];
   return each.length <= MAX_CLAUSES
     ? each

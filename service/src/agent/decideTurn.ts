@@ -1,6 +1,10 @@
 import type { AgentHandoverReason, Verdict } from '../domain/conversation.ts';
 import { maskText } from '../domain/masking.ts';
-import { MOST_REPLIES, MOST_TOOL_CALLS_A_TURN, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
+import {
+  MAX_REPLIES_PER_WINDOW,
+  MAX_TOOL_CALLS_PER_TURN,
+  REPLY_WINDOW_MS,
+} from '../domain/agentTurn.ts';
 import { isBuiltIn, isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { agentToolOf } from './agentTools.ts';
@@ -63,7 +67,7 @@ export async function decideTurn(
   if (asked)
     return withNotices(asked, [...resultsInWords(turn, language), ...allNotices(turn, language)]);
   if (talksInCircles(turn, now))
-    return failedTurn(turn, `More than ${MOST_REPLIES} replies in ten minutes.`);
+    return failedTurn(turn, `More than ${MAX_REPLIES_PER_WINDOW} replies in ten minutes.`);
   if (notices.length > 0 && !needsModelBeside(turn))
     return {
       type: 'reply',
@@ -136,7 +140,7 @@ function requestedPerson(
 /** Two machines can talk with each other for ever. */
 function talksInCircles({ repliedAt }: LoadedTurn, now: Date): boolean {
   const since = now.getTime() - REPLY_WINDOW_MS;
-  return repliedAt.filter((time) => Date.parse(time) > since).length >= MOST_REPLIES;
+  return repliedAt.filter((time) => Date.parse(time) > since).length >= MAX_REPLIES_PER_WINDOW;
 }
 
 const isInvalid = ({ error }: ToolCall) => error?.type === 'invalid_arguments';
@@ -232,7 +236,7 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
         parameters,
       })),
     ],
-    mayCallTools: nothingFailed && made < MOST_TOOL_CALLS_A_TURN,
+    mayCallTools: nothingFailed && made < MAX_TOOL_CALLS_PER_TURN,
   };
 }
 

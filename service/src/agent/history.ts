@@ -14,13 +14,13 @@ const SHOWN_WHOLE = 8;
  * Characters of messages that a model is shown, the newest first: a conversation of usual length is
  * far shorter.
  */
-const MAX_HISTORY_TEXT = 60_000;
+const MAX_HISTORY_CHARACTERS = 60_000;
 
 /**
  * Arguments that take more as JSON are not shown again: masking and reading them costs what they
  * measure, at each turn.
  */
-const MAX_ARGUMENTS_SHOWN = 8 * 1024;
+const MAX_ARGUMENTS_CHARACTERS = 8 * 1024;
 
 /**
  * What happened, as the model may see it: contact details masked, results cut. Messages and tool
@@ -72,11 +72,11 @@ export function historyOf({ messages: loaded, calls, contact }: LoadedTurn): His
   }
 }
 
-/** @returns the newest that are within `MAX_HISTORY_TEXT` together; one at the least */
+/** @returns the newest that are within `MAX_HISTORY_CHARACTERS` together; one at the least */
 function newestOf(messages: LoadedTurn['messages']): LoadedTurn['messages'] {
   let length = 0;
   const tooOld = messages.findLastIndex(
-    ({ text }, at) => (length += text.length) > MAX_HISTORY_TEXT && at < messages.length - 1,
+    ({ text }, at) => (length += text.length) > MAX_HISTORY_CHARACTERS && at < messages.length - 1,
   );
   return messages.slice(tooOld + 1);
 }
@@ -94,7 +94,7 @@ export function pastCall(
   mostBytes = RESULT_SHOWN_BYTES,
 ): PastToolCall {
   const mask = (text: string) => maskText(text, contact);
-  const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_SHOWN;
+  const isLong = JSON.stringify(call.arguments).length > MAX_ARGUMENTS_CHARACTERS;
   const args = isLong
     ? { note: 'These arguments are too long to be shown again.' }
     : (maskJson(call.arguments, contact) as PastToolCall['arguments']);

@@ -1,4 +1,4 @@
-import { MOST_REPLIES, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
+import { MAX_REPLIES_PER_WINDOW, REPLY_WINDOW_MS } from '../domain/agentTurn.ts';
 import { isEnabled, type AgentSettings } from '../domain/agentSettings.ts';
 import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tx } from '../domain/collections.ts';
@@ -9,7 +9,7 @@ import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
 import type { Tool } from '../domain/tool.ts';
-import { TOOL_LIMIT } from '../domain/tool.ts';
+import { MAX_TOOLS } from '../domain/tool.ts';
 import { isFinished, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { someoneIsWanted } from './customerRequest.ts';
@@ -130,7 +130,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     unanswered,
     tools: await tx.tools.find({
       where: { workspaceId: workspace.id, status: 'live' },
-      limit: TOOL_LIMIT,
+      limit: MAX_TOOLS,
     }),
     builtIn: await findBuiltInTools(tx, deps, workspace.id),
   };
@@ -150,7 +150,7 @@ const readRecent = (tx: Tx, conversationId: string) =>
  */
 const isWindowRead = (newest: readonly Message[], now: Date): boolean =>
   newest.length < MESSAGES_READ ||
-  repliesIn(newest).length >= MOST_REPLIES ||
+  repliesIn(newest).length >= MAX_REPLIES_PER_WINDOW ||
   Date.parse(newest.at(-1)!.createdAt) < now.getTime() - REPLY_WINDOW_MS;
 
 const repliesIn = (messages: readonly Message[]): readonly string[] =>

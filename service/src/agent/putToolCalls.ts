@@ -11,7 +11,7 @@ import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { findOpenPaymentLink } from '../domain/operations/findOpenPaymentLink.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
-import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import {
   resolveBuiltInCall,
@@ -89,8 +89,8 @@ async function makeCall(
   if (problem !== null) return refuse(problem);
   const repeated = repeatedCall(call, turn, beside);
   if (repeated !== null) return refuse(repeated, true); // the customer hears of the call itself
-  if (callsOfTurn(turn, beside).length >= MOST_TOOL_CALLS_A_TURN)
-    return refuse(`No more than ${MOST_TOOL_CALLS_A_TURN} calls are made for one message.`);
+  if (callsOfTurn(turn, beside).length >= MAX_TOOL_CALLS_PER_TURN)
+    return refuse(`No more than ${MAX_TOOL_CALLS_PER_TURN} calls are made for one message.`);
   const open = askedLink && (await findOpenPaymentLink(tx, turn.conversation.id, askedLink, now));
   if (open)
     // nothing new is made: nobody has to decide

@@ -1,4 +1,4 @@
-import { MOST_TOOL_CALLS_A_TURN } from '../domain/agentTurn.ts';
+import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';
 import type { Tx } from '../domain/collections.ts';
 import { handOver, moveStage, type Actor, type Conversation } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -19,7 +19,7 @@ import { checkCalls } from './wantedCall.ts';
  * Of one step of the model; what is beyond what a turn may make is refused, and beyond this not
  * looked at.
  */
-const MAX_CALLS_LOOKED_AT = 2 * MOST_TOOL_CALLS_A_TURN;
+const MAX_CALLS_LOOKED_AT = 2 * MAX_TOOL_CALLS_PER_TURN;
 
 /**
  * Writes what the agent decided, in one transaction with its events, after rechecking control: a

@@ -6,7 +6,7 @@ import { newId } from '../domain/ids.ts';
 import type { Message } from '../domain/message.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
-import { TOOL_LIMIT } from '../domain/tool.ts';
+import { MAX_TOOLS } from '../domain/tool.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, type Outcome } from './decideTurn.ts';
@@ -115,7 +115,7 @@ const inventTurn = (deps: Deps, workspace: Workspace, text: string) =>
       repliedAt: [],
       tools: await tx.tools.find({
         where: { workspaceId: workspace.id, status: 'live' },
-        limit: TOOL_LIMIT,
+        limit: MAX_TOOLS,
       }),
       builtIn: await findBuiltInTools(tx, deps, workspace.id),
     };

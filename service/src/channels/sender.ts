@@ -24,8 +24,8 @@ export interface SenderOptions {
 }
 
 /** Texts of one workspace under way at once, over all its accounts. */
-const MOST_IN_FLIGHT = 64;
-const MOST_IN_FLIGHT_AN_ACCOUNT = 20;
+const MAX_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT_PER_ACCOUNT = 20;
 /** A contact's text waits for the answer about the one before, which was claimed earlier. */
 const TRIES = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */
@@ -57,10 +57,10 @@ export class Sender {
       log: options.log,
       clock: options.clock,
       queue: SENDING_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_texts' },
       leaseMs: TRIES * options.config.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (account) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(account) ?? 0),
+      freeSlots: (account) => MAX_IN_FLIGHT_PER_ACCOUNT - (this.#inFlight.get(account) ?? 0),
       run: async (jobs, done, lease) =>
         void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });

@@ -1,5 +1,5 @@
 import { WEB_CHAT } from '../domain/channel.ts';
-import { REPLY_TEXT_MAX } from '../domain/message.ts';
+import { MAX_REPLY_CHARACTERS } from '../domain/message.ts';
 import type { HostedChannel } from './channelAdapter.ts';
 
 /**
@@ -10,5 +10,5 @@ export const webChat: HostedChannel = {
   type: WEB_CHAT,
   label: 'Web chat',
   isHosted: true,
-  capabilities: { isSent: false, textMax: REPLY_TEXT_MAX, windowMs: null },
+  capabilities: { isSent: false, textMax: MAX_REPLY_CHARACTERS, windowMs: null },
 };

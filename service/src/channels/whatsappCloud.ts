@@ -6,7 +6,7 @@ import { verifyRequest } from './whatsapp/verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** Of `text.body`, as documented. */
-const TEXT_MAX = 4096;
+const MAX_TEXT_CHARACTERS = 4096;
 
 /**
  * WhatsApp Business Platform, Cloud API: Meta's webhook in, the Graph API out.
@@ -16,7 +16,7 @@ export const whatsappCloud: ConnectedChannel = {
   type: 'whatsapp_cloud',
   label: 'WhatsApp',
   isHosted: false,
-  capabilities: { isSent: true, textMax: TEXT_MAX, windowMs: 24 * HOUR_MS },
+  capabilities: { isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: 24 * HOUR_MS },
   fields: [
     {
       name: 'phone_number_id',

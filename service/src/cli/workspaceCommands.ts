@@ -8,7 +8,7 @@ import { listWorkspaces } from '../domain/operations/listWorkspaces.ts';
 import { failInOneLine } from './failInOneLine.ts';
 import { withStore } from './withStore.ts';
 
-const NAME_MAX = 100;
+const MAX_NAME_CHARACTERS = 100;
 /** Who invites, where no member does. */
 const COMMAND_LINE = { id: 'command line', name: 'command line' };
 
@@ -34,8 +34,8 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 async function create(name: string): Promise<void> {
-  if (name === '' || name.length > NAME_MAX)
-    throw new Error(`--name must have 1 to ${NAME_MAX} characters.`);
+  if (name === '' || name.length > MAX_NAME_CHARACTERS)
+    throw new Error(`--name must have 1 to ${MAX_NAME_CHARACTERS} characters.`);
   const { publicUrl, port } = readConfig(process.env);
   const { workspace, token } = await withStore((store) =>
     inOneTransaction({ store, clock: systemClock }, async (deps) => {

@@ -96,7 +96,7 @@ export async function attempt(
  * How far ahead a signature may lie because the clock was set back: well within what receivers
  * accept.
  */
-const MOST_AHEAD_MS = 60_000;
+const MAX_AHEAD_MS = 60_000;
 
 /**
  * A repeat that was asked for is signed for a later second than what was sent before. So a receiver
@@ -106,7 +106,7 @@ const MOST_AHEAD_MS = 60_000;
 function signingTime({ manual, lastAttemptAt }: EventCall, now: Date): Date {
   if (!manual || !lastAttemptAt) return now;
   const nextSecond = (Math.floor(Date.parse(lastAttemptAt) / 1000) + 1) * 1000;
-  return new Date(Math.min(Math.max(now.getTime(), nextSecond), now.getTime() + MOST_AHEAD_MS));
+  return new Date(Math.min(Math.max(now.getTime(), nextSecond), now.getTime() + MAX_AHEAD_MS));
 }
 
 const elapsedMs = (startedAt: number) => Math.round(performance.now() - startedAt);

@@ -27,7 +27,7 @@ export interface DispatcherOptions {
 }
 
 /** Deliveries of one workspace under way at once, over all its subscriptions. */
-const MOST_IN_FLIGHT = 512;
+const MAX_IN_FLIGHT = 512;
 /**
  * An attempt may wait for a connection as long as another one takes. Its own deadline begins then.
  */
@@ -66,7 +66,7 @@ export class Dispatcher {
       store: options.store,
       log: options.log,
       queue: DELIVERY_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_deliveries' },
       leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
       freeSlots: (group) => this.#parked.slotsOf(limitedBy(group), this.#limitOf(group).free),

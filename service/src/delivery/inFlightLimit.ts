@@ -7,9 +7,9 @@ import type { AttemptVerdict } from '../domain/delivery.ts';
  * settles where that is about a tenth of the deadline, or at 1.
  * @see design section 3, Deliveries ("A slow subscriber is not overrun"); docs/decisions/0027
  */
-export const LOWEST_LIMIT = 1;
-export const INITIAL_LIMIT = 4;
-export const HIGHEST_LIMIT = 32;
+export const MIN_IN_FLIGHT = 1;
+export const INITIAL_IN_FLIGHT = 4;
+export const MAX_IN_FLIGHT = 32;
 /** Parts of the deadline. An answer within the first lets the limit rise. */
 const FAST = 0.1;
 /** One that took longer lowers it: more at once would only wait in the receiver's own queue. */
@@ -25,7 +25,7 @@ const PAUSE_MS = 100;
 export class InFlightLimit {
   readonly #timeoutMs: number;
   readonly #now: () => number;
-  #limit = INITIAL_LIMIT;
+  #limit = INITIAL_IN_FLIGHT;
   #inFlight = 0;
   #failuresInRow = 0;
   #pausedUntil = -Infinity;
@@ -85,6 +85,6 @@ export class InFlightLimit {
   }
 
   #set(limit: number): void {
-    this.#limit = Math.min(HIGHEST_LIMIT, Math.max(LOWEST_LIMIT, limit));
+    this.#limit = Math.min(MAX_IN_FLIGHT, Math.max(MIN_IN_FLIGHT, limit));
   }
 }

@@ -9,7 +9,7 @@ import type { Job } from '../store/store.ts';
 import { WorkLoop } from '../work/workLoop.ts';
 
 /** Retirements of one workspace worked on at once. */
-const MOST_IN_FLIGHT = 4;
+const MAX_IN_FLIGHT = 4;
 /** A longer one is begun anew, which does no harm. */
 const LEASE_MS = 60_000;
 
@@ -36,7 +36,7 @@ export class Retirements {
       store,
       log,
       queue: RETIREMENT_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       leaseMs: LEASE_MS,
       freeSlots: () => 1,
       run: async (jobs, done) =>

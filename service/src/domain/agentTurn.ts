@@ -7,10 +7,10 @@ export interface AgentTurn extends Document {
 }
 
 export const AGENT_QUEUE = 'agent_turns';
-export const MOST_TOOL_CALLS_A_TURN = 8;
+export const MAX_TOOL_CALLS_PER_TURN = 8;
 /**
  * An agent that writes this often within `REPLY_WINDOW_MS` talks with a machine; a person looks
  * into it.
  */
-export const MOST_REPLIES = 30;
+export const MAX_REPLIES_PER_WINDOW = 30;
 export const REPLY_WINDOW_MS = 10 * 60 * 1000;

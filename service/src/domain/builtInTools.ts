@@ -2,7 +2,7 @@ import { amountHint, formatAmount, isCurrency, parseAmount } from './currency.ts
 import type { JsonObject } from './json.ts';
 import { compileParameters } from './parametersSchema.ts';
 import {
-  PAYMENT_DESCRIPTION_MAX,
+  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
   type Payment,
   type PaymentProvider,
   type PaymentRules,
@@ -45,7 +45,7 @@ const PAYMENT_LINK_PARAMETERS: JsonObject = {
     description: {
       type: 'string',
       minLength: 1,
-      maxLength: PAYMENT_DESCRIPTION_MAX,
+      maxLength: MAX_PAYMENT_DESCRIPTION_CHARACTERS,
       title: 'For',
       description: 'What is paid for; the customer reads it where they pay.',
     },

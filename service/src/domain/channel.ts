@@ -70,4 +70,4 @@ export interface ConnectionTest {
   readonly at: string;
 }
 
-export const CHANNEL_LIMIT = 50;
+export const MAX_CHANNELS = 50;

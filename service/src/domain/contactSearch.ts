@@ -9,7 +9,7 @@ const fold = (text: string) =>
     .toLowerCase();
 
 /** Fewer digits are in too many numbers to say anything. */
-const LEAST_DIGITS = 3;
+const MIN_DIGITS = 3;
 
 /**
  * Finds contacts by a part of their name, e-mail, phone number (in any spelling, with or without
@@ -23,6 +23,6 @@ export function contactMatcher(search: string): (contact: Contact) => boolean {
   return (contact) =>
     (contact.name !== null && fold(contact.name).includes(wanted)) ||
     (contact.email !== null && contact.email.includes(wanted)) ||
-    (digits.length >= LEAST_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
+    (digits.length >= MIN_DIGITS && contact.phone !== null && contact.phone.includes(digits)) ||
     fold(contactDisplay(contact)).includes(wanted);
 }

@@ -28,6 +28,9 @@ export const VERDICTS = [
 ] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
+/** Of the summary that is written when a conversation is closed. */
+export const MAX_SUMMARY_CHARACTERS = 4000;
+
 /** Who acted on a conversation: everyone but the customer. */
 export interface Actor {
   readonly type: Exclude<Sender['type'], 'customer'>;

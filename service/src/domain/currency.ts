@@ -25,7 +25,7 @@ const DECIMALS: ReadonlyMap<string, number> = new Map([
 export const CURRENCIES: readonly string[] = [...DECIMALS.keys()].sort();
 
 /** In minor units: twelve digits. */
-export const AMOUNT_MAX = 999_999_999_999;
+export const MAX_AMOUNT_MINOR = 999_999_999_999;
 
 export const isCurrency = (code: string): boolean => DECIMALS.has(code);
 
@@ -60,7 +60,7 @@ export function minorToText(amount: number, decimals: number): string {
 
 /**
  * What a person types in the main unit (`49`, `49.9`, `49,90`) in minor units, exactly. Null when
- * it is no amount, has more decimals than the currency, or is not from 1 to AMOUNT_MAX. What can be
+ * it is no amount, has more decimals than the currency, or is not from 1 to MAX_AMOUNT_MINOR. What can be
  * read in two ways is none: no separators of thousands, and of currencies with three decimals
  * `4,900` (four thousand nine hundred for some, four point nine for others).
  */
@@ -71,7 +71,7 @@ export function parseAmount(text: string, currency: string): number | null {
   const decimals = decimalsOf(currency);
   if (fraction.length > decimals || (separator === ',' && fraction.length === 3)) return null;
   const amount = Number(whole + fraction.padEnd(decimals, '0'));
-  return amount >= 1 && amount <= AMOUNT_MAX ? amount : null;
+  return amount >= 1 && amount <= MAX_AMOUNT_MINOR ? amount : null;
 }
 
 /**
@@ -85,5 +85,5 @@ export function amountHint(currency: string): string {
     decimals === 0
       ? 'without decimals and separators'
       : `with at most ${decimals} decimals and no separators between thousands`;
-  return `must be an amount of ${currency.toUpperCase()} such as ${example}, ${rule}, more than 0 and at most ${minorToText(AMOUNT_MAX, decimals)}`;
+  return `must be an amount of ${currency.toUpperCase()} such as ${example}, ${rule}, more than 0 and at most ${minorToText(MAX_AMOUNT_MINOR, decimals)}`;
 }

@@ -30,7 +30,7 @@ export interface Delivery extends Document {
   readonly eventId: string;
   readonly event: EventName;
   readonly status: DeliveryStatus;
-  /** The newest ones, at most `MAX_ATTEMPTS`; their numbers tell how many there were. */
+  /** The newest ones, at most `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
   /** How many attempts had been made when it was last queued: each round has its own retries. */
   readonly roundStart: number;
@@ -69,7 +69,7 @@ type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
  * Kept of a delivery: those of five rounds. It can be sent again without end, and each attempt
  * writes the whole delivery, with up to 4 KiB of each answer.
  */
-export const MAX_ATTEMPTS = 20;
+export const MAX_ATTEMPTS_KEPT = 20;
 
 /** How many attempts were made, those that are not kept any more included. */
 export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number =>
@@ -79,7 +79,7 @@ const withAttempt = (delivery: Delivery, made: AttemptMade): readonly Attempt[] 
   [
     ...delivery.attempts,
     { number: attemptsMade(delivery) + 1, ...made, trigger: delivery.trigger },
-  ].slice(-MAX_ATTEMPTS);
+  ].slice(-MAX_ATTEMPTS_KEPT);
 
 /**
  * The delivery after an attempt.

@@ -6,8 +6,8 @@ import { DELIVERY_QUEUE, type Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import { newId } from './ids.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
-import { RETIRED_LIMIT } from './retiredSubscription.ts';
-import { lineageOf, SUBSCRIPTION_LIMIT } from './subscription.ts';
+import { MAX_RETIRED_SUBSCRIPTIONS } from './retiredSubscription.ts';
+import { lineageOf, MAX_SUBSCRIPTIONS } from './subscription.ts';
 import { workGroup } from './workGroup.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -28,8 +28,8 @@ export async function emitEvent(
   // Asked in this order: what moves from one to the other meanwhile stands in both. See
   // docs/decisions/0033.
   const [subscriptions, retired] = await Promise.all([
-    tx.subscriptions.find({ where, limit: SUBSCRIPTION_LIMIT }),
-    tx.retiredSubscriptions.find({ where, limit: RETIRED_LIMIT }),
+    tx.subscriptions.find({ where, limit: MAX_SUBSCRIPTIONS }),
+    tx.retiredSubscriptions.find({ where, limit: MAX_RETIRED_SUBSCRIPTIONS }),
   ]);
   const lineages = new Set([
     ...subscriptions.map(lineageOf),

@@ -10,7 +10,7 @@ import { patternSize } from './patternSize.ts';
  * @see docs/decisions/0038
  */
 
-const MAX_PATTERN_LENGTH = 1_000;
+const MAX_PATTERN_CHARACTERS = 1_000;
 
 /** Instructions of all patterns of one schema together: what compiling them costs. */
 const MAX_PROGRAM_SIZE = 20_000;
@@ -19,7 +19,7 @@ const MAX_PROGRAM_SIZE = 20_000;
  * Of one pattern with its counts written out, before it is compiled: RE2 makes `(?:a|b)` smaller
  * than it is written.
  */
-const MAX_WRITTEN_OUT = 2 * MAX_PROGRAM_SIZE;
+const MAX_WRITTEN_OUT_CHARACTERS = 2 * MAX_PROGRAM_SIZE;
 
 /** About an eighth of a second: instructions times characters. */
 const WORK_PER_CHECK = 16_000_000;
@@ -68,7 +68,7 @@ class PatternTooLarge extends Error {}
  */
 function compile(pattern: string): RE2JS {
   if (NAMED_REFERENCE.test(pattern)) throw new Error('reference to a named group');
-  if (patternSize(pattern) > MAX_WRITTEN_OUT) throw new PatternTooLarge();
+  if (patternSize(pattern) > MAX_WRITTEN_OUT_CHARACTERS) throw new PatternTooLarge();
   return RE2JS.compile(RE2JS.translateRegExp(pattern));
 }
 
@@ -79,10 +79,10 @@ const tooLarge = (pattern: string, param: string) =>
   );
 
 function compileOrRefuse(pattern: string, param: string): RE2JS {
-  if (pattern.length > MAX_PATTERN_LENGTH)
+  if (pattern.length > MAX_PATTERN_CHARACTERS)
     throw new ParametersError(
       param,
-      `${param} holds a pattern longer than ${MAX_PATTERN_LENGTH} characters; shorten it.`,
+      `${param} holds a pattern longer than ${MAX_PATTERN_CHARACTERS} characters; shorten it.`,
     );
   try {
     return compile(pattern);
@@ -181,7 +181,7 @@ function compileOnce(pattern: string, work: PatternWork): RE2JS | null {
   const known = remembered.get(pattern);
   if (known !== undefined) return known;
   work.spend(
-    Math.min(patternSize(pattern), MAX_WRITTEN_OUT) * WORK_TO_COMPILE,
+    Math.min(patternSize(pattern), MAX_WRITTEN_OUT_CHARACTERS) * WORK_TO_COMPILE,
     `The pattern ${excerpt(pattern)}`,
   );
   const compiled = compileOrNull(pattern);
@@ -205,7 +205,7 @@ function compileOrNull(pattern: string): RE2JS | null {
  * @throws PatternBudgetError when compiling it is more than what is left
  */
 export function patternFinder(pattern: string, work: PatternWork): PatternFinder | null {
-  const compiled = pattern.length > MAX_PATTERN_LENGTH ? null : compileOnce(pattern, work);
+  const compiled = pattern.length > MAX_PATTERN_CHARACTERS ? null : compileOnce(pattern, work);
   if (compiled === null) return null;
   const spend = (length: number) =>
     work.spend(compiled.programSize() * (length + 1), `The pattern ${excerpt(pattern)}`);

@@ -37,10 +37,10 @@ export interface Message extends Document {
 /**
  * The longest text that a customer writes at once, and that the agent replies with, in characters.
  */
-export const MESSAGE_TEXT_MAX = 4096;
+export const MAX_MESSAGE_CHARACTERS = 4096;
 
 /**
  * The longest text that the team or an automation can write at once; a channel that takes less gets
  * it in pieces.
  */
-export const REPLY_TEXT_MAX = 16_384;
+export const MAX_REPLY_CHARACTERS = 16_384;

@@ -18,7 +18,7 @@ export interface Page<T> {
  * the largest tools are six megabytes, which hold the event loop for a tenth of a second: an
  * automation may ask 200 times a second.
  */
-const MAX_LENGTH = 512 * 1024;
+const MAX_PAGE_CHARACTERS = 512 * 1024;
 /** Read at first; how many more fit is then told from these. */
 const FIRST_READ = 20;
 
@@ -40,14 +40,14 @@ export async function pageOf<T extends { readonly id: string }>(
     for (const item of found) {
       const itemLength = JSON.stringify(item).length;
       const isFull =
-        items.length === limit || (items.length > 0 && length + itemLength > MAX_LENGTH);
+        items.length === limit || (items.length > 0 && length + itemLength > MAX_PAGE_CHARACTERS);
       if (isFull) return { items, nextCursor: items.at(-1)!.id };
       items.push(item);
       length += itemLength;
     }
     if (found.length < wanted) return { items, nextCursor: null };
     last = items.at(-1)!.id;
-    const fitting = Math.ceil(((MAX_LENGTH - length) * items.length) / length);
+    const fitting = Math.ceil(((MAX_PAGE_CHARACTERS - length) * items.length) / length);
     wanted = Math.min(limit + 1 - items.length, Math.max(1, fitting));
   }
 }

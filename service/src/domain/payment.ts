@@ -81,7 +81,7 @@ export interface PaymentWork {
 }
 
 export const PAYMENT_QUEUE = 'payments';
-export const PAYMENT_DESCRIPTION_MAX = 200;
+export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
 
 /** A workspace's account with a provider; one for each. */
 export interface PaymentAccount extends Document {

@@ -43,14 +43,14 @@ const fail = (message: string): never => {
  * Characters that placeholders may put into one request: few of them can repeat one long argument
  * often.
  */
-const MAX_FILLED = 256 * 1024;
-const MAX_URL = 16 * 1024;
-const MAX_HEADER = 8 * 1024;
+const MAX_FILLED_CHARACTERS = 256 * 1024;
+const MAX_URL_CHARACTERS = 16 * 1024;
+const MAX_HEADER_CHARACTERS = 8 * 1024;
 
 /** Looks up what placeholders stand for. */
 class Values {
   readonly #values: RequestValues;
-  #left = MAX_FILLED;
+  #left = MAX_FILLED_CHARACTERS;
 
   constructor(values: RequestValues) {
     this.#values = values;
@@ -184,7 +184,7 @@ function renderUrl({ url: text, query = {} }: RequestTemplate, values: Values): 
     URL.parse(`${template.origin}/${path}${search === '' ? '' : `?${search}`}`) ??
     fail('The arguments do not make a valid address.');
   assertSameTarget(url, template);
-  return url.href.length > MAX_URL
+  return url.href.length > MAX_URL_CHARACTERS
     ? fail('The arguments are too long for an address; it would have more than 16 KiB.')
     : url.href;
 }
@@ -198,7 +198,7 @@ function renderHeader(name: string, parts: readonly Part[], values: Values): str
     fail(
       `The header ${name} would hold a character that a header cannot carry, such as a line break.`,
     );
-  return text.length > MAX_HEADER
+  return text.length > MAX_HEADER_CHARACTERS
     ? fail(`The header ${name} would be longer than 8 KiB.`)
     : text.trim();
 }

@@ -66,7 +66,7 @@ export interface KnownNames {
 const ROOT = 'request_template';
 const LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };
 const MAX_ENTRIES = 50;
-const MAX_NAME = 256;
+const MAX_NAME_CHARACTERS = 256;
 
 const fail = (param: string, what: string): never => {
   throw new RequestTemplateError(param, what);
@@ -154,8 +154,8 @@ function parseTexts(value: Json | undefined, param: string): [name: string, text
   const entries = Object.entries(value);
   if (entries.length > MAX_ENTRIES) fail(param, `must have at most ${MAX_ENTRIES} entries.`);
   return entries.map(([name, text]) => {
-    if (name === '' || name.length > MAX_NAME)
-      fail(param, `must have names of 1 to ${MAX_NAME} characters.`);
+    if (name === '' || name.length > MAX_NAME_CHARACTERS)
+      fail(param, `must have names of 1 to ${MAX_NAME_CHARACTERS} characters.`);
     if (name.includes('{{'))
       fail(
         inside(param, name),
@@ -252,7 +252,7 @@ function parseResponseFields(value: Json | undefined): string[] {
   return value.map((path: Json, index) => {
     const isPath =
       typeof path === 'string' &&
-      path.length <= MAX_NAME &&
+      path.length <= MAX_NAME_CHARACTERS &&
       path.split('.').every((name) => name !== '');
     return isPath
       ? path

@@ -35,7 +35,7 @@ export const HANDED_ON_MS = 60 * 1000;
 /**
  * A workspace's retired subscriptions at most: each one costs every event of its name a delivery.
  */
-export const RETIRED_LIMIT = 100;
+export const MAX_RETIRED_SUBSCRIPTIONS = 100;
 /** A 404 this long before the removal came from a receiver that was being taken down. */
 export const TAKEN_DOWN_MS = 60 * 1000;
 

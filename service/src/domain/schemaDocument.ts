@@ -69,12 +69,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   dependencies: 'belongs to an older JSON Schema; use dependentRequired or dependentSchemas.',
 };
 
-const MAX_WRITTEN = 300;
+const MAX_WRITTEN_CHARACTERS = 300;
 
 /** `parameters.properties.date`, shortened where names are very long. */
 function written(path: Path): string {
   const text = ['parameters', ...path].join('.');
-  return text.length > MAX_WRITTEN ? `${text.slice(0, MAX_WRITTEN)}…` : text;
+  return text.length > MAX_WRITTEN_CHARACTERS ? `${text.slice(0, MAX_WRITTEN_CHARACTERS)}…` : text;
 }
 
 const fail = (path: Path, what: string): never => {

@@ -7,8 +7,8 @@ export interface Fault {
   readonly sentence: string;
 }
 
-const MAX_FIELD = 200;
-const MAX_LISTED = 20;
+const MAX_FIELD_CHARACTERS = 200;
+const MAX_VALUES_LISTED = 20;
 
 const shorten = (text: string, length: number) =>
   text.length > length ? `${text.slice(0, length)}…` : text;
@@ -23,7 +23,7 @@ const fieldOf = (root: string, { instancePath }: ErrorObject) =>
         .slice(1)
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')),
     ].join('.'),
-    MAX_FIELD,
+    MAX_FIELD_CHARACTERS,
   );
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -46,7 +46,9 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 };
 
 const listed = (values: readonly unknown[]) => {
-  const shown = values.slice(0, MAX_LISTED).map((value) => shorten(JSON.stringify(value), 80));
+  const shown = values
+    .slice(0, MAX_VALUES_LISTED)
+    .map((value) => shorten(JSON.stringify(value), 80));
   return [...shown, ...(values.length > shown.length ? ['…'] : [])].join(', ');
 };
 
@@ -93,7 +95,7 @@ const wordsOf = (error: ErrorObject): string =>
     .replace('(s)', 's');
 
 const named = (root: string, error: ErrorObject, name: unknown, what: string): Fault => {
-  const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD);
+  const field = shorten(`${fieldOf(root, error)}.${String(name)}`, MAX_FIELD_CHARACTERS);
   return { field, sentence: `${field} ${what}.` };
 };
 

@@ -83,7 +83,7 @@ export interface SendingPolicy {
 }
 
 /** What a channel asks for is not waited for longer than this. */
-const RETRY_AFTER_MAX_MS = 60 * 60 * 1000;
+const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 /** Of a wait, to both sides: what failed together is not tried again together. */
 const JITTER = 0.2;
 
@@ -135,7 +135,7 @@ export function recordTry(
   const spreadMs = delayMs * (1 + JITTER * (2 * random - 1));
   const waitMs = Math.max(
     spreadMs,
-    Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS),
+    Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS),
     result.mayHaveArrived ? graceMs : 0,
   );
   return {

@@ -27,7 +27,7 @@ export interface Subscription extends Document {
   readonly createdAt: string;
 }
 
-export const SUBSCRIPTION_LIMIT = 25;
+export const MAX_SUBSCRIPTIONS = 25;
 /** Failed deliveries in a row that flag a subscription as failing; deliveries continue. */
 export const FAILING_AFTER = 5;
 /** How long the replaced secret still signs. */
@@ -48,7 +48,7 @@ export const isSameAddress = (a: string, b: string): boolean =>
   a === b || URL.parse(a)?.href === URL.parse(b)?.href;
 
 /** Secrets that sign at a time, at most: each one costs every delivery a signature. */
-export const SECRET_LIMIT = 5;
+export const MAX_SIGNING_SECRETS = 5;
 
 export const subscriptionStatus = (subscription: Subscription): 'active' | 'failing' =>
   subscription.consecutiveFailures >= FAILING_AFTER ? 'failing' : 'active';

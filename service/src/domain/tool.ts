@@ -17,9 +17,9 @@ export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
 export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
-export const TOOL_LIMIT = 100;
-export const TOOL_TIMEOUT_DEFAULT = 10;
-export const TOOL_TIMEOUT_MAX = 120;
+export const MAX_TOOLS = 100;
+export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
+export const MAX_TOOL_TIMEOUT_SECONDS = 120;
 
 /** What a person says a tool is; everything but life cycle and secrets. */
 export interface ToolDefinition {

@@ -89,7 +89,7 @@ export interface ToolCall extends Document {
    * it succeeded.
    */
   readonly resultJson: string | null;
-  /** For the index: the result counts for `LARGE_RESULTS_MOST`. */
+  /** For the index: the result counts for `MAX_LARGE_RESULTS_CHARACTERS`. */
   readonly hasLargeResult: boolean;
   readonly error: ToolCallError | null;
   /** It waited, or waits, for a person's decision. */
@@ -107,13 +107,13 @@ export interface ToolCall extends Document {
  * Results of this length and more (characters of JSON) are kept whole only as long as all of them
  * together stay below the next figure.
  */
-export const LARGE_RESULT = 64 * 1024;
-export const LARGE_RESULTS_MOST = 48 * 1024 * 1024;
+export const LARGE_RESULT_CHARACTERS = 64 * 1024;
+export const MAX_LARGE_RESULTS_CHARACTERS = 48 * 1024 * 1024;
 const LEFT_OF_DROPPED = 8 * 1024;
 
 const keptResult = (resultJson: string): Pick<ToolCall, 'resultJson' | 'hasLargeResult'> => ({
   resultJson,
-  hasLargeResult: resultJson.length >= LARGE_RESULT,
+  hasLargeResult: resultJson.length >= LARGE_RESULT_CHARACTERS,
 });
 
 /** What is left of a large result that had to make room: its beginning, as a text. */
@@ -135,14 +135,14 @@ const BEGINNING = 20_000;
  * further.
  */
 export const resultBeginning = (call: Pick<ToolCall, 'resultJson'>): Json =>
-  (call.resultJson?.length ?? 0) < LARGE_RESULT
+  (call.resultJson?.length ?? 0) < LARGE_RESULT_CHARACTERS
     ? resultOf(call)
     : `${call.resultJson!.slice(0, BEGINNING).toWellFormed()}…`;
 
 export const TOOL_CALL_QUEUE = 'tool_calls';
 /** What a test call carries as its conversation. */
 export const TEST_CONVERSATION_ID = 'conv_test';
-export const MOST_ATTEMPTS = 3;
+export const MAX_TOOL_CALL_ATTEMPTS = 3;
 /**
  * A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a
  * moment after registration.
@@ -255,7 +255,7 @@ function nextAttempt(
     const next = now.getTime() + GO_LIVE_RETRY_MS;
     return next < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS ? next : null;
   }
-  if (result.retry === 'never' || call.attempts >= MOST_ATTEMPTS) return null;
+  if (result.retry === 'never' || call.attempts >= MAX_TOOL_CALL_ATTEMPTS) return null;
   return now.getTime() + (result.retry === 'at_once' ? 0 : (retryDelaysMs[call.attempts - 1] ?? 0));
 }
 
@@ -266,7 +266,7 @@ function nextAttempt(
  */
 export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
   if (!call.isUnderWay) return call;
-  if (call.kind === 'Webhook' && call.attempts < MOST_ATTEMPTS)
+  if (call.kind === 'Webhook' && call.attempts < MAX_TOOL_CALL_ATTEMPTS)
     return { ...call, isUnderWay: false };
   const error = {
     type: 'interrupted',

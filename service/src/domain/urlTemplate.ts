@@ -27,7 +27,7 @@ const fail = (message: string): never => {
   throw new UrlTemplateError(message);
 };
 
-const MAX_LENGTH = 4_096;
+const MAX_TEMPLATE_CHARACTERS = 4_096;
 
 const ORIGIN = /^(https?:\/\/[^/?#\\\s]+)(.*)$/is;
 const FORBIDDEN = /[\s\p{Cc}\\]/u;
@@ -87,7 +87,8 @@ function readPair(parts: readonly Part[]): [name: string, value: Part[]] {
  * here.
  */
 export function parseUrlTemplate(text: string): UrlTemplate {
-  if (text.length > MAX_LENGTH) fail(`must have at most ${MAX_LENGTH} characters.`);
+  if (text.length > MAX_TEMPLATE_CHARACTERS)
+    fail(`must have at most ${MAX_TEMPLATE_CHARACTERS} characters.`);
   if (!text.isWellFormed()) fail('is not valid Unicode text.');
   const [origin, rest] = splitOrigin(parsePlaceholders(text));
   assertPlain(rest);

@@ -96,15 +96,15 @@ export const ADDRESS_RATES = {
 } as const satisfies Record<string, Rate | readonly Rate[]>;
 
 /** Open at once from one address. */
-export const MAX_STREAMS_OF_AN_ADDRESS = 100;
-export const MAX_CONNECTIONS_OF_AN_ADDRESS = 200;
+export const MAX_STREAMS_PER_ADDRESS = 100;
+export const MAX_CONNECTIONS_PER_ADDRESS = 200;
 
 const times = (most: number, factor: number): number =>
   factor === 0 ? 0 : Math.max(1, Math.round(most * factor));
 
 /** Infinity: as many as come. */
 export const maxConnectionsOfAnAddress = (factor: number): number =>
-  times(MAX_CONNECTIONS_OF_AN_ADDRESS, factor) || Infinity;
+  times(MAX_CONNECTIONS_PER_ADDRESS, factor) || Infinity;
 
 /** The budget of each address; counted for anybody without a valid API key. */
 export interface AddressBudget {
@@ -135,6 +135,6 @@ export function addressBudget(counting: Counting, factor: number): AddressBudget
     wrongKeys: rateLimit(here, scaled(ADDRESS_RATES.wrongKeys)),
     bytes: rateLimit(here, scaled(ADDRESS_RATES.bytes)),
     readBytes: rateLimit(here, scaled(ADDRESS_RATES.readBytes)),
-    maxStreams: times(MAX_STREAMS_OF_AN_ADDRESS, factor) || Infinity,
+    maxStreams: times(MAX_STREAMS_PER_ADDRESS, factor) || Infinity,
   };
 }

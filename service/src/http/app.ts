@@ -135,7 +135,7 @@ export function createWorkerApp(
  * A visitor whose page polls asks 15 times a minute, and each of their tabs does; 0 of
  * CHAT_RATE_LIMIT_PER_MINUTE turns it off too.
  */
-const MAX_VISITOR_READS = 240;
+const MAX_VISITOR_READS_PER_MINUTE = 240;
 
 /** The HTTP side of the service, in the order a request meets it. */
 export function createApp({
@@ -177,7 +177,7 @@ export function createApp({
     ],
     byCaller,
   );
-  const maxReads = perVisitor === 0 ? 0 : MAX_VISITOR_READS;
+  const maxReads = perVisitor === 0 ? 0 : MAX_VISITOR_READS_PER_MINUTE;
   const visitorReads = limitRate(
     { limiters: memoryLimiters, bounds },
     [

@@ -37,7 +37,7 @@ export function logRequests(app: Express, logger: Logger, bounds: Bounds): void 
     response.once('close', () => {
       const level = levelOf(response);
       if (!logger.isLevelEnabled(level)) return;
-      if (level === 'info' && refusals.add() > MAX_REFUSALS_TOLD)
+      if (level === 'info' && refusals.add() > MAX_REFUSALS_LOGGED_PER_MINUTE)
         return bounds.reached('log_lines');
       const res = { status: response.statusCode };
       const responseTime = Math.round(performance.now() - startedAt);
@@ -51,7 +51,7 @@ export function logRequests(app: Express, logger: Logger, bounds: Bounds): void 
 }
 
 /** A minute: 12 MB an hour at most, and more than anybody reads. */
-export const MAX_REFUSALS_TOLD = 600;
+export const MAX_REFUSALS_LOGGED_PER_MINUTE = 600;
 
 /** Counts what happens in a minute. */
 class Minute {

@@ -10,7 +10,7 @@ import { byAddress, type RateLimit } from './rateLimit.ts';
 import { readBody } from './readBody.ts';
 import { writeJson } from './writtenJson.ts';
 
-export const BODY_MAX_BYTES = 256 * 1024;
+export const MAX_BODY_BYTES = 256 * 1024;
 
 export interface Call<Query, Body> {
   /** Given anew to each call: its writes and the kept answer are one transaction. */
@@ -151,7 +151,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 /** @throws invalid_json (400) */
 async function readJson(request: Request, response: Response, next: NextFunction): Promise<void> {
   const body = await readBody(request, response, {
-    maxBytes: BODY_MAX_BYTES,
+    maxBytes: MAX_BODY_BYTES,
     bytes: response.locals.bytes as RateLimit | undefined,
   });
   try {

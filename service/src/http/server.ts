@@ -41,7 +41,7 @@ export const SERVER_LIMITS: ServerLimits = {
  * after the answer; a connection with a thousand at once would have all of them, and all answers,
  * in memory.
  */
-export const MAX_PIPELINED = 10;
+export const MAX_PIPELINED_REQUESTS = 10;
 
 /**
  * Of all connections, so many are kept free for newcomers: at that, some of those who have the most
@@ -137,7 +137,7 @@ class Pipelined {
   /** @returns whether the connection may have one more */
   enter(socket: Socket, response: ServerResponse): boolean {
     const underWay = this.#underWay.get(socket) ?? 0;
-    if (underWay >= MAX_PIPELINED) return false;
+    if (underWay >= MAX_PIPELINED_REQUESTS) return false;
     this.#underWay.set(socket, underWay + 1);
     response.once('close', () => void this.#underWay.set(socket, this.#underWay.get(socket)! - 1));
     return true;

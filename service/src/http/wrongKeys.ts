@@ -6,7 +6,7 @@ import { byAddress, type RateLimit } from './rateLimit.ts';
  * Keys that were right lately, remembered to tell them from guesses: more than one process is used
  * with.
  */
-const MAX_KNOWN = 10_000;
+const MAX_KNOWN_KEYS = 10_000;
 
 /**
  * Bounds what wrong API keys cost: each is a look-up in the store. An address that has sent too
@@ -40,6 +40,6 @@ export class WrongKeys {
     const short = shortKey(key);
     this.#known.delete(short);
     this.#known.add(short);
-    if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.values().next().value!);
+    if (this.#known.size > MAX_KNOWN_KEYS) this.#known.delete(this.#known.values().next().value!);
   }
 }

@@ -22,7 +22,7 @@ const WRITE_MS = 10 * 60_000;
 const STEP_SHARE = 0.02;
 /** Who is refused is named in the log so often, and so many at a time. */
 const NAME_AGAIN_MS = 3_600_000;
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 /** What a message takes with its event and deliveries, at least. */
 const MESSAGE_BYTES = 3500;
 
@@ -75,7 +75,7 @@ export class RoomMaker {
         pressure.refuses === 'largest' || pressure.refuses === 'visitors_of_largest';
       const all = pressure.holders();
       const workspaces = isOfLargest ? all.filter((id) => pressure.holdsTooMuch(id)) : all;
-      if (isOfLargest) await this.#name(workspaces.slice(0, MOST_NAMED), pressure);
+      if (isOfLargest) await this.#name(workspaces.slice(0, MAX_NAMED), pressure);
       const silent = await removeSilentVisitors(
         { store },
         ago(WRITE_MS),

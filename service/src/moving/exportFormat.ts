@@ -31,7 +31,7 @@ export const FORMAT_VERSION = 1;
  * A line that is longer is none of an export's: the largest documents have a few hundred thousand
  * characters.
  */
-export const LONGEST_LINE_BYTES = 64 << 20;
+export const MAX_LINE_BYTES = 64 << 20;
 
 /** What went through: the same on both sides of a move. */
 export interface Tally {

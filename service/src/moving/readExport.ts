@@ -1,7 +1,7 @@
 import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 import type { ExportHeader, Tally } from './exportFormat.ts';
-import { FORMAT, FORMAT_VERSION, Ledger, LONGEST_LINE_BYTES, trailerOf } from './exportFormat.ts';
+import { FORMAT, FORMAT_VERSION, Ledger, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
 import type { Line } from './lines.ts';
 import { linesOf, TooLong } from './lines.ts';
 
@@ -31,7 +31,7 @@ export class ExportReader {
 
   /** @throws ExportRefused when it does not begin like an export of a version that is known */
   static async open(pieces: AsyncIterable<Uint8Array>): Promise<ExportReader> {
-    const lines = linesOf(pieces, LONGEST_LINE_BYTES);
+    const lines = linesOf(pieces, MAX_LINE_BYTES);
     const first = await nextLine(lines);
     if (first === null) throw new ExportRefused('It is empty: nothing of an export is in it.');
     return new ExportReader(parseHeader(first), lines, first);
@@ -101,7 +101,7 @@ async function nextLine(lines: AsyncGenerator<Line>): Promise<Line | null> {
   } catch (error) {
     if (error instanceof TooLong)
       throw new ExportRefused(
-        `Line ${error.number} has no end within ${LONGEST_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`,
+        `Line ${error.number} has no end within ${MAX_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`,
       );
     throw error;
   }

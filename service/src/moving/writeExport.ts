@@ -1,6 +1,6 @@
 import type { DumpedRecord } from '../store/store.ts';
 import type { ExportHeader, Tally } from './exportFormat.ts';
-import { Ledger, lineOf, LONGEST_LINE_BYTES, trailerOf } from './exportFormat.ts';
+import { Ledger, lineOf, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
 
 /** Large enough that writing costs little. */
 const PIECE_CHARACTERS = 256 << 10;
@@ -27,7 +27,7 @@ export async function writeExport(
   let lines = lineOf(header);
   for await (const record of records) {
     const line = lineOf(record);
-    if (line.length * 3 > LONGEST_LINE_BYTES && Buffer.byteLength(line) > LONGEST_LINE_BYTES)
+    if (line.length * 3 > MAX_LINE_BYTES && Buffer.byteLength(line) > MAX_LINE_BYTES)
       throw new Error(`${nameOf(record)} is too large to be exported.`);
     lines += line;
     ledger.count(record);

@@ -88,7 +88,7 @@ export interface PoolLimits {
 }
 
 /** What an unused connection lives at most, whatever the receiver offers. */
-const KEEP_IDLE_MAX_MS = 30_000;
+const MAX_IDLE_MS = 30_000;
 
 /** Workspaces whose pools are kept; of others the one that called nothing for longest is closed. */
 const MAX_WORKSPACES = 256;
@@ -151,7 +151,7 @@ const createPools = (
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveMaxTimeout: KEEP_IDLE_MAX_MS,
+    keepAliveMaxTimeout: MAX_IDLE_MS,
     factory: (origin, options) =>
       new Pool(origin, {
         ...(options as Pool.Options),

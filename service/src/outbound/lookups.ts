@@ -22,7 +22,7 @@ const MAX_REMEMBERED = 1_000;
 /**
  * Names that wait, of one workspace: more than the 100 tools and 25 subscriptions that it may have.
  */
-export const MAX_WAITING_OF_WORKSPACE = 128;
+export const MAX_WAITING_PER_WORKSPACE = 128;
 /**
  * Places in the queue for all workspaces, which share them: a second is looked up at once, even
  * when each takes a second.
@@ -154,7 +154,7 @@ export class Lookups {
   #wait(lookup: Lookup, workspaceId: string): boolean {
     const queue = this.#queues.get(workspaceId) ?? new Map<Lookup, () => void>();
     if (queue.has(lookup)) return true;
-    const leave = queue.size < MAX_WAITING_OF_WORKSPACE ? this.#waiting.enter(workspaceId) : null;
+    const leave = queue.size < MAX_WAITING_PER_WORKSPACE ? this.#waiting.enter(workspaceId) : null;
     if (leave === null) return false;
     this.#queues.set(workspaceId, queue.set(lookup, leave));
     return true;

@@ -19,8 +19,8 @@ export interface PaymentLoopOptions {
 }
 
 /** Payments of one workspace asked about at once, over all its providers. */
-const MOST_IN_FLIGHT = 64;
-const MOST_IN_FLIGHT_AN_ACCOUNT = 8;
+const MAX_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT_PER_ACCOUNT = 8;
 /** What asking may take beyond the provider's own time. */
 const ASK_MARGIN_MS = 10_000;
 /** How long what is under way may take to end at a stop. */
@@ -44,10 +44,10 @@ export class PaymentLoop {
       store: options.store,
       log: options.log,
       queue: PAYMENT_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_payments' },
       leaseMs: options.config.timeoutMs + ASK_MARGIN_MS + LEASE_MARGIN_MS,
-      freeSlots: (group) => MOST_IN_FLIGHT_AN_ACCOUNT - (this.#inFlight.get(group) ?? 0),
+      freeSlots: (group) => MAX_IN_FLIGHT_PER_ACCOUNT - (this.#inFlight.get(group) ?? 0),
       run: async (jobs, done) =>
         void (await Promise.all(jobs.map((job) => this.#run(job).finally(() => done(job))))),
     });

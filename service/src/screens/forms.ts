@@ -21,14 +21,14 @@ const formBody =
 
 const MAX_FIELDS = 1000;
 /** Names, passwords, a token: what anybody may post, before they are signed in. */
-const STRANGER_FORM_MAX_BYTES = 16 * 1024;
+const MAX_STRANGER_FORM_BYTES = 16 * 1024;
 /** Definitions of tools among them. */
-const MEMBER_FORM_MAX_BYTES = 256 * 1024;
+const MAX_MEMBER_FORM_BYTES = 256 * 1024;
 
 /** Reads a form that anybody may post. */
-export const readFormBody = formBody(STRANGER_FORM_MAX_BYTES);
+export const readFormBody = formBody(MAX_STRANGER_FORM_BYTES);
 /** Reads a member's form. */
-export const readMemberForm = formBody(MEMBER_FORM_MAX_BYTES);
+export const readMemberForm = formBody(MAX_MEMBER_FORM_BYTES);
 
 export type FormValues = Readonly<Record<string, string>>;
 /** What is wrong, by field. */

@@ -2,7 +2,7 @@ import type { CookieOptions, NextFunction, Request, RequestHandler, Response } f
 import type { Actor } from '../domain/conversation.ts';
 import type { Deps } from '../domain/deps.ts';
 import { findSession, type SignedIn } from '../domain/operations/findSession.ts';
-import { SESSION_MOST_MS } from '../domain/session.ts';
+import { MAX_SESSION_MS } from '../domain/session.ts';
 import { noLongerStranger } from '../http/connections.ts';
 import { isSameText } from '../security/isSameText.ts';
 import { refusePage } from './errorPage.ts';
@@ -20,7 +20,7 @@ const cookieOptions = (isHttps: boolean): CookieOptions => ({
  * Gives the browser its session. @param isHttps whether the service's public address is https://
  */
 export const setSessionCookie = (response: Response, token: string, isHttps: boolean): void =>
-  void response.cookie(COOKIE, token, { ...cookieOptions(isHttps), maxAge: SESSION_MOST_MS });
+  void response.cookie(COOKIE, token, { ...cookieOptions(isHttps), maxAge: MAX_SESSION_MS });
 
 export const clearSessionCookie = (response: Response, isHttps: boolean): void =>
   void response.clearCookie(COOKIE, cookieOptions(isHttps));

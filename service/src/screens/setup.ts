@@ -30,11 +30,11 @@ export interface Setup {
   ): Promise<{ key: string; sessionToken: string } | null>;
 }
 
-export const PASSWORD_MIN = 10;
+export const MIN_PASSWORD_CHARACTERS = 10;
 
 export const passwordSchema = z
   .string()
-  .min(PASSWORD_MIN, `must have at least ${PASSWORD_MIN} characters`)
+  .min(MIN_PASSWORD_CHARACTERS, `must have at least ${MIN_PASSWORD_CHARACTERS} characters`)
   .max(200, 'must have at most 200 characters');
 /** Who a new member is. */
 export const newMemberSchema = z.object({
@@ -46,7 +46,7 @@ export const newMemberSchema = z.object({
 export const newMemberFields = (values: FormValues, problems: Problems): View => html`
   ${field({ name: 'name', label: 'Your name', values, problems, help: 'Customers see it beside what you write.', attributes: { required: true, maxlength: 100, autocomplete: 'name' } })}
   ${field({ name: 'email', label: 'Your e-mail', values, problems, attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' } })}
-  ${field({ name: 'password', label: 'A password', problems, help: `At least ${PASSWORD_MIN} characters.`, attributes: { type: 'password', required: true, minlength: PASSWORD_MIN, maxlength: 200, autocomplete: 'new-password' } })}
+  ${field({ name: 'password', label: 'A password', problems, help: `At least ${MIN_PASSWORD_CHARACTERS} characters.`, attributes: { type: 'password', required: true, minlength: MIN_PASSWORD_CHARACTERS, maxlength: 200, autocomplete: 'new-password' } })}
 `;
 
 /**

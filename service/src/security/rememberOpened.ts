@@ -1,7 +1,7 @@
 import type { SecretBox } from './secretBox.ts';
 
 /** Of 25 subscriptions for each of some workspaces; beyond it they are simply deciphered again. */
-const MOST_REMEMBERED = 1000;
+const MAX_REMEMBERED = 1000;
 
 /**
  * A box that deciphers each secret once, for what opens the same ones thousands of times a second.
@@ -14,7 +14,7 @@ export function rememberOpened(box: SecretBox): SecretBox {
       const known = opened.get(sealed);
       if (known !== undefined) return known;
       const secret = box.open(sealed);
-      if (opened.size >= MOST_REMEMBERED) opened.clear();
+      if (opened.size >= MAX_REMEMBERED) opened.clear();
       opened.set(sealed, secret);
       return secret;
     },

@@ -34,7 +34,7 @@ export class ParsedDocuments {
     for (const key in parts) {
       const part = parts[key];
       if (typeof part === 'string') {
-        if (part.length <= LONGEST_SHARED) parts[key] = this.shared(part);
+        if (part.length <= MAX_SHARED_CHARACTERS) parts[key] = this.shared(part);
       } else if (typeof part === 'object' && part !== null) this.freeze(part);
     }
     Object.freeze(value);
@@ -43,16 +43,16 @@ export class ParsedDocuments {
   private shared(text: string): string {
     const known = this.seen.get(text);
     if (known !== undefined) return known;
-    if (this.seen.size >= MOST_SEEN) this.seen.clear();
+    if (this.seen.size >= MAX_SEEN) this.seen.clear();
     this.seen.set(text, text);
     return text;
   }
 }
 
 /** Ids have about 30 characters, times 29. */
-const LONGEST_SHARED = 40;
+const MAX_SHARED_CHARACTERS = 40;
 /** A few MiB. */
-const MOST_SEEN = 20_000;
+const MAX_SEEN = 20_000;
 
 /** An undefined property is let pass: reading it back gives undefined too. */
 const freezeJson = (value: unknown, path: string): void => {

@@ -1,12 +1,12 @@
 import type { Deps } from '../domain/deps.ts';
 import { boundResults, lengthOf } from '../domain/operations/boundResults.ts';
-import { LARGE_RESULTS_MOST, type ToolCall } from '../domain/toolCall.ts';
+import { MAX_LARGE_RESULTS_CHARACTERS, type ToolCall } from '../domain/toolCall.ts';
 
 /**
  * What stays when some have to go: the next look is not due before the difference has been stored
  * again.
  */
-const LEFT_OF_LARGE_RESULTS = LARGE_RESULTS_MOST - 6 * 1024 * 1024;
+const LEFT_OF_LARGE_RESULTS = MAX_LARGE_RESULTS_CHARACTERS - 6 * 1024 * 1024;
 
 /**
  * Keeps the large results of a store within their bound. All of them have to be read for that, up
@@ -29,7 +29,7 @@ export class LargeResults {
     if (this.#room >= 0) return;
     const storedBefore = this.#stored;
     const { cut, total } = await store.transaction((tx) => boundResults(tx, LEFT_OF_LARGE_RESULTS));
-    this.#room = LARGE_RESULTS_MOST - total - (this.#stored - storedBefore);
+    this.#room = MAX_LARGE_RESULTS_CHARACTERS - total - (this.#stored - storedBefore);
     if (cut > 0) bounds.reached('workspace_results');
   }
 }

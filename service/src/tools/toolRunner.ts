@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { SteadyClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { TOOL_TIMEOUT_MAX } from '../domain/tool.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '../domain/tool.ts';
 import { TOOL_CALL_QUEUE } from '../domain/toolCall.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import type { Job } from '../store/store.ts';
@@ -29,8 +29,8 @@ export interface ToolRunnerOptions {
  * Calls of one workspace under way at once: eight tools that hang take all of them, and none of
  * another workspace's.
  */
-const MOST_IN_FLIGHT = 128;
-const MOST_IN_FLIGHT_A_TOOL = 16;
+const MAX_IN_FLIGHT = 128;
+const MAX_IN_FLIGHT_PER_TOOL = 16;
 /** How long calls that are under way may take to end at a stop. */
 const DRAIN_MS = 10_000;
 
@@ -56,10 +56,10 @@ export class ToolRunner {
       log: options.log,
       clock: options.clock,
       queue: TOOL_CALL_QUEUE,
-      mostInFlight: MOST_IN_FLIGHT,
+      mostInFlight: MAX_IN_FLIGHT,
       atShare: { bounds: options.deps.bounds, bound: 'workspace_tool_calls' },
-      leaseMs: TOOL_TIMEOUT_MAX * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
-      freeSlots: (tool) => MOST_IN_FLIGHT_A_TOOL - (this.#inFlight.get(tool) ?? 0),
+      leaseMs: MAX_TOOL_TIMEOUT_SECONDS * 1000 + CONNECTION_WAIT_MS + MAX_READ_MS + LEASE_MARGIN_MS,
+      freeSlots: (tool) => MAX_IN_FLIGHT_PER_TOOL - (this.#inFlight.get(tool) ?? 0),
       run: async (jobs, done, lease) =>
         void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
     });

@@ -1,10 +1,10 @@
 /** At most so many at once: the event loop is not held for longer than a few milliseconds. */
-const MOST_AT_ONCE = 100;
+const MAX_BATCH_SIZE = 100;
 /**
  * More at the same time would only wait for each other's locks; what comes meanwhile goes together
  * afterwards.
  */
-const MOST_GOES = 2;
+const MAX_CONCURRENT_BATCHES = 2;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -43,9 +43,9 @@ export class Gathered<Item, Result> {
   }
 
   #begin(): void {
-    while (this.#waiting.length > 0 && this.#going < MOST_GOES) {
+    while (this.#waiting.length > 0 && this.#going < MAX_CONCURRENT_BATCHES) {
       this.#going += 1;
-      void this.#go(this.#waiting.splice(0, MOST_AT_ONCE)).finally(() => {
+      void this.#go(this.#waiting.splice(0, MAX_BATCH_SIZE)).finally(() => {
         this.#going -= 1;
         this.#begin();
       });

@@ -34,7 +34,7 @@ type Kind = (typeof KINDS)[number];
 
 const APIS = [0, 1];
 const WORKERS = [2, 3];
-const LONGEST_ROUND_MS = 1500;
+const MAX_ROUND_MS = 1500;
 const DELIVERY_TIMEOUT_MS = 1000;
 /**
  * A worker that stands still does so for longer than the lease of a delivery, which is the longest
@@ -138,7 +138,7 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
   });
 
   async function play(wanted: Kind): Promise<void> {
-    await sleep(random() * LONGEST_ROUND_MS);
+    await sleep(random() * MAX_ROUND_MS);
     const kind =
       wanted === 'a worker that stands still' && still !== null ? 'all connections cut' : wanted;
     played.set(kind, (played.get(kind) ?? 0) + 1);

@@ -14,7 +14,7 @@ allowSlowStarts();
  * busy machine reaches.
  */
 const [DEADLINE_MS, ANSWER_MS] = [10_000, 1_500];
-const INITIAL_LIMIT = 4;
+const INITIAL_IN_FLIGHT = 4;
 const EVENTS = 80;
 const PATIENT = { timeoutMs: 120_000, everyMs: 50 };
 
@@ -79,6 +79,6 @@ describe('three workers and a receiver that is slow', () => {
     expect(
       new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size,
     ).toBe(EVENTS);
-    expect(most).toBe(INITIAL_LIMIT);
+    expect(most).toBe(INITIAL_IN_FLIGHT);
   });
 });

@@ -8,7 +8,7 @@ import { freshSchema, openClient, openStore, removeSchema } from './contractStor
 import { WrappedDatabase } from './wrappedDatabase.ts';
 
 /** What is cut so often is an outage. */
-const MOST_CUT = 8;
+const MAX_CUT_CONNECTIONS = 8;
 const LEASE_MS = 60_000;
 const REQUEST = { queue: 'q', limit: 10, leaseMs: LEASE_MS, freeSlots: () => 10 };
 
@@ -77,7 +77,7 @@ describe('a claim whose answer is lost', () => {
 
   it('is given back also when this process has no more room for what it claimed', async () => {
     await add('a');
-    database.toLose = MOST_CUT;
+    database.toLose = MAX_CUT_CONNECTIONS;
     await expect(store.claim(REQUEST)).rejects.toThrow(StoreUnavailable);
     await waitFor('the outage to end', () => store.fault === null);
     await store.claim({ ...REQUEST, freeSlots: () => 0 });

@@ -1,5 +1,5 @@
 // What a language model says, and the step that it means.
-import { MESSAGE_TEXT_MAX } from '../../../service/src/domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../../service/src/domain/message.ts';
 import {
   choice,
   contentFilter,
@@ -81,23 +81,23 @@ describe('words', () => {
     const step = await stepFor(text(sentence.repeat(400)));
     expect(step).toEqual({
       type: 'reply',
-      text: sentence.repeat(Math.floor(MESSAGE_TEXT_MAX / sentence.length)).trim(),
+      text: sentence.repeat(Math.floor(MAX_MESSAGE_CHARACTERS / sentence.length)).trim(),
     });
   });
 
   it('are cut at the end of a word when there is no sentence', async () => {
     const step = await stepFor(text('bright '.repeat(1000)));
     expect(step).toMatchObject({ text: expect.stringMatching(/bright…$/) });
-    expect([...(step as { text: string }).text].length).toBeLessThanOrEqual(MESSAGE_TEXT_MAX);
+    expect([...(step as { text: string }).text].length).toBeLessThanOrEqual(MAX_MESSAGE_CHARACTERS);
   });
 
   it('are cut between characters when there is no word', async () => {
     const step = (await stepFor(text('🎉'.repeat(5000)))) as { text: string };
-    expect(step.text).toBe(`${'🎉'.repeat(MESSAGE_TEXT_MAX - 1)}…`);
+    expect(step.text).toBe(`${'🎉'.repeat(MAX_MESSAGE_CHARACTERS - 1)}…`);
   });
 
   it('as long as a message can be stay whole', async () => {
-    const longest = '🎉'.repeat(MESSAGE_TEXT_MAX);
+    const longest = '🎉'.repeat(MAX_MESSAGE_CHARACTERS);
     expect(await stepFor(text(longest))).toEqual({ type: 'reply', text: longest });
   });
 

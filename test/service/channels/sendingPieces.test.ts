@@ -28,7 +28,7 @@ import {
 import { openFreshStore, type FreshStore } from '../../helpers/openStore.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
-const TEXT_MAX = 20;
+const MAX_TEXT_CHARACTERS = 20;
 const GRACE_MS = 400;
 const LONG = 'One two three four. Five six seven. Eight nine ten. Eleven.';
 const PIECES = ['One two three four.', 'Five six seven.', 'Eight nine ten.', 'Eleven.'];
@@ -53,7 +53,9 @@ describe('the sender', () => {
       store,
       clock: systemClock,
       secrets: createSecretBox(randomBytes(32)),
-      channels: { capabilitiesOf: () => ({ isSent: true, textMax: TEXT_MAX, windowMs: null }) },
+      channels: {
+        capabilitiesOf: () => ({ isSent: true, textMax: MAX_TEXT_CHARACTERS, windowMs: null }),
+      },
     } as unknown as Deps;
     view = await connected();
   });

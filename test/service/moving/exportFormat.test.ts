@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { headerOf, lineOf, LONGEST_LINE_BYTES } from '../../../service/src/moving/exportFormat.ts';
+import { headerOf, lineOf, MAX_LINE_BYTES } from '../../../service/src/moving/exportFormat.ts';
 import { ExportReader, ExportRefused } from '../../../service/src/moving/readExport.ts';
 import { writeExport } from '../../../service/src/moving/writeExport.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
@@ -184,7 +184,7 @@ describe('the format of an export', () => {
       }
     }
     await expect(readAll(endless())).rejects.toThrow(/Line 1 has no end within 64 MiB/);
-    expect(given).toBeLessThanOrEqual(LONGEST_LINE_BYTES + (2 << 20));
+    expect(given).toBeLessThanOrEqual(MAX_LINE_BYTES + (2 << 20));
   });
 
   it('leaves a store empty that takes it, when its end is missing', async () => {
@@ -206,7 +206,7 @@ describe('the format of an export', () => {
     async function* tooLong(): AsyncGenerator<DumpedRecord> {
       yield {
         collection: 'things',
-        document: thing('a', { note: 'x'.repeat(LONGEST_LINE_BYTES) }),
+        document: thing('a', { note: 'x'.repeat(MAX_LINE_BYTES) }),
       };
     }
     await expect(exported(tooLong())).rejects.toThrow('things a is too large to be exported');

@@ -7,7 +7,7 @@ import type { AppError } from '../../../service/src/domain/errorCatalogue.ts';
 import type { BoundName } from '../../../service/src/limits/bounds.ts';
 import {
   Lookups,
-  MAX_WAITING_OF_WORKSPACE,
+  MAX_WAITING_PER_WORKSPACE,
   SLOW_LOOKUP_MS,
 } from '../../../service/src/outbound/lookups.ts';
 import { readAtOnce } from '../../../service/src/tools/answerReader.ts';
@@ -67,12 +67,12 @@ describe('a workspace that asks for hundreds of fresh names under a dead name se
   it('holds half of the places, waits with a limit, and keeps nobody else from asking for fresh names', async () => {
     const outcomes = askAll('hostile', named(300, 'slow-dead'));
     expect(held.size).toBe(HALF);
-    expect(lookups.waiting).toBe(MAX_WAITING_OF_WORKSPACE);
+    expect(lookups.waiting).toBe(MAX_WAITING_PER_WORKSPACE);
     expect(await Promise.all(askAll('honest', named(20, 'quick')))).toEqual(
       Array(20).fill('found'),
     );
-    expect(await Promise.all(outcomes.slice(HALF + MAX_WAITING_OF_WORKSPACE))).toEqual(
-      Array(300 - HALF - MAX_WAITING_OF_WORKSPACE).fill('busy'),
+    expect(await Promise.all(outcomes.slice(HALF + MAX_WAITING_PER_WORKSPACE))).toEqual(
+      Array(300 - HALF - MAX_WAITING_PER_WORKSPACE).fill('busy'),
     );
     expect(new Set(reached)).toEqual(new Set(['lookups']));
     end('slow-dead-0');
@@ -188,7 +188,7 @@ describe('what needs a name that cannot be looked up for now', () => {
   const crowded = async () => {
     const client = add(await localClient({ resolver, bounds }));
     const giving = new AbortController();
-    const calls = named(MAX_WAITING_OF_WORKSPACE + HALF, 'slow').map((name) =>
+    const calls = named(MAX_WAITING_PER_WORKSPACE + HALF, 'slow').map((name) =>
       client
         .request(delivery(`https://${name}.example/`, { signal: giving.signal }))
         .catch(() => {}),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  AMOUNT_MAX,
+  MAX_AMOUNT_MINOR,
   amountHint,
   CURRENCIES,
   decimalsOf,
@@ -58,9 +58,9 @@ describe('formatAmount', () => {
     [1, 'kwd', 'KWD 0.001'],
     [123456, 'huf', 'HUF 1,234.56'],
     [100, 'clf', 'CLF 0.0100'],
-    [AMOUNT_MAX, 'usd', 'US$9,999,999,999.99'],
-    [AMOUNT_MAX, 'jpy', 'JP¥999,999,999,999'],
-    [AMOUNT_MAX, 'kwd', 'KWD 999,999,999.999'],
+    [MAX_AMOUNT_MINOR, 'usd', 'US$9,999,999,999.99'],
+    [MAX_AMOUNT_MINOR, 'jpy', 'JP¥999,999,999,999'],
+    [MAX_AMOUNT_MINOR, 'kwd', 'KWD 999,999,999.999'],
   ])('%i of %s is %s', (amount, currency, text) =>
     expect(formatAmount(amount, currency).replace('\u00a0', ' ')).toBe(text),
   );
@@ -86,9 +86,9 @@ describe('parseAmount', () => {
     ['4,9', 'kwd', 4900],
     ['0.0001', 'clf', 1],
     ['1,2345', 'clf', 12_345],
-    ['9999999999.99', 'usd', AMOUNT_MAX],
-    ['999999999999', 'jpy', AMOUNT_MAX],
-    ['999999999.999', 'kwd', AMOUNT_MAX],
+    ['9999999999.99', 'usd', MAX_AMOUNT_MINOR],
+    ['999999999999', 'jpy', MAX_AMOUNT_MINOR],
+    ['999999999.999', 'kwd', MAX_AMOUNT_MINOR],
     ['1.1', 'usd', 110],
     ['8.2', 'usd', 820],
     ['19.99', 'usd', 1999],
@@ -142,7 +142,7 @@ describe('parseAmount', () => {
 
   it('takes what formatAmount and minorToText write, for every currency', () => {
     for (const currency of CURRENCIES) {
-      for (const amount of [1, 9, 10, 99, 100, 101, 4900, 99_999, 1_000_001, AMOUNT_MAX])
+      for (const amount of [1, 9, 10, 99, 100, 101, 4900, 99_999, 1_000_001, MAX_AMOUNT_MINOR])
         expect(parseAmount(minorToText(amount, decimalsOf(currency)), currency)).toBe(amount);
     }
   });

@@ -5,7 +5,7 @@ import { startEventReceiver, type EventReceiver } from '../../helpers/eventRecei
 import { waitFor } from '../../helpers/waitFor.ts';
 import { atOnce, rounds, sides } from './sides.ts';
 
-const LIMIT = 25;
+const MAX_SUBSCRIPTIONS = 25;
 
 describe('subscriptions that are made and removed at the same time', () => {
   let receiver: EventReceiver;
@@ -24,12 +24,12 @@ describe('subscriptions that are made and removed at the same time', () => {
   };
 
   it('are never more than 25, and exactly 25 when more are asked for', async () => {
-    for (const n of rounds(LIMIT - 2))
+    for (const n of rounds(MAX_SUBSCRIPTIONS - 2))
       expect((await subscribe('message.sent', `/kept/${n}`)).status).toBe(201);
     for (const round of rounds(20)) {
       const answers = await atOnce(6, (n) => subscribe('message.sent', `/${round}/${n}`));
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409]);
-      expect(await all()).toHaveLength(LIMIT);
+      expect(await all()).toHaveLength(MAX_SUBSCRIPTIONS);
       for (const { body } of answers.filter(({ status }) => status === 201))
         await service.api.delete(`/api/hooks/${body.id}?pending=cancel`);
     }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { SUBSCRIPTION_LIMIT } from '../../../service/src/domain/subscription.ts';
+import { MAX_SUBSCRIPTIONS } from '../../../service/src/domain/subscription.ts';
 import { chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
 import { MEMBER_ENV, signedInBrowser, type Browserless } from '../../helpers/browserless.ts';
 import {
@@ -102,7 +102,7 @@ describe('the API keys screen: subscribing by hand', () => {
 
   it('counts of 25, by source, and says when there is no room', async () => {
     const there = (await service.api.get('/api/hooks')).body.data.length;
-    for (let n = there; n < SUBSCRIPTION_LIMIT; n += 1)
+    for (let n = there; n < MAX_SUBSCRIPTIONS; n += 1)
       await service.api.post('/api/hooks', {
         event: 'message.sent',
         target_url: `https://127.0.0.1:9/${n}`,
@@ -115,7 +115,7 @@ describe('the API keys screen: subscribing by hand', () => {
     );
     expect(page.text).toMatch(
       new RegExp(
-        `25 of 25 : ${SUBSCRIPTION_LIMIT - there} from n8n , 1 without a source, 1 from <script>`,
+        `25 of 25 : ${MAX_SUBSCRIPTIONS - there} from n8n , 1 without a source, 1 from <script>`,
       ),
     );
   });

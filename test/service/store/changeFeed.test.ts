@@ -59,13 +59,13 @@ describe('change feed of limited length', () => {
 });
 
 describe('change feed of large documents', () => {
-  const MOST = 1000;
+  const MAX_CHARACTERS = 1000;
   const large = (id: string, length: number) => ({ id, text: 'x'.repeat(length) });
   let feed: ChangeFeed<Record<string, never>>;
   const publish = (id: string, length: number) => feed.publish('things', id, large(id, length));
   const reader = () => feed.read({ signal: new AbortController().signal })[Symbol.asyncIterator]();
   beforeEach(() => {
-    feed = new ChangeFeed(100, MOST);
+    feed = new ChangeFeed(100, MAX_CHARACTERS);
   });
 
   it('keeps as many as are no longer in all than its bound', async () => {
@@ -81,7 +81,7 @@ describe('change feed of large documents', () => {
 
   it('keeps the newest, however large, and goes on after a gap for all', async () => {
     const reading = reader();
-    publish('a', 5 * MOST);
+    publish('a', 5 * MAX_CHARACTERS);
     expect((await reading.next()).value).toMatchObject({ id: 'a' });
     feed.skip();
     expect((await reading.next()).value).toMatchObject({ gap: true });
@@ -91,7 +91,7 @@ describe('change feed of large documents', () => {
 
   it('lets go of what it no longer keeps', async () => {
     publish('a', 10);
-    const held = new WeakRef(large('b', 2 * MOST));
+    const held = new WeakRef(large('b', 2 * MAX_CHARACTERS));
     feed.publish('things', 'b', held.deref()!);
     publish('c', 10);
     setFlagsFromString('--expose-gc');

@@ -5,7 +5,7 @@ import { newId } from '../../../service/src/domain/ids.ts';
 import { boundResults } from '../../../service/src/domain/operations/boundResults.ts';
 import { resultExcerpt } from '../../../service/src/domain/resultExcerpt.ts';
 import {
-  LARGE_RESULTS_MOST,
+  MAX_LARGE_RESULTS_CHARACTERS,
   resultOf,
   type ToolCall,
 } from '../../../service/src/domain/toolCall.ts';
@@ -53,7 +53,7 @@ describe('results of tool calls', () => {
       return tx.toolCalls.find({ where: {}, limit: 100 });
     });
     expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThan(
-      LARGE_RESULTS_MOST + MEBIBYTE / 2,
+      MAX_LARGE_RESULTS_CHARACTERS + MEBIBYTE / 2,
     );
     expect(kept.find(({ id }) => id === small.id)).toEqual(small);
     expect(kept.at(-1)).toEqual(large.at(-1));
@@ -118,7 +118,7 @@ describe('results of tool calls', () => {
         tx.toolCalls.find({ where: { hasLargeResult: true }, limit: 100 }),
       );
       expect(kept.reduce((sum, { resultJson }) => sum + resultJson!.length, 0)).toBeLessThanOrEqual(
-        LARGE_RESULTS_MOST,
+        MAX_LARGE_RESULTS_CHARACTERS,
       );
     };
     for (let n = 0; n < 60; n++) await add();

@@ -16,9 +16,9 @@ const IN_WORDS: AgentTool = {
   parameters: { type: 'object' },
 };
 
-const PURPOSE_MAX = 100;
+const MAX_PURPOSE_CHARACTERS = 100;
 const PURPOSE = new RegExp(
-  `\\b(?:for|por|para|pela|pelo|pelas|pelos)\\s+(?!(?:me|my payment|now|today|favor|pagar|mim|hoy|hoje|ahora|agora)\\b)([^.,;:!?\\n]{3,${PURPOSE_MAX}})`,
+  `\\b(?:for|por|para|pela|pelo|pelas|pelos)\\s+(?!(?:me|my payment|now|today|favor|pagar|mim|hoy|hoje|ahora|agora)\\b)([^.,;:!?\\n]{3,${MAX_PURPOSE_CHARACTERS}})`,
   'iu',
 );
 const POLITE_END =
@@ -68,7 +68,7 @@ function purposeIn(text: string): string | null {
   ) {
     const purpose = found[1]!.replace(POLITE_END, '').replace(POLITE_END, '').trim();
     if (purpose.length > 2 && !/^[\p{Sc}]|\d/u.test(purpose.slice(0, 6)))
-      return cut(purpose, PURPOSE_MAX);
+      return cut(purpose, MAX_PURPOSE_CHARACTERS);
   }
   return null;
 }

@@ -4,7 +4,7 @@ import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
 import { madeLink } from './paymentLinkWording.ts';
 
-const MAX_LENGTH = 1_000;
+const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_LINES = 10;
 const MAX_ITEMS = 5;
 const MAX_NESTING = 6;
@@ -156,7 +156,7 @@ function parse(text: string): Json | undefined {
   }
 }
 
-export function cut(text: string, length = MAX_LENGTH): string {
+export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
   if (text.length <= length) return text;
   return `${text
     .slice(0, length - 1)

@@ -15,8 +15,8 @@ export type ChatMessage = OpenAI.ChatCompletionMessageParam;
 export type ChatRequest = OpenAI.ChatCompletionCreateParamsNonStreaming;
 
 /** OpenAI's limits. */
-const NAME_MAX = 64;
-const DESCRIPTION_MAX = 1024;
+const MAX_NAME_CHARACTERS = 64;
+const MAX_DESCRIPTION_CHARACTERS = 1024;
 
 const BEGINNING_LEFT_OUT = '[the beginning of the conversation is left out]';
 
@@ -46,7 +46,7 @@ function definitionOf({ name, description, parameters }: AgentTool): FunctionDef
   // OpenAI refuses an object schema that has no `properties`.
   return {
     name,
-    description: cutText(cleanText(description), DESCRIPTION_MAX),
+    description: cutText(cleanText(description), MAX_DESCRIPTION_CHARACTERS),
     parameters: { type: 'object', properties: {}, ...schema },
   };
 }
@@ -87,7 +87,7 @@ const callsMessage = (calls: readonly PastToolCall[]): ChatMessage => ({
 
 /** A model can make up a name that the API refuses to see again. */
 const sendableName = (name: string): string =>
-  name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_MAX) || '_';
+  name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, MAX_NAME_CHARACTERS) || '_';
 
 const resultMessage = (call: PastToolCall): ChatMessage => ({
   role: 'tool',

@@ -1,6 +1,6 @@
-import { VERDICTS, type Verdict } from '../../domain/conversation.ts';
+import { MAX_SUMMARY_CHARACTERS, VERDICTS, type Verdict } from '../../domain/conversation.ts';
 import { isJsonObject, type JsonObject } from '../../domain/json.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import type { Language, Step, Turn } from '../agentModel.ts';
 import {
   BUILT_IN_NAMES,
@@ -12,8 +12,6 @@ import { ModelError } from './modelError.ts';
 import { cutText } from '../cutText.ts';
 import type { FunctionCall, ModelAnswer } from './readAnswer.ts';
 import { TEAM_MARK } from './systemPrompt.ts';
-
-const SUMMARY_MAX = 4000;
 
 /** The last words to a customer when the model closes without any. */
 const GOODBYE: Record<Language, string> = {
@@ -91,7 +89,7 @@ function closingStep(
     text,
     close: {
       verdict: isVerdict(verdict) ? verdict : 'unknown',
-      summary: cutText(plain(summary) || text, SUMMARY_MAX),
+      summary: cutText(plain(summary) || text, MAX_SUMMARY_CHARACTERS),
     },
   };
 }
@@ -105,4 +103,4 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value.tri
 
 /** Words for the customer: models imitate the mark of the team's messages that they see. */
 const messageText = (value: unknown): string =>
-  cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MESSAGE_TEXT_MAX);
+  cutText(plain(value).replace(TEAM_MARK, '').trimStart(), MAX_MESSAGE_CHARACTERS);

@@ -3,7 +3,7 @@ import { ModelError } from './modelError.ts';
 import { cutText } from '../cutText.ts';
 import { cleanText } from './modelText.ts';
 
-const SERVER_WORDS_MAX = 200;
+const MAX_SERVER_MESSAGE_CHARACTERS = 200;
 
 export interface ModelServer {
   readonly host: string;
@@ -54,7 +54,7 @@ function serverWords(error: unknown): string {
           .replace(/[\s\p{Cc}]+/gu, ' ')
           .trim()
       : '';
-  return words === '' ? '.' : `: ${cutText(words, SERVER_WORDS_MAX)}`;
+  return words === '' ? '.' : `: ${cutText(words, MAX_SERVER_MESSAGE_CHARACTERS)}`;
 }
 
 /** `fetch` wraps what went wrong in an error without a code. */

@@ -4,7 +4,7 @@ import { ModelError } from './modelError.ts';
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** The SDK waits for no longer than this; a server that asks for more would be asked too early. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 const SENT_HEADERS = ['accept', 'authorization', 'content-type', 'user-agent'];
 
@@ -23,7 +23,7 @@ export const modelFetch =
       redirect: 'manual',
     });
     const headers = new Headers(response.headers);
-    if (waitAskedFor(headers) > Math.min(deadlineAt - performance.now(), LONGEST_WAIT_MS))
+    if (waitAskedFor(headers) > Math.min(deadlineAt - performance.now(), MAX_WAIT_MS))
       headers.set('x-should-retry', 'false');
     return new Response(response.body?.pipeThrough(atMost(MAX_ANSWER_BYTES)) ?? null, {
       status: response.status,

@@ -129,7 +129,7 @@ export function isTemporary(code: number | null): boolean | null {
   return known ? known.isTemporary === true : null;
 }
 
-const OWN_WORDS_MAX = 300;
+const MAX_DETAIL_CHARACTERS = 300;
 
 /** Meta sometimes repeats a token or a number: neither is kept. */
 function scrubbed(text: string): string {
@@ -138,5 +138,7 @@ function scrubbed(text: string): string {
     .replace(/\+?\d[\d\s().-]{5,}\d/g, '[removed]')
     .replace(/\s+/g, ' ')
     .trim();
-  return clean.length > OWN_WORDS_MAX ? `${clean.slice(0, OWN_WORDS_MAX).toWellFormed()}…` : clean;
+  return clean.length > MAX_DETAIL_CHARACTERS
+    ? `${clean.slice(0, MAX_DETAIL_CHARACTERS).toWellFormed()}…`
+    : clean;
 }

@@ -31,7 +31,7 @@ export type GraphAnswer =
       /** The request may have been taken. */ readonly wasSent: boolean;
     };
 
-const ANSWER_MAX_BYTES = 64 * 1024;
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Connections are kept for the next call; an idle one holds no process and is closed after some
@@ -89,7 +89,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
-    if (bytes > ANSWER_MAX_BYTES) throw new Error('too large');
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

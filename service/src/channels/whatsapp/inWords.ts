@@ -1,4 +1,4 @@
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
 /**
@@ -14,7 +14,7 @@ export function messageInWords(message: Fields): string {
     unknownInWords(type, message);
   return shortened(
     message.group_id === undefined ? words : `[In a group] ${words}`,
-    MESSAGE_TEXT_MAX,
+    MAX_MESSAGE_CHARACTERS,
   );
 }
 

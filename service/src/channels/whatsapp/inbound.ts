@@ -27,10 +27,10 @@ function itemsOf(value: Fields): InboundItem[] {
   return [...messages, ...receipts].filter((item) => item !== null);
 }
 
-const ID_MAX = 512;
+const MAX_ID_CHARACTERS = 512;
 
 const idOf = (value: unknown): string | null =>
-  typeof value === 'string' && value.length <= ID_MAX ? textOf(value) : null;
+  typeof value === 'string' && value.length <= MAX_ID_CHARACTERS ? textOf(value) : null;
 
 function readMessage(
   account: string,
@@ -49,14 +49,16 @@ function readMessage(
   return { type: 'message', account, from, id, text: messageInWords(message), sentAt };
 }
 
-const EMOJI_MAX = 20;
+const MAX_EMOJI_CHARACTERS = 20;
 
 /** Null: it is a message. */
 function noteInWords({ type, reaction }: Fields): string | null {
   if (type === 'revoke') return 'deleted a message on their phone; it stays here';
   if (type !== 'reaction') return null;
   const emoji = textOf(fieldsOf(reaction).emoji);
-  return emoji === null ? 'took a reaction back' : `reacted with ${shortened(emoji, EMOJI_MAX)}`;
+  return emoji === null
+    ? 'took a reaction back'
+    : `reacted with ${shortened(emoji, MAX_EMOJI_CHARACTERS)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { InboundSender } from '../../domain/inbound.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
-const NAME_MAX = 200;
+const MAX_NAME_CHARACTERS = 200;
 
 /**
  * Tells who each message of a `value` is from: by its own fields, and by what `value.contacts` says
@@ -52,7 +52,7 @@ function readContact({ wa_id, user_id, profile }: Fields): InboundSender {
   const called = textOf(name) ?? textOf(username);
   return {
     ...identifiers(wa_id, user_id),
-    name: called === null ? null : shortened(called.trim(), NAME_MAX),
+    name: called === null ? null : shortened(called.trim(), MAX_NAME_CHARACTERS),
   };
 }
 

@@ -1,8 +1,13 @@
 import type { Tx } from '../collections.ts';
-import { LARGE_RESULT, LARGE_RESULTS_MOST, dropResult, type ToolCall } from '../toolCall.ts';
+import {
+  LARGE_RESULT_CHARACTERS,
+  MAX_LARGE_RESULTS_CHARACTERS,
+  dropResult,
+  type ToolCall,
+} from '../toolCall.ts';
 
 /** More large results than this cannot stay below the figure. */
-const MOST_LARGE = Math.ceil(LARGE_RESULTS_MOST / LARGE_RESULT) + 1;
+const MAX_LARGE_RESULTS = Math.ceil(MAX_LARGE_RESULTS_CHARACTERS / LARGE_RESULT_CHARACTERS) + 1;
 
 export const lengthOf = ({ resultJson }: Pick<ToolCall, 'resultJson'>): number =>
   resultJson?.length ?? 0;
@@ -25,7 +30,7 @@ class Stored {
 }
 
 /**
- * Keeps the large results together below `LARGE_RESULTS_MOST`. The oldest of the workspace that has
+ * Keeps the large results together below `MAX_LARGE_RESULTS_CHARACTERS`. The oldest of the workspace that has
  * stored the most make room: one may fill all of it while no other needs any, and none is cut for
  * another's sake before it has as much as that one.
  * @param left when some have to go, so many that no more than this stays
@@ -33,12 +38,12 @@ class Stored {
  */
 export async function boundResults(
   tx: Tx,
-  left = LARGE_RESULTS_MOST,
+  left = MAX_LARGE_RESULTS_CHARACTERS,
 ): Promise<{ readonly cut: number; readonly total: number }> {
   const large = await tx.toolCalls.find({
     where: { hasLargeResult: true },
     direction: 'desc',
-    limit: MOST_LARGE,
+    limit: MAX_LARGE_RESULTS,
   });
   const byWorkspace = new Map<string, Stored>();
   for (const call of large) {
@@ -49,7 +54,7 @@ export async function boundResults(
   let total = large.reduce((sum, call) => sum + lengthOf(call), 0);
   let cut = 0;
   for (
-    const most = total > LARGE_RESULTS_MOST ? left : LARGE_RESULTS_MOST;
+    const most = total > MAX_LARGE_RESULTS_CHARACTERS ? left : MAX_LARGE_RESULTS_CHARACTERS;
     total > most;
     cut += 1
   ) {

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { SUBSCRIPTION_LIMIT, subscriptionStatus } from '../subscription.ts';
+import { MAX_SUBSCRIPTIONS, subscriptionStatus } from '../subscription.ts';
 
 const BATCH = 100;
 
@@ -21,7 +21,7 @@ export async function countSubscriptions({
         found.push(
           ...(await tx.subscriptions.find({
             where: { workspaceId: id },
-            limit: SUBSCRIPTION_LIMIT,
+            limit: MAX_SUBSCRIPTIONS,
           })),
         );
       for (const each of found) counts[subscriptionStatus(each)] += 1;

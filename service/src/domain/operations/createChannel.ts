@@ -1,4 +1,4 @@
-import { CHANNEL_LIMIT, type Channel, type ChannelType } from '../channel.ts';
+import { MAX_CHANNELS, type Channel, type ChannelType } from '../channel.ts';
 import { checkSetup } from '../checkSetup.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
@@ -42,12 +42,12 @@ export async function createChannel(
     await assertAccountIsFree(tx, channel);
     const all = await tx.channels.find({
       where: { workspaceId: workspace.id },
-      limit: CHANNEL_LIMIT,
+      limit: MAX_CHANNELS,
     });
-    if (all.length >= CHANNEL_LIMIT) {
+    if (all.length >= MAX_CHANNELS) {
       throw new AppError(
         'channel_limit_reached',
-        `A workspace has at most ${CHANNEL_LIMIT} channels. ${ERROR_CATALOGUE.channel_limit_reached.fix}`,
+        `A workspace has at most ${MAX_CHANNELS} channels. ${ERROR_CATALOGUE.channel_limit_reached.fix}`,
       );
     }
     await tx.channels.put(channel);

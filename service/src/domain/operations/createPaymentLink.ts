@@ -2,12 +2,12 @@ import { hashToken, newPageToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import { assertOpen, type Actor } from '../conversation.ts';
-import { AMOUNT_MAX, isCurrency } from '../currency.ts';
+import { MAX_AMOUNT_MINOR, isCurrency } from '../currency.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import {
-  PAYMENT_DESCRIPTION_MAX,
+  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
   type Payment,
   type PaymentProvider,
   type PaymentRules,
@@ -121,8 +121,8 @@ function newPayment(
 
 /** What no provider takes. @throws invalid_request (400) */
 function assertSound({ amount, currency, description }: WantedPayment): void {
-  if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX) {
-    throw refusal('amount', `must be a whole number of minor units from 1 to ${AMOUNT_MAX}`);
+  if (!Number.isInteger(amount) || amount < 1 || amount > MAX_AMOUNT_MINOR) {
+    throw refusal('amount', `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR}`);
   }
   if (!isCurrency(currency))
     throw refusal(
@@ -130,8 +130,11 @@ function assertSound({ amount, currency, description }: WantedPayment): void {
       'must be the three letters of a currency of ISO 4217 in lower case, such as usd',
     );
   if (description.trim() === '') throw refusal('description', 'must not be empty');
-  if ([...description].length > PAYMENT_DESCRIPTION_MAX)
-    throw refusal('description', `must have at most ${PAYMENT_DESCRIPTION_MAX} characters`);
+  if ([...description].length > MAX_PAYMENT_DESCRIPTION_CHARACTERS)
+    throw refusal(
+      'description',
+      `must have at most ${MAX_PAYMENT_DESCRIPTION_CHARACTERS} characters`,
+    );
 }
 
 /** @throws invalid_request (400) for what this provider does not take */

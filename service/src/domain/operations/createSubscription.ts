@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import type { EventName } from '../event.ts';
 import { newId } from '../ids.ts';
-import { isSameAddress, SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
+import { isSameAddress, MAX_SUBSCRIPTIONS, type Subscription } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { handOn, lockRetired } from './retireSubscription.ts';
 
@@ -37,7 +37,7 @@ export async function createSubscription(
     await tx.workspaces.get(workspace.id);
     const all = await tx.subscriptions.find({
       where: { workspaceId: workspace.id },
-      limit: SUBSCRIPTION_LIMIT + 1,
+      limit: MAX_SUBSCRIPTIONS + 1,
     });
     assertNew(all, wanted);
     assertRoom(all);
@@ -66,13 +66,13 @@ function assertNew(
 }
 
 function assertRoom(all: readonly Subscription[]): void {
-  if (all.length < SUBSCRIPTION_LIMIT) return;
+  if (all.length < MAX_SUBSCRIPTIONS) return;
   const bySource = Map.groupBy(all, ({ source }) => source || 'no source');
   const counts = [...bySource]
     .map(([source, { length }]) => `${length} from ${JSON.stringify(source)}`)
     .join(', ');
   throw new AppError(
     'subscription_limit_reached',
-    `A workspace has at most ${SUBSCRIPTION_LIMIT} subscriptions; this one has ${all.length} (${counts}). ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
+    `A workspace has at most ${MAX_SUBSCRIPTIONS} subscriptions; this one has ${all.length} (${counts}). ${ERROR_CATALOGUE.subscription_limit_reached.fix}`,
   );
 }

@@ -5,7 +5,7 @@ import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
-import { TOOL_LIMIT, hashDefinition, type Tool } from '../tool.ts';
+import { MAX_TOOLS, hashDefinition, type Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
@@ -43,11 +43,11 @@ export async function createTool(
     // locks the workspace: names stay unique, the limit is kept
     await tx.workspaces.get(workspace.id);
     await assertNameIsFree(tx, workspace, tool);
-    const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: TOOL_LIMIT });
-    if (all.length >= TOOL_LIMIT) {
+    const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: MAX_TOOLS });
+    if (all.length >= MAX_TOOLS) {
       throw new AppError(
         'tool_limit_reached',
-        `A workspace has at most ${TOOL_LIMIT} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
+        `A workspace has at most ${MAX_TOOLS} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
       );
     }
     await tx.tools.put(tool);

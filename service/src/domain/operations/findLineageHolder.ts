@@ -1,5 +1,9 @@
 import type { Tx } from '../collections.ts';
-import { RETIRED_LIMIT, isVacant, type RetiredSubscription } from '../retiredSubscription.ts';
+import {
+  MAX_RETIRED_SUBSCRIPTIONS,
+  isVacant,
+  type RetiredSubscription,
+} from '../retiredSubscription.ts';
 import type { Subscription } from '../subscription.ts';
 
 /**
@@ -27,7 +31,7 @@ export async function findLineageHolder(tx: Tx, lineageId: string): Promise<Line
   if (subscription) return { subscription, retired: null };
   const retired = await tx.retiredSubscriptions.find({
     where: { lineageId },
-    limit: RETIRED_LIMIT,
+    limit: MAX_RETIRED_SUBSCRIPTIONS,
   });
   return { subscription: null, retired: retired.find(isVacant) ?? retired[0] ?? null };
 }

@@ -2,7 +2,7 @@ import type { AskedPaymentLink } from '../builtInTools.ts';
 import type { Tx } from '../collections.ts';
 import type { Payment } from '../payment.ts';
 
-const MOST_OPEN = 100;
+const MAX_OPEN_LINKS = 100;
 
 /**
  * The newest link of a conversation that can be paid and is for the very same; null when there is
@@ -24,7 +24,7 @@ export async function findOpenPaymentLink(
       await tx.payments.find({
         where: { conversationId, status },
         direction: 'desc',
-        limit: MOST_OPEN,
+        limit: MAX_OPEN_LINKS,
       })
     ).find(isSame);
     if (found) return found;

@@ -1,7 +1,7 @@
 import { csrfTokenOf, hashToken } from '../../security/tokens.ts';
 import { timestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
-import { SESSION_IDLE_MS, SESSION_MOST_MS, type Session } from '../session.ts';
+import { SESSION_IDLE_MS, MAX_SESSION_MS, type Session } from '../session.ts';
 import type { Member, Workspace } from '../workspace.ts';
 
 export interface SignedIn {
@@ -29,7 +29,7 @@ export const findSession = (
     const member = await tx.members.peek(session.memberId);
     const workspace = await tx.workspaces.peek(session.workspaceId);
     if (!member || !workspace) return null;
-    const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + SESSION_MOST_MS);
+    const until = Math.min(now + SESSION_IDLE_MS, Date.parse(session.createdAt) + MAX_SESSION_MS);
     const csrfToken = csrfTokenOf(token);
     if (until - Date.parse(session.expiresAt) < PRECISION_MS)
       return { session, csrfToken, member, workspace };

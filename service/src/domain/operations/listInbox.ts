@@ -32,7 +32,7 @@ export interface Inbox {
   readonly counts: InboxCounts;
 }
 
-/** Each at most `MOST_COUNTED`. */
+/** Each at most `MAX_COUNTED`. */
 export interface InboxCounts {
   readonly waiting: number;
   readonly approvals: number;
@@ -46,9 +46,9 @@ export interface InboxQuery {
 }
 
 export const INBOX_PAGE = 50;
-export const MOST_COUNTED = 100;
+export const MAX_COUNTED = 100;
 /** Conversations that one search looks at. */
-export const MOST_SEARCHED = 5000;
+export const MAX_SEARCHED = 5000;
 const CHUNK = 250;
 
 /**
@@ -78,7 +78,7 @@ interface Found {
 }
 
 /**
- * Looks through a tab until a page is full, everything was seen, or `MOST_SEARCHED` were looked at.
+ * Looks through a tab until a page is full, everything was seen, or `MAX_SEARCHED` were looked at.
  */
 async function searchTab(
   tx: Tx,
@@ -89,7 +89,7 @@ async function searchTab(
   const matches = search === '' ? null : contactMatcher(search);
   const conversations: Conversation[] = [];
   let position = after;
-  for (let looked = 0; looked < MOST_SEARCHED; ) {
+  for (let looked = 0; looked < MAX_SEARCHED; ) {
     const limit = matches ? CHUNK : INBOX_PAGE + 1;
     const chunk = await tx.conversations.find({
       where: { workspaceId: member.workspaceId, ...filterOfTab(tab, member.id) },
@@ -118,7 +118,7 @@ async function searchTab(
 async function waitingApprovals(tx: Tx, { workspaceId }: Member): Promise<Found> {
   const calls = await tx.toolCalls.find({
     where: { workspaceId, status: 'pending_approval' },
-    limit: MOST_COUNTED,
+    limit: MAX_COUNTED,
   });
   const conversations: Conversation[] = [];
   for (const id of new Set(calls.map(({ conversationId }) => conversationId))) {
@@ -159,11 +159,11 @@ export async function nameOfTaker(tx: Tx, { takenBy }: Conversation): Promise<st
 async function countWaiting(tx: Tx, workspaceId: string): Promise<InboxCounts> {
   const waiting = await tx.conversations.find({
     where: { workspaceId, status: 'awaiting_human' },
-    limit: MOST_COUNTED,
+    limit: MAX_COUNTED,
   });
   const approvals = await tx.toolCalls.find({
     where: { workspaceId, status: 'pending_approval' },
-    limit: MOST_COUNTED,
+    limit: MAX_COUNTED,
   });
   return { waiting: waiting.length, approvals: approvals.length };
 }

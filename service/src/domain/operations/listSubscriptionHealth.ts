@@ -1,6 +1,6 @@
 import type { Attempt } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
-import { SUBSCRIPTION_LIMIT, type Subscription } from '../subscription.ts';
+import { MAX_SUBSCRIPTIONS, type Subscription } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { findLastFailure } from './findLastFailure.ts';
 
@@ -21,7 +21,7 @@ export const listSubscriptionHealth = (
     const all = await tx.subscriptions.find({
       where: { workspaceId: workspace.id },
       direction: 'desc',
-      limit: SUBSCRIPTION_LIMIT,
+      limit: MAX_SUBSCRIPTIONS,
     });
     const described: SubscriptionHealth[] = [];
     for (const subscription of all)

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { TOOL_LIMIT, type Tool } from '../tool.ts';
+import { MAX_TOOLS, type Tool } from '../tool.ts';
 import type { ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
 
@@ -15,7 +15,7 @@ export const listToolsWithLastCall = ({ store }: Deps, workspace: Workspace) =>
     const tools = await tx.tools.find({
       where: { workspaceId: workspace.id },
       direction: 'desc',
-      limit: TOOL_LIMIT,
+      limit: MAX_TOOLS,
     });
     const listed = [];
     for (const tool of tools) {

@@ -1,6 +1,6 @@
 import type { AgentSettings } from '../agentSettings.ts';
 import type { Deps } from '../deps.ts';
-import { TOOL_LIMIT } from '../tool.ts';
+import { MAX_TOOLS } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 
@@ -12,7 +12,7 @@ export const readAgent = ({ store }: Deps, workspace: Workspace) =>
       liveTools: (
         await tx.tools.find({
           where: { workspaceId: workspace.id, status: 'live' },
-          limit: TOOL_LIMIT,
+          limit: MAX_TOOLS,
         })
       ).length,
     }),

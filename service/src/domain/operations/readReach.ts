@@ -1,7 +1,7 @@
 import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
 import type { Deps } from '../deps.ts';
-import { CHANNEL_LIMIT } from '../channel.ts';
+import { MAX_CHANNELS } from '../channel.ts';
 import { windowOf, type MessagingWindow } from '../messagingWindow.ts';
 import { findChannelOf } from './findChannelOf.ts';
 
@@ -26,7 +26,7 @@ export async function readReach(
   const channel = await findChannelOf(tx, contact);
   const all = await tx.channels.find({
     where: { workspaceId: contact.workspaceId },
-    limit: CHANNEL_LIMIT,
+    limit: MAX_CHANNELS,
   });
   const isOneOfSeveral =
     channel !== null && all.filter(({ type }) => type === contact.channel).length > 1;

@@ -38,7 +38,7 @@ export interface Thread extends ConversationView {
 
 export const THREAD_PAGE = 50;
 /** Tool calls, payment links and notes, of each so many, between the messages of one page. */
-const MOST_BETWEEN = 500;
+const MAX_BETWEEN_MESSAGES = 500;
 
 /**
  * A page of a conversation as the team sees it: messages, and at their place tool calls, payment
@@ -117,7 +117,7 @@ async function itemsBetween(
     where: { conversationId },
     orderBy: 'afterMessage',
     after: { value: first === 1 ? -1 : first - 1 },
-    limit: MOST_BETWEEN,
+    limit: MAX_BETWEEN_MESSAGES,
   } as const;
   const isHere = ({ afterMessage }: { afterMessage: number }) => isNewest || afterMessage <= last;
   const placed: { position: number; id: string; item: ThreadItem }[] = [];

@@ -16,7 +16,7 @@ import { recordReceipt } from './recordReceipt.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /** Transactions begun at once: they share the store's writes to disk. */
-const MOST_AT_ONCE = 50;
+const MAX_CONCURRENT_TRANSACTIONS = 50;
 
 /**
  * Takes in what an account of a channel has delivered, in one go or in parts: messages, notes and
@@ -45,7 +45,7 @@ export async function receiveInbound(
   }));
   try {
     const { workspace, channels } = await openAccounts(deps, channel, items);
-    await forEachAtOnce(MOST_AT_ONCE, places, async ({ group, account, turn }) => {
+    await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, places, async ({ group, account, turn }) => {
       await turn.ready;
       const itsChannel = channels.get(account);
       if (itsChannel) await receiveGroup(deps, workspace, itsChannel, group).finally(turn.leave);

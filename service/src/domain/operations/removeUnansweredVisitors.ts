@@ -6,8 +6,8 @@ import type { Delivery } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
 import type { Event } from '../event.ts';
 import { positionOf, type InboxPosition } from '../inbox.ts';
-import { RETIRED_LIMIT } from '../retiredSubscription.ts';
-import { lineageOf, SUBSCRIPTION_LIMIT } from '../subscription.ts';
+import { MAX_RETIRED_SUBSCRIPTIONS } from '../retiredSubscription.ts';
+import { lineageOf, MAX_SUBSCRIPTIONS } from '../subscription.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
 
 /** Documents that one transaction looks at, so that others do not wait long. */
@@ -90,12 +90,12 @@ async function makeRoomIn(
 async function lineagesOf(tx: Tx, workspaceId: string): Promise<readonly string[]> {
   const subscriptions = await tx.subscriptions.find({
     where: { workspaceId },
-    limit: SUBSCRIPTION_LIMIT,
+    limit: MAX_SUBSCRIPTIONS,
   });
   const retired = await tx.retiredSubscriptions.find({
     where: { workspaceId },
     orderBy: 'removedAt',
-    limit: RETIRED_LIMIT,
+    limit: MAX_RETIRED_SUBSCRIPTIONS,
   });
   return [
     ...new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)]),

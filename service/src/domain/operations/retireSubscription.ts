@@ -2,7 +2,7 @@ import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import {
   HANDED_ON_MS,
-  RETIRED_LIMIT,
+  MAX_RETIRED_SUBSCRIPTIONS,
   RETIREMENT_MS,
   RETIREMENT_QUEUE,
   isVacant,
@@ -75,7 +75,7 @@ export async function lockRetired(
 ): Promise<RetiredSubscription | null> {
   const retired = await tx.retiredSubscriptions.find({
     where: { workspaceId: workspace.id, event },
-    limit: RETIRED_LIMIT,
+    limit: MAX_RETIRED_SUBSCRIPTIONS,
   });
   const wanted = retired.find(
     (each) => isVacant(each) && each.source === source && isSameAddress(each.targetUrl, targetUrl),
@@ -89,9 +89,9 @@ async function makeRoom(tx: Tx, workspaceId: string): Promise<void> {
   const all = await tx.retiredSubscriptions.find({
     where: { workspaceId },
     orderBy: 'removedAt',
-    limit: RETIRED_LIMIT,
+    limit: MAX_RETIRED_SUBSCRIPTIONS,
   });
-  if (all.length < RETIRED_LIMIT) return;
+  if (all.length < MAX_RETIRED_SUBSCRIPTIONS) return;
   const leaving = await tx.retiredSubscriptions.get(
     (all.find((each) => !isVacant(each)) ?? all[0]!).id,
   );

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
 import {
   ROTATION_OVERLAP_MS,
-  SECRET_LIMIT,
+  MAX_SIGNING_SECRETS,
   signingSecrets,
   type Subscription,
 } from '../subscription.ts';
@@ -30,7 +30,7 @@ export const rotateSubscriptionSecret = (
       const subscription = await loadSubscription(tx, workspace, id);
       const overlapEndsAt = timestamp(new Date(now.getTime() + ROTATION_OVERLAP_MS));
       const signing = signingSecrets(subscription, now);
-      if (signing.length >= SECRET_LIMIT) {
+      if (signing.length >= MAX_SIGNING_SECRETS) {
         throw new AppError(
           'secret_limit_reached',
           `${signing.length} secrets of this subscription sign already. ${ERROR_CATALOGUE.secret_limit_reached.fix}`,

@@ -10,7 +10,7 @@ import { giveToPerson } from './takeOverConversation.ts';
 /**
  * Sends a message to the customer as a person (or a system acting for one): the agent pauses
  * exactly as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
- * @param text 1 to REPLY_TEXT_MAX characters
+ * @param text 1 to MAX_REPLY_CHARACTERS characters
  * @throws conversation_closed, outside_messaging_window, channel_removed (409), not_found (404)
  * @see spec section 3, effect 1
  */

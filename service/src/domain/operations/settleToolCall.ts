@@ -7,7 +7,7 @@ import { lockToolCall } from './loadToolCall.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /** What waits is decided or expires within days. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING_CALLS = 10_000;
 
 /**
  * Puts a call's next attempt, or the end of its wait for approval, into the work queue. Its job is
@@ -89,7 +89,7 @@ export async function cancelApprovalsOfBuiltIn(
 ): Promise<void> {
   const waiting = await tx.toolCalls.find({
     where: { workspaceId, status: 'pending_approval' },
-    limit: MOST_WAITING,
+    limit: MAX_WAITING_CALLS,
   });
   await cancelAll(
     tx,
@@ -112,7 +112,10 @@ export async function cancelApprovalsOfTool(
   await cancelAll(
     tx,
     deps,
-    await tx.toolCalls.find({ where: { toolId, status: 'pending_approval' }, limit: MOST_WAITING }),
+    await tx.toolCalls.find({
+      where: { toolId, status: 'pending_approval' },
+      limit: MAX_WAITING_CALLS,
+    }),
     now,
   );
 }

@@ -2,7 +2,7 @@ import type { Tx } from '../collections.ts';
 import { errorOf, stateOf } from '../sending.ts';
 
 /** No message has so many parts. */
-const MOST_PARTS = 1000;
+const MAX_PARTS = 1000;
 
 /**
  * A message shows how far all of its parts have come, and why the first of those failed that did.
@@ -13,7 +13,7 @@ export async function showDelivery(tx: Tx, messageId: string): Promise<void> {
   const parts = await tx.sendings.find({
     where: { messageId },
     orderBy: 'part',
-    limit: MOST_PARTS,
+    limit: MAX_PARTS,
   });
   await tx.messages.put({ ...message, delivery: { state: stateOf(parts), error: errorOf(parts) } });
 }

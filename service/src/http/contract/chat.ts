@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { normalizeEmail } from '../../domain/contact.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { operation } from './operation.ts';
 import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
 
@@ -64,7 +64,7 @@ export const sendChatMessage = operation({
   extension: true,
   body: z
     .object({
-      text: textSchema(MESSAGE_TEXT_MAX),
+      text: textSchema(MAX_MESSAGE_CHARACTERS),
       client_message_id: textSchema(128).meta({
         description: "The client's own id of the message, so that a repeat is not a second one",
       }),

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { CONVERSATION_STATUSES, HANDOVER_REASONS, VERDICTS } from '../../domain/conversation.ts';
+import {
+  CONVERSATION_STATUSES,
+  HANDOVER_REASONS,
+  MAX_SUMMARY_CHARACTERS,
+  VERDICTS,
+} from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { DELIVERY_STATES, REPLY_TEXT_MAX } from '../../domain/message.ts';
+import { DELIVERY_STATES, MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { channelTypeSchema } from './channels.ts';
 import { operation } from './operation.ts';
 import { listOf, pageQuerySchema, phoneSchema, textSchema, timestampSchema } from './shared.ts';
-
-export const SUMMARY_MAX = 4000;
 
 const CONVERSATION_ID = 'conv_01JD6Z0000000000000000000A';
 
@@ -193,8 +196,8 @@ export const sendMessage = operation({
   extension: false,
   body: z
     .object({
-      text: textSchema(REPLY_TEXT_MAX).meta({
-        description: `1 to ${REPLY_TEXT_MAX} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences`,
+      text: textSchema(MAX_REPLY_CHARACTERS).meta({
+        description: `1 to ${MAX_REPLY_CHARACTERS} characters; WhatsApp gets what is longer than 4096 in several messages, split at the ends of sentences`,
       }),
     })
     .meta({ example: { text: 'Tuesday at ten it is.' } }),
@@ -238,7 +241,9 @@ export const closeConversation = operation({
   extension: false,
   body: z
     .object({
-      summary: textSchema(SUMMARY_MAX).meta({ description: `1 to ${SUMMARY_MAX} characters` }),
+      summary: textSchema(MAX_SUMMARY_CHARACTERS).meta({
+        description: `1 to ${MAX_SUMMARY_CHARACTERS} characters`,
+      }),
       verdict: verdictSchema,
     })
     .meta({ example: { summary: 'Booked the demo for Tuesday.', verdict: 'goal_reached' } }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, MAX_ATTEMPTS } from '../../domain/delivery.ts';
+import { DELIVERY_STATUSES, MAX_ATTEMPTS_KEPT } from '../../domain/delivery.ts';
 import { EVENT_NAMES } from '../../domain/event.ts';
 import { PENDING_CHOICES } from '../../domain/operations/deleteSubscription.ts';
 import { operation } from './operation.ts';
@@ -45,7 +45,7 @@ const deliverySchema = z
     event: eventNameSchema,
     status: z.enum(DELIVERY_STATUSES),
     attempts: z.array(attemptSchema).meta({
-      description: `The newest ${MAX_ATTEMPTS} at most; number tells how many there were`,
+      description: `The newest ${MAX_ATTEMPTS_KEPT} at most; number tells how many there were`,
     }),
     next_attempt_at: timestampSchema.nullable(),
     created_at: timestampSchema,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { AMOUNT_MAX, isCurrency } from '../../domain/currency.ts';
+import { MAX_AMOUNT_MINOR, isCurrency } from '../../domain/currency.ts';
 import {
-  PAYMENT_DESCRIPTION_MAX,
+  MAX_PAYMENT_DESCRIPTION_CHARACTERS,
   PAYMENT_PROVIDERS,
   PAYMENT_STATUSES,
 } from '../../domain/payment.ts';
@@ -12,12 +12,12 @@ import { listOf, pageQuerySchema, textSchema, timestampSchema } from './shared.t
 const providerSchema = z.enum(PAYMENT_PROVIDERS, `must be one of ${PAYMENT_PROVIDERS.join(', ')}`);
 const statusSchema = z.enum(PAYMENT_STATUSES, `must be one of ${PAYMENT_STATUSES.join(', ')}`);
 
-const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${AMOUNT_MAX} (4900 is 49.00 USD, and 4900 JPY)`;
+const AMOUNT_HINT = `must be a whole number of minor units from 1 to ${MAX_AMOUNT_MINOR} (4900 is 49.00 USD, and 4900 JPY)`;
 
 export const amountSchema = z
   .int(AMOUNT_HINT)
   .min(1, AMOUNT_HINT)
-  .max(AMOUNT_MAX, AMOUNT_HINT)
+  .max(MAX_AMOUNT_MINOR, AMOUNT_HINT)
   .meta({
     description: 'In minor units of the currency: 4900 is 49.00 USD, 4900 JPY, 4.900 KWD',
     example: 4900,
@@ -87,7 +87,7 @@ export const createPaymentLink = operation({
     .strictObject({
       amount: amountSchema,
       currency: currencySchema,
-      description: textSchema(PAYMENT_DESCRIPTION_MAX).meta({
+      description: textSchema(MAX_PAYMENT_DESCRIPTION_CHARACTERS).meta({
         description: 'What the customer pays for',
       }),
       provider: providerSchema

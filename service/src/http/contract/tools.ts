@@ -3,8 +3,8 @@ import {
   TOOL_KINDS,
   TOOL_NAME_PATTERN,
   TOOL_STATUSES,
-  TOOL_TIMEOUT_DEFAULT,
-  TOOL_TIMEOUT_MAX,
+  DEFAULT_TOOL_TIMEOUT_SECONDS,
+  MAX_TOOL_TIMEOUT_SECONDS,
 } from '../../domain/tool.ts';
 import { operation } from './operation.ts';
 import {
@@ -76,8 +76,8 @@ const secretsSchema = z
   });
 const timeoutSchema = z
   .number('must be a number of seconds')
-  .min(1, `must be from 1 to ${TOOL_TIMEOUT_MAX}`)
-  .max(TOOL_TIMEOUT_MAX, `must be from 1 to ${TOOL_TIMEOUT_MAX}`)
+  .min(1, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
+  .max(MAX_TOOL_TIMEOUT_SECONDS, `must be from 1 to ${MAX_TOOL_TIMEOUT_SECONDS}`)
   .meta({ description: 'Seconds for one attempt' });
 const askSchema = z
   .boolean('must be true or false')
@@ -155,7 +155,7 @@ export const createTool = operation({
       endpoint: endpointSchema.optional(),
       request_template: templateSchema.optional(),
       secrets: secretsSchema.optional(),
-      timeout: timeoutSchema.default(TOOL_TIMEOUT_DEFAULT),
+      timeout: timeoutSchema.default(DEFAULT_TOOL_TIMEOUT_SECONDS),
       ask_before_running: askSchema.default(false),
     })
     .meta({

@@ -12,7 +12,7 @@ import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';
 
 /** Meta delivers at most 3 MB at once. */
-const WEBHOOK_BODY_MAX_MIB = 4;
+const MAX_WEBHOOK_BODY_MIB = 4;
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -44,7 +44,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     deps.assertRoom('data', account.channel.workspaceId);
     // The very bytes that were signed.
     request.body = await readBody(request, response, {
-      maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024,
+      maxBytes: MAX_WEBHOOK_BODY_MIB * 1024 * 1024,
     });
     const verification = verify(adapter, account, request, log);
     noLongerStranger(request);

@@ -10,7 +10,7 @@ import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';
 
-const WEBHOOK_BODY_MAX_MIB = 1;
+const MAX_WEBHOOK_BODY_MIB = 1;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -27,7 +27,7 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     deps.assertRoom('data', account.account.workspaceId);
     // The very bytes that were signed.
     request.body = await readBody(request, response, {
-      maxBytes: WEBHOOK_BODY_MAX_MIB * 1024 * 1024,
+      maxBytes: MAX_WEBHOOK_BODY_MIB * 1024 * 1024,
     });
     const news = await adapter.readWebhook(
       { rawBody: bytesOf(request), headers: request.headers },

@@ -11,7 +11,7 @@ import { rotateToolSecret } from '../../domain/operations/rotateToolSecret.ts';
 import { startTestCall } from '../../domain/operations/startTestCall.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
 import { timeoutMsOf } from '../../domain/tool.ts';
-import { MOST_ATTEMPTS } from '../../domain/toolCall.ts';
+import { MAX_TOOL_CALL_ATTEMPTS } from '../../domain/toolCall.ts';
 import * as contract from '../contract/tools.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
@@ -81,7 +81,7 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
 
   serve(router, deps, contract.testTool, async ({ deps, caller, params, body }) => {
     const tool = await getTool(deps, caller.workspace, params.id!);
-    const mostMs = MOST_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
+    const mostMs = MAX_TOOL_CALL_ATTEMPTS * timeoutMsOf(tool) + TEST_MARGIN_MS;
     const { call } = await followToolCall(
       caller.workspace,
       () => startTestCall(deps, caller.workspace, params.id!, body.arguments),

@@ -5,7 +5,11 @@ import type { ToolCallView } from '../../domain/operations/loadToolCall.ts';
 import { maskJsonText, type InTurn } from '../../domain/maskJsonText.ts';
 import { resultExcerpt } from '../../domain/resultExcerpt.ts';
 import type { Tool } from '../../domain/tool.ts';
-import { LARGE_RESULT, TEST_CONVERSATION_ID, type Decision } from '../../domain/toolCall.ts';
+import {
+  LARGE_RESULT_CHARACTERS,
+  TEST_CONVERSATION_ID,
+  type Decision,
+} from '../../domain/toolCall.ts';
 import { loopShare } from '../../limits/loopShare.ts';
 import { WrittenJson } from '../writtenJson.ts';
 
@@ -47,7 +51,7 @@ async function resultText({ call, contact }: ToolCallView): Promise<string> {
   const { resultJson, workspaceId } = call;
   if (resultJson === null || contact === null) return resultJson ?? 'null';
   const inTurn: InTurn =
-    resultJson.length < LARGE_RESULT
+    resultJson.length < LARGE_RESULT_CHARACTERS
       ? async (mask) => mask()
       : (mask) => loopShare.run(workspaceId, mask);
   return maskJsonText(resultJson, contact, inTurn);

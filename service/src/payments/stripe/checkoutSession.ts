@@ -10,8 +10,8 @@ type SessionParams = Stripe.Checkout.SessionCreateParams;
 
 const MINUTE_MS = 60_000;
 /** Stripe's own bounds, counted from when it makes the session. */
-const SHORTEST_MS = 30 * MINUTE_MS;
-const LONGEST_MS = 24 * 60 * MINUTE_MS;
+const MIN_LIFETIME_MS = 30 * MINUTE_MS;
+const MAX_LIFETIME_MS = 24 * 60 * MINUTE_MS;
 /** How far Stripe's clock and ours may differ. */
 const MARGIN_MS = 5 * MINUTE_MS;
 
@@ -81,8 +81,8 @@ function unitAmountOf({ id, amount, currency }: Payment): number {
  * then Stripe takes 24 hours.
  */
 function sessionEnd({ createdAt, expiresAt }: Payment): Pick<SessionParams, 'expires_at'> {
-  const endMs = Date.parse(expiresAt) + SHORTEST_MS + MARGIN_MS;
-  return endMs > Date.parse(createdAt) + LONGEST_MS - MARGIN_MS
+  const endMs = Date.parse(expiresAt) + MIN_LIFETIME_MS + MARGIN_MS;
+  return endMs > Date.parse(createdAt) + MAX_LIFETIME_MS - MARGIN_MS
     ? {}
     : { expires_at: Math.floor(endMs / 1000) };
 }

@@ -33,8 +33,8 @@ const HUNDREDFOLD = ['isk', 'ugx'];
 /** Thousandths, of which card networks take no single ones. */
 const THOUSANDTHS = ['bhd', 'jod', 'kwd', 'omr', 'tnd'];
 
-const DIGITS_MAX: Readonly<Record<string, number>> = { idr: 12, cop: 10, inr: 9 };
-const USUAL_DIGITS_MAX = 8;
+const MAX_DIGITS: Readonly<Record<string, number>> = { idr: 12, cop: 10, inr: 9 };
+const DEFAULT_MAX_DIGITS = 8;
 
 /**
  * An amount in Stripe's units, or why Stripe cannot take it (as the end of a sentence that begins
@@ -51,7 +51,7 @@ export function stripeAmount(amount: number, currency: string): StripeAmount {
       param: 'amount',
       message: `must end in ${String(step).slice(1)} with Stripe in ${currency}`,
     };
-  const max = 10 ** (DIGITS_MAX[currency] ?? USUAL_DIGITS_MAX) - 1;
+  const max = 10 ** (MAX_DIGITS[currency] ?? DEFAULT_MAX_DIGITS) - 1;
   const unitAmount = inUnits(amount, currency);
   if (unitAmount > max) {
     const most = Math.floor(fromUnits(max, currency) / step) * step;

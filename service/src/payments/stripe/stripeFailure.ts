@@ -8,7 +8,7 @@ export interface StripeTrouble {
 
 type StripeError = InstanceType<typeof Stripe.errors.StripeError>;
 
-const WORDS_MAX = 300;
+const MAX_MESSAGE_CHARACTERS = 300;
 
 /**
  * Why Stripe did not do what it was asked, in words for the team. A key is never among them.
@@ -74,6 +74,6 @@ function wordsOf({ message }: StripeError, key: string): string {
     .replace(/\s+/g, ' ')
     .trim();
   if (words === '') return 'it gave no reason.';
-  if (words.length > WORDS_MAX) return `${words.slice(0, WORDS_MAX)}…`;
+  if (words.length > MAX_MESSAGE_CHARACTERS) return `${words.slice(0, MAX_MESSAGE_CHARACTERS)}…`;
   return /[.!?]$/.test(words) ? words : `${words}.`;
 }

@@ -8,7 +8,7 @@ import {
   type PaymentLinkPolicy,
 } from '../../domain/agentSettings.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { field, formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField, teamPage } from '../layout.ts';
@@ -94,7 +94,7 @@ const trySection = (signedIn: SignedIn, { tried, settings }: AgentPage): View =>
     <p class="muted">Write as a customer would. The agent decides with the live tools and the saved settings, but no tool is called and no conversation is stored.</p>
     <form method="post" action="/agent/try" hx-swap="innerHTML show:#try:top" hx-disabled-elt="find button">
       ${csrfField(signedIn)}
-      ${textArea({ name: 'text', label: 'Message of a customer', values: { text: tried?.text ?? '' }, problems: tried?.problem === undefined ? {} : { text: tried.problem }, attributes: { rows: 2, required: true, maxlength: MESSAGE_TEXT_MAX, placeholder: 'Where is my order A-1042?' } })}
+      ${textArea({ name: 'text', label: 'Message of a customer', values: { text: tried?.text ?? '' }, problems: tried?.problem === undefined ? {} : { text: tried.problem }, attributes: { rows: 2, required: true, maxlength: MAX_MESSAGE_CHARACTERS, placeholder: 'Where is my order A-1042?' } })}
       <button class="fit">Try it</button>
     </form>
     <div aria-live="polite">${tried?.step ? triedView(tried.step, settings.name) : null}</div>

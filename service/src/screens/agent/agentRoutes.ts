@@ -5,7 +5,7 @@ import { tryAgent } from '../../agent/tryAgent.ts';
 import { LANGUAGES } from '../../domain/agentSettings.ts';
 import { definedOnly } from '../../domain/definedOnly.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { readAgent } from '../../domain/operations/readAgent.ts';
 import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
 import * as contract from '../../http/contract/agent.ts';
@@ -69,7 +69,7 @@ export function agentScreenRouter(
 
   router.post('/agent/try', async (request, response) => {
     const { text = '' } = withPlainBreaks(formValues(request.body));
-    const form = parseForm(z.object({ text: textSchema(MESSAGE_TEXT_MAX) }), { text });
+    const form = parseForm(z.object({ text: textSchema(MAX_MESSAGE_CHARACTERS) }), { text });
     if (!form.ok)
       return show(response, 400, { tried: { text, step: null, problem: form.problems.text } });
     const step = await tryAgent(deps, model.model, signedInOf(response).workspace, text, {

@@ -6,7 +6,7 @@ import { history, refusalOf } from './chat-api.js';
 const SILENCE_MS = 40_000;
 /** After a sleep, a connection that has been silent for so long is not waited for. */
 const DOUBTFUL_MS = 20_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** A connection that lasted so long was a good one: the next wait is the shortest again. */
 const GOOD_AFTER_MS = 5000;
 
@@ -21,7 +21,7 @@ const about = (ms) => ms * (0.5 + Math.random() / 2);
 const later = (ms) => ms * (1 + Math.random() / 2);
 
 /** How long to wait before the next try: twice as long each time. */
-export const waitBefore = (failures) => about(Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures));
+export const waitBefore = (failures) => about(Math.min(MAX_WAIT_MS, 500 * 2 ** failures));
 
 /**
  * Follows a visitor's messages until it is stopped; connects again by itself. While the service has

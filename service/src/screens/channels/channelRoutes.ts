@@ -2,7 +2,7 @@ import { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { ChannelsConfig } from '../../channels/channelAdapter.ts';
 import { connectedChannel, CONNECTED_CHANNELS } from '../../channels/registry.ts';
-import { CHANNEL_LIMIT, type Channel } from '../../domain/channel.ts';
+import { MAX_CHANNELS, type Channel } from '../../domain/channel.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
 import { createChannel } from '../../domain/operations/createChannel.ts';
@@ -36,7 +36,7 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
   const now = () => deps.clock.now();
   const workspaceOf = (response: Response) => signedInOf(response).workspace;
   const allOf = async (response: Response) =>
-    (await listChannels(deps, workspaceOf(response), { limit: CHANNEL_LIMIT, cursor: null })).items;
+    (await listChannels(deps, workspaceOf(response), { limit: MAX_CHANNELS, cursor: null })).items;
   const send = (response: Response, status: number, page: View) =>
     void response.status(status).type('html').send(renderDocument(page));
 

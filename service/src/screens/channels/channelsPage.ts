@@ -1,6 +1,6 @@
 import type { ConnectedChannel } from '../../channels/channelAdapter.ts';
 import { adapterOf, CONNECTED_CHANNELS } from '../../channels/registry.ts';
-import { CHANNEL_LIMIT, WEB_CHAT, type Channel } from '../../domain/channel.ts';
+import { MAX_CHANNELS, WEB_CHAT, type Channel } from '../../domain/channel.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
@@ -33,8 +33,8 @@ export const channelsPage = (
       </div>
       ${accountsSection(channels, now)}
       ${
-        channels.length >= CHANNEL_LIMIT
-          ? html`<p>A workspace has at most ${CHANNEL_LIMIT} connected accounts. Disconnect one that is no longer used to connect another.</p>`
+        channels.length >= MAX_CHANNELS
+          ? html`<p>A workspace has at most ${MAX_CHANNELS} connected accounts. Disconnect one that is no longer used to connect another.</p>`
           : html`<p class="row">${CONNECTED_CHANNELS.map(connectLink)}</p>`
       }
     `,

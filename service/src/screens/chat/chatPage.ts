@@ -1,4 +1,4 @@
-import { MESSAGE_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import type { Workspace } from '../../domain/workspace.ts';
 import { assetUrl } from '../assets.ts';
 import { html, type View } from '../html.ts';
@@ -28,7 +28,7 @@ export const chatPage = ({ slug, name }: Workspace): View =>
       <header>
         <h1 dir="auto" tabindex="-1">${name}</h1>
       </header>
-      <main id="chat" data-workspace=${slug} data-name=${name} data-text-max=${MESSAGE_TEXT_MAX}>
+      <main id="chat" data-workspace=${slug} data-name=${name} data-text-max=${MAX_MESSAGE_CHARACTERS}>
         <noscript><p class="notice">This chat needs JavaScript. Please allow it for this page, then load the page again.</p></noscript>
         <div id="scroll" tabindex="0" role="region" aria-label="Messages" hidden>
           <p id="welcome">Welcome! Write to us here, and our answer appears below.</p>

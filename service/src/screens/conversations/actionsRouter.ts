@@ -1,21 +1,20 @@
 import { Router, type Request, type Response } from 'express';
 import { z } from 'zod';
-import { VERDICTS } from '../../domain/conversation.ts';
+import { MAX_SUMMARY_CHARACTERS, VERDICTS } from '../../domain/conversation.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, type ErrorCode } from '../../domain/errorCatalogue.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
-import { REPLY_TEXT_MAX } from '../../domain/message.ts';
+import { MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { closeConversation } from '../../domain/operations/closeConversation.ts';
 import { decideInConversation } from '../../domain/operations/decideInConversation.ts';
 import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
 import { takeOverConversation } from '../../domain/operations/takeOverConversation.ts';
-import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { formValues, parseForm } from '../forms.ts';
 import { actorOf, signedInOf } from '../session.ts';
-import { REASON_MAX } from './approvalCard.ts';
+import { MAX_REASON_CHARACTERS } from './approvalCard.ts';
 import type { ShowThread } from './conversationsRouter.ts';
 import { placeOf, threadHref } from './place.ts';
 
@@ -28,13 +27,13 @@ const formText = (max: number) =>
     .transform((text) => text.replaceAll('\r\n', '\n'))
     .pipe(textSchema(max));
 
-const replySchema = z.object({ text: formText(REPLY_TEXT_MAX) });
+const replySchema = z.object({ text: formText(MAX_REPLY_CHARACTERS) });
 const closingSchema = z.object({
   verdict: z.enum(VERDICTS, 'must be chosen'),
-  summary: formText(SUMMARY_MAX),
+  summary: formText(MAX_SUMMARY_CHARACTERS),
 });
 const stageSchema = z.object({ stage: z.enum(FUNNEL_STAGES, 'must be one of the stages') });
-const reasonSchema = z.object({ note: formText(REASON_MAX) });
+const reasonSchema = z.object({ note: formText(MAX_REASON_CHARACTERS) });
 
 /**
  * What a member does in a conversation; each leads back to it. @param showThread shows it with what

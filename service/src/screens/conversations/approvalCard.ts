@@ -11,7 +11,7 @@ import { threadHref } from './place.ts';
 import { argumentsView, nameOf, outcomeView, toneOf } from './toolCallView.ts';
 import { CALL_LABELS, actorName } from './words.ts';
 
-export const REASON_MAX = 1000;
+export const MAX_REASON_CHARACTERS = 1000;
 
 /** A tool call that a person decides about, or that a person has decided about. */
 export function approvalCard(call: ToolCall, tool: Tool | null, parts: ThreadParts): View {
@@ -56,7 +56,7 @@ function decisionForms(
         <form method="post" action=${action('reject')} hx-sync="this:drop">
           ${csrfField(signedIn)}
           <label for=${`reason-${id}`}>Reason, for your team and the agent</label>
-          <input id=${`reason-${id}`} name="note" maxlength=${REASON_MAX} required autocomplete="off" />
+          <input id=${`reason-${id}`} name="note" maxlength=${MAX_REASON_CHARACTERS} required autocomplete="off" />
           <button id=${`do-reject-${id}`} class="secondary" aria-label=${`Reject ${name}`}>Reject</button>
         </form>
       </details>

@@ -1,7 +1,6 @@
 import { adapterOf } from '../../channels/registry.ts';
-import { VERDICTS, type Conversation } from '../../domain/conversation.ts';
-import { REPLY_TEXT_MAX } from '../../domain/message.ts';
-import { SUMMARY_MAX } from '../../http/contract/conversations.ts';
+import { MAX_SUMMARY_CHARACTERS, VERDICTS, type Conversation } from '../../domain/conversation.ts';
+import { MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
@@ -89,7 +88,7 @@ const replyForm = (
 ): View => html`
   <form method="post" action=${threadHref(thread.conversation.id, place, {}, '/reply')} class="reply" hx-sync="this:drop">
     ${csrfField(signedIn)}
-    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: REPLY_TEXT_MAX, rows: 3, dir: 'auto', placeholder: 'Write to the customer', 'data-draft': thread.conversation.id } })}
+    ${textArea({ name: 'text', label: 'Your reply', values, problems, attributes: { required: true, maxlength: MAX_REPLY_CHARACTERS, rows: 3, dir: 'auto', placeholder: 'Write to the customer', 'data-draft': thread.conversation.id } })}
     <div class="row"><button>Send</button><small class="muted keys">Ctrl+Enter sends</small></div>
   </form>
 `;
@@ -115,7 +114,7 @@ export const closeForm = (
         ${VERDICTS.map((verdict) => html`<option value=${verdict} selected=${values.verdict === verdict}>${VERDICT_LABELS[verdict]}</option>`)}
       </select>
       ${problems.verdict === undefined ? null : html`<small class="problem" role="alert">${problems.verdict}</small>`}
-      ${textArea({ name: 'summary', label: 'Summary', values, problems, attributes: { required: true, maxlength: SUMMARY_MAX, rows: 3, dir: 'auto' } })}
+      ${textArea({ name: 'summary', label: 'Summary', values, problems, attributes: { required: true, maxlength: MAX_SUMMARY_CHARACTERS, rows: 3, dir: 'auto' } })}
       <div class="row"><button>Close the conversation</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Cancel</a></div>
     </form>
   </div>

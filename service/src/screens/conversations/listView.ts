@@ -1,8 +1,8 @@
 import { adapterOf } from '../../channels/registry.ts';
 import { INBOX_TABS, type InboxTab } from '../../domain/inbox.ts';
 import {
-  MOST_COUNTED,
-  MOST_SEARCHED,
+  MAX_COUNTED,
+  MAX_SEARCHED,
   type Inbox,
   type InboxCounts,
   type InboxItem,
@@ -48,12 +48,12 @@ export const listFragment = ({ inbox, place, openId, now }: ListParts): View => 
     <ul>
       ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
     </ul>
-    ${inbox.stoppedEarly ? html`<p class="muted pager">${MOST_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.</p>` : null}
+    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.</p>` : null}
     ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a></p>`}
   </div>
 `;
 
-const counted = (count: number) => (count >= MOST_COUNTED ? `${MOST_COUNTED - 1}+` : String(count));
+const counted = (count: number) => (count >= MAX_COUNTED ? `${MAX_COUNTED - 1}+` : String(count));
 
 function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCounts): View {
   const link = (tab: InboxTab, count: number) => html`

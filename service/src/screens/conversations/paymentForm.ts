@@ -1,5 +1,5 @@
 import { CURRENCIES } from '../../domain/currency.ts';
-import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider } from '../../domain/payment.ts';
+import { MAX_PAYMENT_DESCRIPTION_CHARACTERS, type PaymentProvider } from '../../domain/payment.ts';
 import { field, formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
@@ -56,7 +56,7 @@ export const paymentForm = (
             <div class="fields">
               <div>${field({ name: 'amount', label: 'Amount', values, problems, help: 'Such as 49 or 49.90, without separators between thousands.', attributes: { required: true, inputmode: 'decimal', maxlength: 20, autocomplete: 'off' } })}</div>
               <div>${currencySelect(values, problems)}</div>
-              <div class="wide">${field({ name: 'description', label: 'What it is for', values, problems, attributes: { required: true, maxlength: PAYMENT_DESCRIPTION_MAX, autocomplete: 'off', dir: 'auto' } })}</div>
+              <div class="wide">${field({ name: 'description', label: 'What it is for', values, problems, attributes: { required: true, maxlength: MAX_PAYMENT_DESCRIPTION_CHARACTERS, autocomplete: 'off', dir: 'auto' } })}</div>
               ${providerFields(providers, values, problems)}
             </div>
             ${checkbox({ name: 'send', label: 'Send it to the customer now, as a message of yours', values })}

@@ -1,7 +1,7 @@
 import { amountHint, isCurrency, parseAmount } from '../../domain/currency.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import type { WantedPayment } from '../../domain/operations/createPaymentLink.ts';
-import { PAYMENT_DESCRIPTION_MAX, type PaymentProvider } from '../../domain/payment.ts';
+import { MAX_PAYMENT_DESCRIPTION_CHARACTERS, type PaymentProvider } from '../../domain/payment.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import type { FormValues, ParsedForm, Problems } from '../forms.ts';
 import { expiriesOf, expiryField } from './paymentExpiry.ts';
@@ -17,7 +17,7 @@ export function wantedFrom(
   const amount = parseAmount(values.amount ?? '', currency);
   if (amount === null && problems.currency === undefined)
     problems.amount = sentence(amountHint(currency));
-  const description = textSchema(PAYMENT_DESCRIPTION_MAX).safeParse(
+  const description = textSchema(MAX_PAYMENT_DESCRIPTION_CHARACTERS).safeParse(
     (values.description ?? '').trim(),
   );
   if (!description.success) problems.description = sentence(description.error.issues[0]!.message);

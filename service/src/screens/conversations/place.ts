@@ -11,7 +11,7 @@ import type { InboxQuery } from '../../domain/operations/listInbox.ts';
 /** Where a member is in the list; it stays so while they go from one conversation to another. */
 export type Place = InboxQuery;
 
-const SEARCH_MAX = 200;
+const MAX_SEARCH_CHARACTERS = 200;
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
@@ -20,7 +20,7 @@ export function placeOf({ query }: Pick<Request, 'query'>): Place {
   const tab = textOf(query.tab) as InboxTab;
   return {
     tab: INBOX_TABS.includes(tab) ? tab : 'all',
-    search: textOf(query.q).trim().slice(0, SEARCH_MAX).toWellFormed(),
+    search: textOf(query.q).trim().slice(0, MAX_SEARCH_CHARACTERS).toWellFormed(),
     after: readPosition(textOf(query.older)),
   };
 }

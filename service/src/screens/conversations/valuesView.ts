@@ -2,10 +2,10 @@ import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { html, type View } from '../html.ts';
 
 /** Deeper values are shown as JSON. */
-const MOST_DEPTH = 3;
+const MAX_DEPTH = 3;
 /** A label longer than this is a description, not a name. */
-const LABEL_MAX = 60;
-const TEXT_MAX = 20_000;
+const MAX_LABEL_CHARACTERS = 60;
+const MAX_TEXT_CHARACTERS = 20_000;
 
 /** `order_number` → "Order number", `dueDate` → "Due date". */
 export function readableName(name: string): string {
@@ -26,7 +26,9 @@ function labelOf(name: string, schema: Json | undefined): string {
   const description = textAt(schema, 'description');
   return (
     textAt(schema, 'title') ??
-    (description !== null && description.length <= LABEL_MAX ? description : readableName(name))
+    (description !== null && description.length <= MAX_LABEL_CHARACTERS
+      ? description
+      : readableName(name))
   );
 }
 
@@ -53,7 +55,7 @@ export function valueView(value: Json, schema: Json | undefined = undefined, dep
     return html`<span class="muted">${value === null ? 'nothing' : 'empty'}</span>`;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value !== 'object') return longText(String(value));
-  if (depth >= MOST_DEPTH) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
+  if (depth >= MAX_DEPTH) return html`<pre>${longText(JSON.stringify(value, null, 2))}</pre>`;
   if (isJsonObject(value))
     return Object.keys(value).length === 0
       ? html`<span class="muted">empty</span>`
@@ -65,6 +67,6 @@ export function valueView(value: Json, schema: Json | undefined = undefined, dep
 }
 
 const longText = (text: string): View =>
-  text.length <= TEXT_MAX
+  text.length <= MAX_TEXT_CHARACTERS
     ? html`<bdi class="text">${text}</bdi>`
-    : html`<bdi class="text">${text.slice(0, TEXT_MAX).toWellFormed()}</bdi><span class="muted">… and ${text.length - TEXT_MAX} more characters</span>`;
+    : html`<bdi class="text">${text.slice(0, MAX_TEXT_CHARACTERS).toWellFormed()}</bdi><span class="muted">… and ${text.length - MAX_TEXT_CHARACTERS} more characters</span>`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { EVENT_DESCRIPTIONS, EVENT_NAMES, type EventName } from '../../domain/event.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { SUBSCRIPTION_LIMIT } from '../../domain/subscription.ts';
+import { MAX_SUBSCRIPTIONS } from '../../domain/subscription.ts';
 import { field, formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
@@ -50,7 +50,7 @@ export function refusalOf(
   return { status, problems: { target_url: message.replace(/^target_url\b/, 'This address') } };
 }
 
-const limitInWords = `There are ${SUBSCRIPTION_LIMIT} subscriptions, which is the most. Remove one that is no longer used.`;
+const limitInWords = `There are ${MAX_SUBSCRIPTIONS} subscriptions, which is the most. Remove one that is no longer used.`;
 
 /** Subscribing an address by hand; folded until it is wanted. */
 export const newSubscriptionForm = (

@@ -5,7 +5,7 @@ import { csrfField } from '../layout.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The widest offset there is: 14 hours. */
-const OFFSET_MOST = 14 * 60;
+const MAX_OFFSET_MINUTES = 14 * 60;
 
 /** A time as `<input type="datetime-local">` takes it, in UTC. */
 const inputValue = (time: Date) => time.toISOString().slice(0, 16);
@@ -18,7 +18,7 @@ const inputValue = (time: Date) => time.toISOString().slice(0, 16);
 export function parseSince({ since = '', offset = '' }: FormValues): Date | null {
   const minutes = offset === '' ? 0 : Number(offset);
   const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(since) ? Date.parse(`${since}Z`) : NaN;
-  if (Number.isNaN(time) || !Number.isInteger(minutes) || Math.abs(minutes) > OFFSET_MOST)
+  if (Number.isNaN(time) || !Number.isInteger(minutes) || Math.abs(minutes) > MAX_OFFSET_MINUTES)
     return null;
   return new Date(time + minutes * 60_000);
 }

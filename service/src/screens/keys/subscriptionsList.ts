@@ -1,12 +1,12 @@
 import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
-import { SUBSCRIPTION_LIMIT, type Subscription } from '../../domain/subscription.ts';
+import { MAX_SUBSCRIPTIONS, type Subscription } from '../../domain/subscription.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { failureView, stateBadge } from './state.ts';
 
 /** How many of 25 there are, by source, and each one with its state. */
 export const subscriptionsList = (all: readonly SubscriptionHealth[], now: Date): View => html`
-  <p><strong>${all.length} of ${SUBSCRIPTION_LIMIT}</strong>${all.length === 0 ? '. Publish a workflow in n8n, and its subscriptions appear here.' : html`: ${bySource(all)}`}</p>
+  <p><strong>${all.length} of ${MAX_SUBSCRIPTIONS}</strong>${all.length === 0 ? '. Publish a workflow in n8n, and its subscriptions appear here.' : html`: ${bySource(all)}`}</p>
   ${all.length === 0 ? null : html`<ul class="keys-records">${all.map((each) => subscriptionItem(each, now))}</ul>`}
 `;
 

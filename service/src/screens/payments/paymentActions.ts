@@ -7,7 +7,7 @@ import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { parseForm, type FormValues } from '../forms.ts';
 import { actorOf } from '../session.ts';
-import { REFERENCE_MAX } from './paymentView.ts';
+import { MAX_REFERENCE_CHARACTERS } from './paymentView.ts';
 
 /**
  * What a member does with a payment link. Each returns the code of the notice that says what came
@@ -15,7 +15,7 @@ import { REFERENCE_MAX } from './paymentView.ts';
  */
 
 const referenceSchema = z.object({
-  reference: z.union([z.literal(''), textSchema(REFERENCE_MAX)]),
+  reference: z.union([z.literal(''), textSchema(MAX_REFERENCE_CHARACTERS)]),
 });
 
 /** @throws not_found (404) */

@@ -9,7 +9,7 @@ import { csrfField } from '../layout.ts';
 import { exactTime, timeView } from '../times.ts';
 import { PAYMENT_LABELS, amountOf, paymentTone, providerLabel } from './words.ts';
 
-export const REFERENCE_MAX = 200;
+export const MAX_REFERENCE_CHARACTERS = 200;
 
 export interface PaymentParts {
   readonly signedIn: SignedIn;
@@ -129,7 +129,7 @@ const markPaidForm = (payment: Payment, parts: PaymentParts): View => html`
     <form method="post" action=${parts.action('mark-paid')} hx-sync="this:drop">
       ${hidden(parts)}
       <label for=${`reference-${payment.id}`}>Reference (optional), such as the number of a bank transfer</label>
-      <input id=${`reference-${payment.id}`} name="reference" maxlength=${REFERENCE_MAX} autocomplete="off" />
+      <input id=${`reference-${payment.id}`} name="reference" maxlength=${MAX_REFERENCE_CHARACTERS} autocomplete="off" />
       <p class="muted">The customer’s page will say that ${amountOf(payment)} is paid, and the stage moves to Customer. This cannot be undone.</p>
       <button id=${`do-mark-${payment.id}`} class="secondary" aria-label=${`Mark as paid: ${amountOf(payment)}`}>Mark as paid</button>
     </form>

@@ -1,6 +1,6 @@
 import { definedOnly } from '../../domain/definedOnly.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import { TOOL_TIMEOUT_DEFAULT, type Tool, type ToolKind } from '../../domain/tool.ts';
+import { DEFAULT_TOOL_TIMEOUT_SECONDS, type Tool, type ToolKind } from '../../domain/tool.ts';
 import type { FormValues, Problems } from '../forms.ts';
 import { EMPTY_ROW, rowsFrom, rowsFromSchema, rowValues, schemaFromRows } from './parameterRows.ts';
 import {
@@ -21,7 +21,7 @@ export const kindOf = (values: FormValues): ToolKind =>
 /** A form that nobody has filled in yet. */
 export const newToolValues: FormValues = {
   kind: 'Webhook',
-  timeout: String(TOOL_TIMEOUT_DEFAULT),
+  timeout: String(DEFAULT_TOOL_TIMEOUT_SECONDS),
   method: 'GET',
   parameters_as: 'fields',
   ...rowValues([EMPTY_ROW]),

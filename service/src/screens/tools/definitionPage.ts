@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { TOOL_TIMEOUT_MAX, type Tool } from '../../domain/tool.ts';
+import { MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../../domain/tool.ts';
 import { field, formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField, teamPage } from '../layout.ts';
@@ -87,7 +87,7 @@ const endpointSection = (values: FormValues, problems: Problems): View => html`
 const runSection = (values: FormValues, problems: Problems): View => html`
   <section aria-labelledby="run-title">
     <h2 id="run-title">When it runs</h2>
-    ${field({ name: 'timeout', label: 'Time-out in seconds', values, problems, help: `For one attempt, 1 to ${TOOL_TIMEOUT_MAX}; there are three attempts at most.`, attributes: { type: 'number', min: 1, max: TOOL_TIMEOUT_MAX, step: 'any', required: true } })}
+    ${field({ name: 'timeout', label: 'Time-out in seconds', values, problems, help: `For one attempt, 1 to ${MAX_TOOL_TIMEOUT_SECONDS}; there are three attempts at most.`, attributes: { type: 'number', min: 1, max: MAX_TOOL_TIMEOUT_SECONDS, step: 'any', required: true } })}
     ${checkbox({ name: 'ask', label: 'Ask before running: a person of the team approves each call before it is made', values, attributes: { role: 'switch' } })}
   </section>
 `;

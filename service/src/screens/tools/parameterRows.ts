@@ -36,7 +36,7 @@ export const EMPTY_ROW: ParameterRow = {
   options: '',
 };
 
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 /** A name that models and placeholders can both use. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
@@ -48,7 +48,7 @@ export function rowsFrom(values: FormValues): readonly ParameterRow[] {
   return numbers
     .map(Number)
     .sort((a, b) => a - b)
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map((number) => rowAt(values, number));
 }
 
@@ -145,7 +145,7 @@ export function rowsFromSchema(
   const rows = Object.entries(properties).map(([name, property]) =>
     rowOf(name, property, required.includes(name)),
   );
-  if (rows.length > MOST_ROWS || !rows.every((row) => row !== null)) return null;
+  if (rows.length > MAX_ROWS || !rows.every((row) => row !== null)) return null;
   const closed = additionalProperties === false;
   const again = schemaFromRows(rows, closed);
   return Object.keys(again.problems).length === 0 && saysTheSame(again.schema, schema)

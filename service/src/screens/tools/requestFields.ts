@@ -48,7 +48,7 @@ const placeholders = (values: FormValues): View => html`
   </details>
 `;
 
-const MOST_PATHS = 50;
+const MAX_PATHS = 50;
 const DEEPEST = 3;
 
 /** `address.city`: the properties of a schema, and those inside of objects. */
@@ -61,7 +61,7 @@ function argumentPaths(schema: JsonObject, depth = 1): readonly string[] {
       ? argumentPaths(inner, depth + 1).map((path) => `${name}.${path}`)
       : []),
   ]);
-  return paths.filter((path) => /^[^\s{}]+$/.test(path)).slice(0, MOST_PATHS);
+  return paths.filter((path) => /^[^\s{}]+$/.test(path)).slice(0, MAX_PATHS);
 }
 
 const secretNames = (values: FormValues): readonly string[] =>

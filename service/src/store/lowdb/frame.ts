@@ -21,7 +21,7 @@ export type Operation =
 const SEPARATOR = 0x1e;
 const NEWLINE = Buffer.from('\n');
 const HEADER = /^\x1e(\d{1,10}) ([0-9a-f]{8}) /;
-const LONGEST_HEADER = 24;
+const MAX_HEADER_BYTES = 24;
 
 const checksum = (bytes: Uint8Array) => crc32(bytes).toString(16).padStart(8, '0');
 
@@ -37,7 +37,7 @@ export const encodeFrame = (sequence: number, operations: readonly string[]): Bu
 
 /** @param line without its newline; null when it is no whole, undamaged frame */
 export const decodeFrame = (line: Buffer): Frame | null => {
-  const header = HEADER.exec(line.toString('latin1', 0, LONGEST_HEADER));
+  const header = HEADER.exec(line.toString('latin1', 0, MAX_HEADER_BYTES));
   if (header === null) return null;
   const checked = line.subarray(header[0].length);
   if (checked.length !== Number(header[1]) || checksum(checked) !== header[2]) return null;

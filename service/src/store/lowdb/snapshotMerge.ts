@@ -115,12 +115,12 @@ async function* paced<T>(
   for await (const part of parts) {
     signal?.throwIfAborted();
     yield part;
-    await sleep(Math.min(LONGEST_REST_MS, performance.now() - began));
+    await sleep(Math.min(MAX_REST_MS, performance.now() - began));
     began = performance.now();
   }
 }
 
-const LONGEST_REST_MS = 100;
+const MAX_REST_MS = 100;
 const NEWLINE = Buffer.from('\n');
 
 async function* closedJournals(

@@ -2,7 +2,7 @@
  * So many transactions of a process have or want the same document while they hold a connection;
  * the others wait without one.
  */
-const MOST = 3;
+const MAX_CONNECTED = 3;
 
 /** Too many want this document: to be run again when there is a place. */
 export class Crowded extends Error {
@@ -32,7 +32,7 @@ export class Crowds {
   enter(key: string): boolean {
     const crowd = this.#crowds.get(key);
     if (crowd === undefined) this.#crowds.set(key, { places: 1, waiting: [] });
-    else if (crowd.places >= MOST) return false;
+    else if (crowd.places >= MAX_CONNECTED) return false;
     else crowd.places += 1;
     return true;
   }

@@ -17,7 +17,7 @@ export interface DumpSource {
 
 /** A page is read at once; pages of large documents have fewer. */
 const PAGE_CHARACTERS = 2 << 20;
-const MOST_ROWS = 2_000;
+const MAX_ROWS = 2_000;
 /** As many as are certain to be no burden, before it is known how large they are. */
 const FIRST_ROWS = 50;
 /** Clocks of two machines, and the moments of reading them, differ by less. */
@@ -92,7 +92,7 @@ async function* rowsOf(connection: Connection, name: string, columns: string): A
     }
     if (rows.length < limit) return;
     after = String(rows.at(-1)!.id);
-    limit = Math.max(1, Math.min(MOST_ROWS, Math.floor((limit * PAGE_CHARACTERS) / characters)));
+    limit = Math.max(1, Math.min(MAX_ROWS, Math.floor((limit * PAGE_CHARACTERS) / characters)));
   }
 }
 

@@ -75,7 +75,7 @@ const BUSY_MS = 50;
  * Locks that one transaction of ours tries at most: the server has room for some thousands, for
  * all.
  */
-const MOST_LOCKS = 100;
+const MAX_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
 /**
@@ -622,5 +622,5 @@ const leaseKey = (queue: string, group: string, at?: number): string =>
     .digest('hex');
 
 function* partsOf<T>(all: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += MOST_LOCKS) yield all.slice(at, at + MOST_LOCKS);
+  for (let at = 0; at < all.length; at += MAX_LOCKS) yield all.slice(at, at + MAX_LOCKS);
 }

@@ -15,7 +15,7 @@ interface Asked {
 }
 
 /** More are further statements: each number of them is a statement to be prepared. */
-const MOST = 4;
+const MAX_STATEMENTS = 4;
 
 /**
  * Reading without locks: what is asked for in the same breath is one statement, and of one moment.
@@ -41,8 +41,8 @@ export class Looks {
   #send(): void {
     const all = this.#asked;
     this.#asked = [];
-    for (let at = 0; at < all.length; at += MOST) {
-      const part = all.slice(at, at + MOST);
+    for (let at = 0; at < all.length; at += MAX_STATEMENTS) {
+      const part = all.slice(at, at + MAX_STATEMENTS);
       this.#read(part.map(({ question }) => question)).then(
         (answers) => part.forEach(({ answer }, i) => answer.resolve(answers[i]!)),
         (error: Error) => part.forEach(({ answer }) => answer.reject(error)),

@@ -158,7 +158,7 @@ export async function migrate(
 
 /** Kysely's own; it makes them before the first migration. */
 const MIGRATION_TABLES: readonly string[] = ['migrations', 'migrations_lock'];
-const NAMED_AT_MOST = 5;
+const MAX_NAMED = 5;
 
 /**
  * Nothing is put beside another program's tables: whoever empties or restores our schema would take
@@ -180,7 +180,7 @@ async function refuseForeign(
     (await appliedMigrations(database, schema)).some((name) => name in migrations)
   )
     return;
-  const named = others.length > NAMED_AT_MOST ? [...others.slice(0, NAMED_AT_MOST), '…'] : others;
+  const named = others.length > MAX_NAMED ? [...others.slice(0, MAX_NAMED), '…'] : others;
   throw new Error(
     `its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`,
   );

@@ -19,7 +19,7 @@ const RETRY_MS = 500;
  * What met a connection that was cut is tried so often on another one; so is the question how the
  * database is.
  */
-const MOST_CUT = 8;
+const MAX_CUT_CONNECTIONS = 8;
 /** Before the third try, and so much longer before each further one. */
 const PAUSE_MS = 25;
 
@@ -65,7 +65,7 @@ export class Outage {
         if (!isOutage(error)) throw error;
         if (this.#reason === null) {
           const reason = await this.#whyNot();
-          if (reason === null && runs < MOST_CUT) {
+          if (reason === null && runs < MAX_CUT_CONNECTIONS) {
             // a server out of connections has some again in a moment
             await sleep((runs - 1) * PAUSE_MS);
             continue;
@@ -115,7 +115,7 @@ export class Outage {
         await assertWritable(this.#database);
         return null;
       } catch (error) {
-        if (isCut(error) && asked < MOST_CUT) continue;
+        if (isCut(error) && asked < MAX_CUT_CONNECTIONS) continue;
         // Busy is no news of the database.
         return error instanceof Busy ? this.#reason : inWords(error);
       }

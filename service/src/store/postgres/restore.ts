@@ -16,7 +16,7 @@ import {
 import { dueGroupOf, type DueGroup } from './jobWrites.ts';
 import { lockOutConnections } from './schemaLock.ts';
 import { quoted, tableName, toText } from './sql.ts';
-import { MOST_ROWS, type Row, type Table } from './tables.ts';
+import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
 export interface RestoreTarget {
@@ -191,8 +191,8 @@ class Batch {
       this.#characters += json.length;
     }
     if (
-      this.#rows.length >= MOST_ROWS ||
-      this.#jobs.length >= MOST_ROWS ||
+      this.#rows.length >= MAX_ROWS ||
+      this.#jobs.length >= MAX_ROWS ||
       this.#characters > BATCH_CHARACTERS
     )
       await this.flush();

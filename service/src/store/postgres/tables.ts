@@ -103,7 +103,7 @@ export class Table {
       .map((column) => `${column} = excluded.${column}`)
       .join(', ');
     const text = `INSERT INTO ${this.name} (${this.#columns}) VALUES ${list} ON CONFLICT (id) DO UPDATE SET ${set}`;
-    return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
+    return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
   /** Inserts new ones; one whose id is there already is a violation. */
@@ -132,7 +132,7 @@ export class Table {
       .map((column) => `${column} = v.${column}`)
       .join(', ');
     const text = `UPDATE ${this.name} t SET ${set} FROM (VALUES ${list}) v (${this.#columns}, version) WHERE t.id = v.id AND t.xmin::text = v.version`;
-    return { text, values, ...(rows.length <= MOST_PREPARED ? { name: nameOf(text) } : {}) };
+    return { text, values, ...(rows.length <= MAX_PREPARED ? { name: nameOf(text) } : {}) };
   }
 
   /**
@@ -196,8 +196,8 @@ export interface Row {
 }
 
 /** Rows that a statement takes at once: a statement has at most 65,535 values. */
-export const MOST_ROWS = 500;
-const MOST_PREPARED = 4;
+export const MAX_ROWS = 500;
+const MAX_PREPARED = 4;
 
 const has = (ids: readonly string[], values: unknown[]): string =>
   ids.length === 1

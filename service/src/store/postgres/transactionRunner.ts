@@ -23,11 +23,11 @@ import type { DatabaseClock } from './databaseClock.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
 /** A transaction that met others is run again; so many times it never happens. */
-const MOST_RUNS = 50;
+const MAX_RUNS = 50;
 /**
  * A unique violation may come from one who was faster: the second run finds what that one wrote.
  */
-const MOST_VIOLATIONS = 3;
+const MAX_VIOLATIONS = 3;
 /** As long as PostgreSQL waits for a lock. */
 const CROWDED_MS = 15_000;
 
@@ -105,9 +105,9 @@ export class TransactionRunner<S extends Schema> {
         }
         if (isUniqueViolation(error)) {
           violations += 1;
-          if (violations >= MOST_VIOLATIONS) throw uniqueViolation(error);
+          if (violations >= MAX_VIOLATIONS) throw uniqueViolation(error);
         } else if (!isToBeRunAgain(error)) throw error;
-        if (runs >= MOST_RUNS)
+        if (runs >= MAX_RUNS)
           throw unavailable('the same documents are changed by too many at once', error);
         if (runs > 2) await sleep(Math.random() * 10 * Math.min(runs, 10));
       }

@@ -8,7 +8,7 @@ import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
 import { Looks } from './looks.ts';
 import { lockNumber } from './sql.ts';
-import { MOST_ROWS, type Row, type Table } from './tables.ts';
+import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 const ENDED = 'The transaction has ended; await everything inside its function';
@@ -303,7 +303,7 @@ export class UnitOfWork {
 const keyOf = (table: Table, id: string): string => `${table.collection} ${id}`;
 
 function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < rows.length; at += MOST_ROWS) yield rows.slice(at, at + MOST_ROWS);
+  for (let at = 0; at < rows.length; at += MAX_ROWS) yield rows.slice(at, at + MAX_ROWS);
 }
 
 class UnitOfWorkCollection implements Collection<Document> {

@@ -10,11 +10,11 @@ import { transactionOn } from './transaction.ts';
 const FRESH_IN_A_ROW = 7;
 
 /** What the counts of jobs are used for again at most. */
-const MOST_KEPT_MS = 30_000;
+const MAX_COUNTS_AGE_MS = 30_000;
 
 const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
 /** More than any pool has, and what the statement can count. */
-const MOST_PLACES = 1_000_000_000;
+const MAX_PLACES = 1_000_000_000;
 
 /** A claim whose answer was lost with its connection: nobody knows whether it holds. */
 interface LostClaim {
@@ -66,7 +66,7 @@ export class WorkQueue {
     this.#workSchema = options.workSchema;
     this.#nowSql = options.nowSql;
     this.#instance = options.instance;
-    this.#counts = new Kept(() => this.#countGroups(), options.isRealTime ? MOST_KEPT_MS : 0);
+    this.#counts = new Kept(() => this.#countGroups(), options.isRealTime ? MAX_COUNTS_AGE_MS : 0);
   }
 
   async claim({
@@ -108,7 +108,7 @@ export class WorkQueue {
           claimant,
           leases.map(({ number }) => number),
           leases.map(({ held }) => held),
-          Math.min(free, MOST_PLACES),
+          Math.min(free, MAX_PLACES),
         ],
         name: 'cs_claim',
       },
