@@ -1,10 +1,10 @@
 // Every feature that takes or makes a secret, used over real HTTP; and a search for secrets in
 // files.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { chatCustomer } from './apiClient.ts';
 import { browserless, MEMBER } from './browserless.ts';
 import type { EventReceiver } from './eventReceiver.ts';
+import { eachFile } from './folderFiles.ts';
 import type { TestService } from './service.ts';
 import { makeLive, type ToolEndpoint } from './toolEndpoint.ts';
 
@@ -189,19 +189,12 @@ export async function readableIn(
   secrets: readonly Secret[],
   except: readonly string[] = [],
 ): Promise<string[]> {
-  const places: string[] = [];
-  for (const name of await readdir(folder)) {
-    if (except.includes(name)) continue;
-    // A journal that a snapshot replaced at this moment is gone, and what it held with it.
-    const content = await readFile(join(folder, name), 'latin1').catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return '';
-        throw error;
-      },
-    );
-    for (const { what, value } of secrets)
-      if (spellingsOf(value).some((spelling) => content.includes(spelling)))
-        places.push(`${what} in ${name}`);
-  }
-  return places;
+  const places = await eachFile(folder, async (path, name) => {
+    if (except.includes(name)) return [];
+    const content = await readFile(path, 'latin1');
+    return secrets
+      .filter(({ value }) => spellingsOf(value).some((spelling) => content.includes(spelling)))
+      .map(({ what }) => `${what} in ${name}`);
+  });
+  return places.flat();
 }

@@ -1,11 +1,12 @@
 // Where a test's service keeps its data. One variable switches them all: with DATABASE_URL in the
 // environment each has a fresh schema of that database, else the embedded store in its folder.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dropSchema, expireLeases, readSchema, TEST_SCHEMA } from '../postgres/schemas.ts';
 import { failuresSoFar } from './failures.ts';
+import { textOfFolder } from './folderFiles.ts';
 
 /** The database that the tests run on; null: the embedded store. */
 export const testDatabaseUrl = (): string | null => process.env.DATABASE_URL || null;
@@ -39,15 +40,9 @@ export async function freshStorage(name = ''): Promise<Storage> {
     folder,
     env,
     async stored() {
-      const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter(
-        (entry) => entry.isFile(),
-      );
-      const texts = await Promise.all(
-        files.map((file) => readFile(join(file.parentPath, file.name), 'latin1').catch(() => '')),
-      ); // may just have been replaced
       const { DATABASE_SCHEMA: schema } = env;
       return [
-        ...texts,
+        await textOfFolder(folder),
         ...(schema === undefined ? [] : await readSchema(testDatabaseUrl()!, schema)),
       ].join('\n');
     },

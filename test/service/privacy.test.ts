@@ -1,5 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
@@ -13,6 +12,7 @@ import {
   startEventReceiver,
   type EventReceiver,
 } from '../helpers/eventReceiver.ts';
+import { eachFile, textOfFolder } from '../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 import { startTestService, type TestService } from '../helpers/service.ts';
 import { waitFor } from '../helpers/waitFor.ts';
@@ -139,14 +139,10 @@ describe('what must not get out', () => {
   onEmbeddedStore(it)(
     'no file of the data folder holds a key, token or secret; the files are for their owner alone',
     async () => {
-      const names = await readdir(service.folder);
-      expect(names.length).toBeGreaterThan(1);
-      let all = '';
-      for (const name of names) {
-        const path = join(service.folder, name);
+      await eachFile(service.folder, async (path, name) => {
         if (name !== 'lock') expect((await stat(path)).mode & 0o077).toBe(0);
-        all += await readFile(path, 'latin1');
-      }
+      });
+      const all = await textOfFolder(service.folder);
       expect(all).toContain(conversationId);
       for (const secret of secrets) {
         expect(all).not.toContain(secret);

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -14,6 +14,7 @@ import { deleteSubscription } from '../../service/src/domain/operations/deleteSu
 import { listDeliveries } from '../../service/src/domain/operations/listDeliveries.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { openLowdbStore } from '../../service/src/store/lowdb/index.ts';
+import { bytesInFolder } from '../helpers/folderFiles.ts';
 
 const WANTED = {
   event: 'message.sent',
@@ -36,12 +37,7 @@ describe('a subscription with 10,000 pending deliveries', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const bytesOnDisk = async () => {
-    const sizes = await Promise.all(
-      (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size),
-    );
-    return sizes.reduce((sum, each) => sum + each, 0);
-  };
+  const bytesOnDisk = () => bytesInFolder(folder);
 
   it('is removed, and its place taken, by writing a handful of documents, whatever waits: no other write waits for it', async () => {
     const deps = {

@@ -1,6 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { bytesInFolder } from '../helpers/folderFiles.ts';
 import { successorStage, type Made } from './successorStage.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 
@@ -71,14 +70,7 @@ describe('subscriptions that take the places of removed ones', () => {
       await start();
       await remove(await subscribe());
       for (let n = 0; n < 50; n++) await write(`waits ${n}`);
-      const bytesWritten = async () => {
-        const sizes = await Promise.all(
-          (await readdir(stage.service.folder)).map(
-            async (name) => (await stat(join(stage.service.folder, name))).size,
-          ),
-        );
-        return sizes.reduce((sum, each) => sum + each, 0);
-      };
+      const bytesWritten = () => bytesInFolder(stage.service.folder);
       const before = await bytesWritten();
       // the cost of time that passes is under test
       await new Promise((resolve) => setTimeout(resolve, 2000));

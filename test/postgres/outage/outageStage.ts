@@ -146,7 +146,16 @@ async function readMessages(url: string, token: string): Promise<{ id: string; t
   const api = apiClient(url, token);
   const messages: { id: string; text: string }[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const { body } = await api.get(`/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`);
+    const path = `/api/chat/messages?limit=200${cursor && `&cursor=${cursor}`}`;
+    const body = await waitFor(
+      'a page of messages',
+      async () => {
+        const page = await api.get(path);
+        if (page.status !== 200) throw new Error(`${page.status}: ${JSON.stringify(page.body)}`);
+        return page.body;
+      },
+      { timeoutMs: RECOVERED_MS },
+    );
     messages.push(...(body.data as { id: string; text: string }[]));
     cursor = body.next_cursor as string | null;
   }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
+import { fileSizes } from '../../helpers/folderFiles.ts';
 import { onEmbeddedStore } from '../../helpers/onEmbeddedStore.ts';
 import { startServiceProcess, type ServiceProcess } from '../../helpers/serviceProcess.ts';
 import { startStripeServer, type StripeServer } from '../../helpers/stripeServer.ts';
@@ -16,11 +16,7 @@ import { deliver, delivered, setUpStripe, WEBHOOK_SECRET } from './stripeSupport
 const onLinux = process.platform === 'linux' ? onEmbeddedStore(it) : it.skip;
 
 const largestFile = async (folder: string): Promise<number> =>
-  Math.max(
-    ...(await Promise.all(
-      (await readdir(folder)).map(async (name) => (await stat(join(folder, name))).size),
-    )),
-  );
+  Math.max(...(await fileSizes(folder)));
 
 describe('Stripe and a real process', () => {
   let server: StripeServer;

@@ -1,19 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, expect, it } from '@jest/globals';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { all, put, thing } from '../../contract/schema.ts';
+import { textOfFolder } from '../../helpers/folderFiles.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
 
 let opened: Awaited<ReturnType<typeof openInTemporaryFolder>>;
 afterEach(() => opened.remove());
 
-const contents = async () => {
-  const names = await readdir(opened.folder);
-  return (
-    await Promise.all(names.map((name) => readFile(join(opened.folder, name), 'latin1')))
-  ).join('\n');
-};
+const contents = () => textOfFolder(opened.folder);
 
 it('leaves nothing in any file of what documents were before, journals and older snapshots included', async () => {
   // Snapshots all the time, so that there is one to fall back to.

@@ -1,9 +1,9 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { stat } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { LowdbOptions } from '../../../service/src/store/lowdb/index.ts';
 import { openInTemporaryFolder } from '../../contract/openInTemporaryFolder.ts';
 import { put, thing } from '../../contract/schema.ts';
+import { eachFile } from '../../helpers/folderFiles.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 import { BreakableFiles, diskError } from './breakableFiles.ts';
 
@@ -13,9 +13,8 @@ describe('what the store says about its files', () => {
   const open = async (options: Partial<LowdbOptions>) =>
     (opened = await openInTemporaryFolder(options)).store;
   const sizeOf = async (name: RegExp) => {
-    const names = (await readdir(opened.folder)).filter((each) => name.test(each));
-    const sizes = await Promise.all(
-      names.map(async (each) => (await stat(join(opened.folder, each))).size),
+    const sizes = await eachFile(opened.folder, async (path, each) =>
+      name.test(each) ? (await stat(path)).size : 0,
     );
     return sizes.reduce((sum, size) => sum + size, 0);
   };
