@@ -65,14 +65,25 @@ describe('A definition from the fields', () => {
       endpoint: 'https://n8n.example.com/webhook/hook-1/tool',
       timeout: 10,
       ask_before_running: false,
+      read_only: false,
+      example_phrases: [],
     });
     expect(
-      define({ toolName: ' a ', toolDescription: ' b ', timeout: 120, askBeforeRunning: true }),
+      define({
+        toolName: ' a ',
+        toolDescription: ' b ',
+        timeout: 120,
+        askBeforeRunning: true,
+        readOnly: true,
+        examplePhrases: ' where is my order \n\nhas it left',
+      }),
     ).toMatchObject({
       name: 'a',
       description: 'b',
       timeout: 120,
       ask_before_running: true,
+      read_only: true,
+      example_phrases: ['where is my order', 'has it left'],
     });
   });
 

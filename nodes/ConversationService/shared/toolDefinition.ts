@@ -13,6 +13,8 @@ export interface ToolDefinition extends IDataObject {
 	endpoint: string;
 	timeout: number;
 	ask_before_running: boolean;
+	read_only: boolean;
+	example_phrases: string[];
 }
 
 interface ObjectSchema {
@@ -37,6 +39,8 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 		endpoint: getAddress(context),
 		timeout: readTimeout(context),
 		ask_before_running: context.getNodeParameter('askBeforeRunning', false) as boolean,
+		read_only: context.getNodeParameter('readOnly', false) as boolean,
+		example_phrases: readExamplePhrases(context),
 	};
 }
 
@@ -108,6 +112,13 @@ function readDescription(context: IHookFunctions): string {
 			'Say in "Description" what the tool does and when to use it: the agent decides from it.',
 	});
 }
+
+/** One phrase a line. */
+const readExamplePhrases = (context: IHookFunctions): string[] =>
+	String(context.getNodeParameter('examplePhrases', '') ?? '')
+		.split('\n')
+		.map((line) => line.trim())
+		.filter((line) => line !== '');
 
 function readTimeout(context: IHookFunctions): number {
 	const seconds = Number(context.getNodeParameter('timeout', 10));

@@ -89,6 +89,24 @@ export const toolTriggerFields: INodeProperties[] = [
 			'What the tool does and when to use it. The agent decides from this text when to call it.',
 	},
 	{
+		displayName: 'Example Phrases',
+		name: 'examplePhrases',
+		type: 'string',
+		typeOptions: { rows: 3 },
+		default: '',
+		placeholder: 'e.g. where is my order',
+		description:
+			'What customers write when they want this tool, one phrase a line, at most 20. The agent compares messages with them.',
+	},
+	{
+		displayName: 'Read Only',
+		name: 'readOnly',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether the workflow only looks something up and changes nothing. The keyword agent calls such a tool by itself; before any other it asks the customer.',
+	},
+	{
 		displayName: 'Parameters',
 		name: 'parametersMode',
 		type: 'options',

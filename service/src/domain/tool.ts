@@ -20,6 +20,8 @@ export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
 export const MAX_TOOLS = 100;
 export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
 export const MAX_TOOL_TIMEOUT_SECONDS = 120;
+export const MAX_EXAMPLE_PHRASES = 20;
+export const MAX_EXAMPLE_PHRASE_CHARACTERS = 200;
 
 /** What a person says a tool is; everything but life cycle and secrets. */
 export interface ToolDefinition {
@@ -34,6 +36,13 @@ export interface ToolDefinition {
   readonly requestTemplate: RequestTemplate | null;
   readonly timeoutSeconds: number;
   readonly askBeforeRunning: boolean;
+  /**
+   * The tool only looks something up: calling it changes nothing. Absent means false. The same as
+   * MCP's `readOnlyHint`.
+   */
+  readonly readOnly?: boolean;
+  /** What a customer writes who wants this tool, for example "where is my order". */
+  readonly examplePhrases?: readonly string[];
 }
 
 export interface Tool extends Document, ToolDefinition {
@@ -80,7 +89,8 @@ export function hashDefinition(
 
 /**
  * Gives a tool another definition. When that changes how it is called, the tool becomes a draft
- * that has to be tested again; its description, time-out and approval can change while it is live.
+ * that has to be tested again. Its description, example phrases, time-out, approval and `readOnly`
+ * can change while it is live.
  */
 export function redefine(
   tool: Tool,

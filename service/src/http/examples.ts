@@ -88,6 +88,8 @@ const tool: Tool = {
   requestTemplate: null,
   timeoutSeconds: 10,
   askBeforeRunning: false,
+  readOnly: true,
+  examplePhrases: ['where is my order', 'has my package left'],
   status: 'live',
   sealedSecret: null,
   sealedTemplateSecrets: {},

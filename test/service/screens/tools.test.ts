@@ -92,6 +92,8 @@ describe('making a tool', () => {
         ...row(1, { name: 'carrier', options: 'dhl, ups' }),
         ...row(2, { name: 'parts', type: 'integer' }),
         ask: 'on',
+        read_only: 'on',
+        example_phrases: 'where is my order\n\n has it left ',
       }),
     );
     expect(page.status).toBe(201);
@@ -104,6 +106,8 @@ describe('making a tool', () => {
       status: 'draft',
       timeout: 1,
       ask_before_running: true,
+      read_only: true,
+      example_phrases: ['where is my order', 'has it left'],
       endpoint: `${endpoint.url}/orders`,
     });
     expect(tool.parameters).toEqual({

@@ -421,13 +421,15 @@ describe('the life of a tool', () => {
       expect(await read(tool)).toMatchObject({ status: 'draft', tested_at: null });
     });
 
-    it('of description, timeout or ask_before_running leaves it live; so does one that changes nothing', async () => {
+    it('of description, example_phrases, read_only, timeout or ask_before_running leaves it live; so does one that changes nothing', async () => {
       const tool = await define();
       await makeLive(service.api, tool);
       const before = await read(tool);
       for (const change of [
         { description: 'Other words.' },
         { timeout: 5 },
+        { read_only: true },
+        { example_phrases: ['where is my order'] },
         { ask_before_running: true },
         { ask_before_running: false },
         {},

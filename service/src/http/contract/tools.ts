@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  MAX_EXAMPLE_PHRASE_CHARACTERS,
+  MAX_EXAMPLE_PHRASES,
   TOOL_KINDS,
   TOOL_NAME_PATTERN,
   TOOL_STATUSES,
@@ -82,6 +84,17 @@ const timeoutSchema = z
 const askSchema = z
   .boolean('must be true or false')
   .meta({ description: 'When on, a person decides about each call before it is made' });
+const readOnlySchema = z.boolean('must be true or false').meta({
+  description:
+    'When on, the tool only looks something up and changes nothing: the keyword agent calls it without asking the customer first. The same as readOnlyHint of MCP',
+});
+const examplePhrasesSchema = z
+  .array(textSchema(MAX_EXAMPLE_PHRASE_CHARACTERS), 'must be a list of texts')
+  .max(MAX_EXAMPLE_PHRASES, `must have at most ${MAX_EXAMPLE_PHRASES} entries`)
+  .meta({
+    description: 'What customers write when they want this tool; the agent compares with them',
+    example: ['where is my order', 'has my package left'],
+  });
 const argumentsSchema = jsonObjectSchema.meta({
   description: "Inputs conforming to the tool's parameters",
   example: { order_number: 'A-1042' },
@@ -103,6 +116,8 @@ const toolFields = {
     .meta({ description: 'HTTP kind: the names of its secrets; the values are never shown' }),
   timeout: z.number(),
   ask_before_running: z.boolean(),
+  read_only: z.boolean(),
+  example_phrases: z.array(z.string()),
   status: z.enum(TOOL_STATUSES),
   tested_at: timestampSchema.nullable().meta({
     description:
@@ -157,6 +172,8 @@ export const createTool = operation({
       secrets: secretsSchema.optional(),
       timeout: timeoutSchema.default(DEFAULT_TOOL_TIMEOUT_SECONDS),
       ask_before_running: askSchema.default(false),
+      read_only: readOnlySchema.default(false),
+      example_phrases: examplePhrasesSchema.default([]),
     })
     .meta({
       example: {
@@ -213,7 +230,7 @@ export const updateTool = operation({
   path: '/tools/:id',
   summary: 'Change a tool',
   description:
-    'What is left out stays. A change to how it is called (name, parameters, endpoint, request_template, secrets) makes it a draft that has to be tested again and cancels what waits for approval; description, timeout and ask_before_running can change while it is live. The kind stays. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
+    'What is left out stays. A change to how it is called (name, parameters, endpoint, request_template, secrets) makes it a draft that has to be tested again and cancels what waits for approval; description, example_phrases, read_only, timeout and ask_before_running can change while it is live. The kind stays. When request_template.url goes to another scheme, host or port, stored secrets are not sent there: give those that the request uses again in secrets (else 400, param secrets); the others are removed.',
   body: z
     .strictObject({
       name: nameSchema.optional(),
@@ -224,6 +241,8 @@ export const updateTool = operation({
       secrets: secretsSchema.optional(),
       timeout: timeoutSchema.optional(),
       ask_before_running: askSchema.optional(),
+      read_only: readOnlySchema.optional(),
+      example_phrases: examplePhrasesSchema.optional(),
     })
     .meta({ example: { description: 'Finds an order by its number.', timeout: 20 } }),
   status: 200,

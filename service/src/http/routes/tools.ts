@@ -29,6 +29,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     const {
       timeout,
       ask_before_running: askBeforeRunning,
+      read_only: readOnly,
+      example_phrases: examplePhrases,
       endpoint = null,
       request_template: requestTemplate = null,
       secrets = {},
@@ -38,6 +40,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
       ...named,
       timeoutSeconds: timeout,
       askBeforeRunning,
+      readOnly,
+      examplePhrases,
       endpoint,
       requestTemplate,
     };
@@ -61,6 +65,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
     const {
       timeout,
       ask_before_running: askBeforeRunning,
+      read_only: readOnly,
+      example_phrases: examplePhrases,
       request_template: requestTemplate,
       secrets = {},
       ...named
@@ -70,6 +76,8 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
       requestTemplate,
       timeoutSeconds: timeout,
       askBeforeRunning,
+      readOnly,
+      examplePhrases,
     });
     return toolJson(await updateTool(deps, caller.workspace, params.id!, changes, secrets));
   });

@@ -25,6 +25,8 @@ export const toolJson = (tool: Tool) => ({
   secret_names: Object.keys(tool.sealedTemplateSecrets),
   timeout: tool.timeoutSeconds,
   ask_before_running: tool.askBeforeRunning,
+  read_only: tool.readOnly ?? false,
+  example_phrases: [...(tool.examplePhrases ?? [])],
   status: tool.status,
   tested_at: tool.testedAt,
   going_live: tool.goLiveCallId !== null,

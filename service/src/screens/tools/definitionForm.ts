@@ -38,6 +38,8 @@ export function toolValues(tool: Tool): FormValues {
     endpoint: tool.endpoint ?? '',
     timeout: String(tool.timeoutSeconds),
     ...(tool.askBeforeRunning ? { ask: 'on' } : {}),
+    ...(tool.readOnly ? { read_only: 'on' } : {}),
+    example_phrases: (tool.examplePhrases ?? []).join('\n'),
     method: template?.method ?? 'GET',
     url: template?.url ?? '',
     query: pairsText(template?.query ?? {}, '='),
@@ -92,6 +94,8 @@ export function definitionFrom(values: FormValues): WrittenDefinition {
       : optional('endpoint', values.endpoint)),
     timeout: (values.timeout ?? '').trim() === '' ? undefined : Number(values.timeout),
     ask_before_running: values.ask === 'on',
+    read_only: values.read_only === 'on',
+    example_phrases: linesFrom(values.example_phrases ?? ''),
   };
   return { body, problems };
 }

@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../../domain/tool.ts';
+import { MAX_EXAMPLE_PHRASES, MAX_TOOL_TIMEOUT_SECONDS, type Tool } from '../../domain/tool.ts';
 import { field, formProblem, textArea, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField, teamPage } from '../layout.ts';
@@ -38,6 +38,7 @@ export function definitionPage(
         ${kindPart(tool, values, problems)}
         ${field({ name: 'name', label: 'Name', values, problems, help: 'Lower-case letters, digits and _, as the agent calls it.', attributes: { required: true, maxlength: 64, autocomplete: 'off', spellcheck: 'false', placeholder: 'find_order' } })}
         ${textArea({ name: 'description', label: 'Description', values, problems, help: 'The agent decides from it when to call the tool.', attributes: { required: true, rows: 2, maxlength: 1024, placeholder: 'Finds an order by its number and says where it is.' } })}
+        ${textArea({ name: 'example_phrases', label: 'Example phrases', values, problems, help: `What customers write when they want this tool, one a line, at most ${MAX_EXAMPLE_PHRASES}.`, attributes: { rows: 3, placeholder: 'where is my order\nhas my package left' } })}
         ${parametersSection(values, problems, { action, added })}
         ${tool === null || tool.kind === 'Webhook' ? html`<div class="for-webhook">${endpointSection(values, problems)}</div>` : null}
         ${tool === null || tool.kind === 'HTTP' ? html`<div class="for-http">${requestSection(values, problems, action)}</div>` : null}
@@ -88,6 +89,7 @@ const runSection = (values: FormValues, problems: Problems): View => html`
   <section aria-labelledby="run-title">
     <h2 id="run-title">When it runs</h2>
     ${field({ name: 'timeout', label: 'Time-out in seconds', values, problems, help: `For one attempt, 1 to ${MAX_TOOL_TIMEOUT_SECONDS}; there are three attempts at most.`, attributes: { type: 'number', min: 1, max: MAX_TOOL_TIMEOUT_SECONDS, step: 'any', required: true } })}
+    ${checkbox({ name: 'read_only', label: 'Read only: it looks something up and changes nothing; the keyword agent calls it without asking the customer first', values, attributes: { role: 'switch' } })}
     ${checkbox({ name: 'ask', label: 'Ask before running: a person of the team approves each call before it is made', values, attributes: { role: 'switch' } })}
   </section>
 `;

@@ -43,6 +43,7 @@ const sentence = (subject: string, rest: string) =>
 const PLACES: Readonly<Record<string, Place>> = {
   name: { field: 'name', subject: 'The name' },
   description: { field: 'description', subject: 'The description' },
+  example_phrases: { field: 'example_phrases', subject: 'The list of example phrases' },
   kind: { field: 'kind', subject: 'The kind' },
   endpoint: { field: 'endpoint', subject: 'The endpoint' },
   timeout: { field: 'timeout', subject: 'The time-out' },

@@ -42,6 +42,8 @@ export function definitionRouter(deps: Deps): Router {
       const {
         timeout,
         ask_before_running: askBeforeRunning,
+        read_only: readOnly,
+        example_phrases: examplePhrases,
         endpoint = null,
         request_template: requestTemplate = null,
         secrets = {},
@@ -51,6 +53,8 @@ export function definitionRouter(deps: Deps): Router {
         ...named,
         timeoutSeconds: timeout,
         askBeforeRunning,
+        readOnly,
+        examplePhrases,
         endpoint,
         requestTemplate,
       };
@@ -80,6 +84,8 @@ export function definitionRouter(deps: Deps): Router {
       const {
         timeout,
         ask_before_running: askBeforeRunning,
+        read_only: readOnly,
+        example_phrases: examplePhrases,
         request_template: requestTemplate,
         secrets = {},
         ...named
@@ -89,6 +95,8 @@ export function definitionRouter(deps: Deps): Router {
         requestTemplate,
         timeoutSeconds: timeout,
         askBeforeRunning,
+        readOnly,
+        examplePhrases,
       });
       const updated = await updateTool(deps, workspace, tool.id, changes, secrets);
       const isDraftNow =

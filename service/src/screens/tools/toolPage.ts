@@ -85,6 +85,8 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
       }
       ${tool.kind === 'HTTP' ? html`<dt>Secrets</dt><dd>${Object.keys(tool.sealedTemplateSecrets).join(', ') || 'none'}</dd>` : null}
       <dt>Time-out</dt><dd>${tool.timeoutSeconds} s for one attempt</dd>
+      <dt>Read only</dt><dd>${tool.readOnly ? 'yes: it changes nothing' : 'no: the keyword agent asks the customer before it calls it'}</dd>
+      ${(tool.examplePhrases ?? []).length === 0 ? null : html`<dt>Example phrases</dt><dd>${(tool.examplePhrases ?? []).join(' · ')}</dd>`}
       <dt>Ask before running</dt><dd>${tool.askBeforeRunning ? 'on: a person approves each call' : 'off'}</dd>
     </dl>
     <div class="row">
