@@ -14,7 +14,7 @@ import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './housekeeping.ts';
 import { WORK_QUEUES } from './domain/workQueues.ts';
-import { createApp, createWorkerApp } from './http/app.ts';
+import { createApp, createWorkerApp } from './app/createApp.ts';
 import { createBoundedServer, SERVER_LIMITS, type ServerLimits } from './http/server.ts';
 import { followChatMessages, type ChatFeed } from './http/chatFeed.ts';
 import { ConnectionShares } from './limits/connectionShares.ts';

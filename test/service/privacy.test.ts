@@ -156,7 +156,7 @@ describe('what must not get out', () => {
   );
 
   it('a fault of ours says nothing of the inside', async () => {
-    const { createApp } = await import('../../service/src/http/app.ts');
+    const { createApp } = await import('../../service/src/app/createApp.ts');
     const broken = createApp({
       config: {
         apiRateLimitPerMinute: 0,

@@ -1,26 +1,13 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { ApiKey } from '../domain/apiKey.ts';
 import type { Deps } from '../domain/deps.ts';
-import type { Contact } from '../domain/contact.ts';
-import type { Actor } from '../domain/conversation.ts';
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import { findApiKey } from '../domain/operations/findApiKey.ts';
 import { findChatVisitor } from '../domain/operations/findChatVisitor.ts';
 import { isUseNoted, noteKeyUse } from '../domain/operations/noteKeyUse.ts';
-import type { Workspace } from '../domain/workspace.ts';
-import type { WrongKeys } from './wrongKeys.ts';
+import type { Caller } from './caller.ts';
 import { noLongerStranger } from './connections.ts';
-
-/** Who calls, once known. */
-export interface Caller {
-  readonly workspace: Workspace;
-  /** What requests are counted by. */
-  readonly rateKey: string;
-  /** For an API key: how the caller is named in what it does. */
-  readonly actor: Actor;
-  /** For a chat token: whose it is. */
-  readonly contact: Contact | null;
-}
+import type { WrongKeys } from './wrongKeys.ts';
 
 /** The token that a request carries in its Authorization header, or null. */
 export const bearer = (request: Request): string | null =>
@@ -105,9 +92,3 @@ export const requireChatToken = (deps: Deps): RequestHandler =>
       );
     },
   );
-
-/** The visitor who calls; only behind requireChatToken. */
-export function visitorOf(caller: Caller): Contact {
-  if (!caller.contact) throw new Error('this route needs requireChatToken before it');
-  return caller.contact;
-}

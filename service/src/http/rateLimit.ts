@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { BoundName, Bounds } from '../limits/bounds.ts';
 import type { Limiter, Limiters } from '../limits/limiter.ts';
 import { atBound } from './atBound.ts';
-import type { Caller } from './authentication.ts';
+import { callerOf } from './caller.ts';
 
 /** A limit on requests. */
 export interface Rate {
@@ -75,10 +75,10 @@ export function limitRate(
 
 /** The caller's own key, or the visitor. */
 export const byCaller = (_request: unknown, response: Response): string =>
-  (response.locals.caller as Caller).rateKey;
+  callerOf(response)!.rateKey;
 
 export const byWorkspace = (_request: unknown, response: Response): string =>
-  (response.locals.caller as Caller).workspace.id;
+  callerOf(response)!.workspace.id;
 
 /**
  * Of IPv6 the first 64 bits: a single visitor has all addresses behind them. Some proxies name the

@@ -4,7 +4,7 @@ import type { Bounds } from '../limits/bounds.ts';
 import { FairPool } from '../limits/fairPool.ts';
 import { atBound } from './atBound.ts';
 import { byAddress, type RateLimit } from './rateLimit.ts';
-import type { Caller } from './authentication.ts';
+import { callerOf } from './caller.ts';
 
 /** What has come of a body is kept in pieces of this size at most. */
 const PIECE_BYTES = 16 * 1024;
@@ -73,10 +73,8 @@ async function readWithin(
   if (declared !== null) await bytes?.spend(address, declared);
 
   const { bounds, pieces } = request.app.locals.bodyRoom as BodyRoom;
-  const holder =
-    (response.locals.caller as Caller | undefined)?.contact === null
-      ? (response.locals.caller as Caller).workspace.id
-      : address;
+  const caller = callerOf(response);
+  const holder = caller?.contact === null ? caller.workspace.id : address;
   const body = new Pieces(declared ?? maxBytes, () => {
     const leave = pieces.enter(holder);
     if (leave === null)

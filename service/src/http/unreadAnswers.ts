@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 import type { Bounds } from '../limits/bounds.ts';
-import type { Caller } from './authentication.ts';
+import { callerOf } from './caller.ts';
 import { byAddress } from './rateLimit.ts';
 
 export interface UnreadLimits {
@@ -50,7 +50,7 @@ export class UnreadAnswers {
     response.once('prefinish', () => {
       const left = response.writableLength;
       if (left === 0) return;
-      const { caller } = response.locals as { caller?: Caller };
+      const caller = callerOf(response);
       const isStranger = caller === undefined || caller.contact !== null;
       // What is left is told in characters, and kept in bytes.
       const bytes = Math.max(left, Number(response.getHeader('content-length') ?? 0));

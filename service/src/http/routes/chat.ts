@@ -6,7 +6,7 @@ import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { receiveMessage } from '../../domain/operations/receiveMessage.ts';
 import { startChatSession } from '../../domain/operations/startChatSession.ts';
 import { pageOf } from '../../domain/page.ts';
-import { visitorOf } from '../authentication.ts';
+import { visitorOf } from '../caller.ts';
 import * as contract from '../contract/chat.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';

@@ -5,7 +5,7 @@ import { AppError } from '../../domain/errorCatalogue.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
 import { persistently } from '../../work/persistently.ts';
 import { atBound } from '../atBound.ts';
-import { visitorOf, type Caller } from '../authentication.ts';
+import { callerOf, visitorOf } from '../caller.ts';
 import type { ChatFeed } from '../chatFeed.ts';
 import { streamChatMessages } from '../contract/chat.ts';
 import { beat, beginEvents, endSoon, writeInTurn } from '../eventStream.ts';
@@ -62,7 +62,7 @@ export function chatStreamRouter(
   router.get(streamChatMessages.path, async (request, response, next) => {
     // would never end, and nothing written would tell that its reader is gone
     if (request.method === 'HEAD') return next();
-    const caller = response.locals.caller as Caller;
+    const caller = callerOf(response)!;
     const contact = visitorOf(caller);
     let lastId = request.get('last-event-id') ?? null;
     let wake = () => {};

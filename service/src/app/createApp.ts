@@ -1,0 +1,71 @@
+import type { Config } from '../config.ts';
+import type { Deps } from '../domain/deps.ts';
+import { addressBudget } from '../http/addressBudget.ts';
+import { apiRouter, type ApiParts } from '../http/apiRouter.ts';
+import { createBaseApp, type App, type BaseAppParts } from '../http/baseApp.ts';
+import { handleErrors, refuseOnWorker, refuseUnknown } from '../http/errors.ts';
+import { RequestTurns } from '../http/requestTurns.ts';
+import { healthRouter, type Health } from '../http/routes/health.ts';
+import { metricsRouter } from '../http/routes/metrics.ts';
+import type { ConnectionShares } from '../limits/connectionShares.ts';
+import type { Limiters } from '../limits/limiter.ts';
+import type { ServiceMetrics } from '../metrics/serviceMetrics.ts';
+import type { ScreenModel } from '../screens/agent/agentRoutes.ts';
+import type { LiveFeed } from '../screens/liveFeed.ts';
+import { screensRouter, type ScreenParts } from '../screens/screensRouter.ts';
+import type { Setup } from '../screens/setup.ts';
+
+export interface WorkerAppParts extends BaseAppParts {
+  readonly config: BaseAppParts['config'] & Pick<Config, 'metricsToken'>;
+  readonly health: Health;
+  readonly metrics: Pick<ServiceMetrics, 'requests' | 'read'>;
+  /** Ends open streams. */
+  readonly stopping: AbortSignal;
+}
+
+/** The app of a worker: it says how the process is, and nothing else. */
+export function createWorkerApp(parts: WorkerAppParts): App {
+  const { app, connections } = createBaseApp(parts);
+  app.use(operatorRouters(parts), refuseOnWorker, handleErrors);
+  return { app, connections };
+}
+
+export interface AppParts extends Omit<WorkerAppParts, 'bounds'> {
+  readonly config: WorkerAppParts['config'] & ApiParts['config'] & ScreenParts['config'];
+  readonly deps: Deps;
+  /** Count requests and attempts. */
+  readonly limiters: Limiters;
+  readonly chatFeed: ApiParts['chatFeed'];
+  readonly followToolCall: ApiParts['followToolCall'];
+  readonly followPayment: ApiParts['followPayment'];
+  readonly model: ScreenModel;
+  readonly live: LiveFeed;
+  readonly setup: Setup;
+  /** Shares the connections to the database between workspaces; null for the embedded store. */
+  readonly connectionShares: ConnectionShares | null;
+}
+
+/** The app of a process that answers requests: API, screens and the chat page. */
+export function createApp(parts: AppParts): App {
+  const { bounds } = parts.deps;
+  const { app, connections } = createBaseApp({ ...parts, bounds });
+  app.locals.connectionShares = parts.connectionShares;
+  const counting = { limiters: parts.limiters, bounds };
+  const budget = addressBudget(counting, parts.config.addressBudget);
+  const turns = new RequestTurns(bounds);
+  app.use('/api', apiRouter({ ...parts, counting, budget, turns, modelName: parts.model.name }));
+  app.use(operatorRouters(parts));
+  app.use(screensRouter({ ...parts, budget, turns }));
+  app.use(refuseUnknown, handleErrors);
+  return { app, connections };
+}
+
+const operatorRouters = ({
+  config,
+  health,
+  metrics,
+  stopping,
+}: Pick<WorkerAppParts, 'config' | 'health' | 'metrics' | 'stopping'>) => [
+  healthRouter(health, stopping),
+  metricsRouter(metrics, config.metricsToken),
+];

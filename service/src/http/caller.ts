@@ -1,0 +1,25 @@
+import type { Response } from 'express';
+import type { Contact } from '../domain/contact.ts';
+import type { Actor } from '../domain/conversation.ts';
+import type { Workspace } from '../domain/workspace.ts';
+
+/** Whose API key or chat token a request carries. */
+export interface Caller {
+  readonly workspace: Workspace;
+  /** What requests are counted by. */
+  readonly rateKey: string;
+  /** How the owner of an API key is named in what the call does. */
+  readonly actor: Actor;
+  /** The visitor whose chat token it is; null for an API key. */
+  readonly contact: Contact | null;
+}
+
+/** The caller, once its key or token is checked; undefined before, and on open routes. */
+export const callerOf = (response: Response): Caller | undefined =>
+  response.locals.caller as Caller | undefined;
+
+/** The visitor who calls. Use it only behind `requireChatToken`. */
+export function visitorOf(caller: Caller): Contact {
+  if (!caller.contact) throw new Error('this route needs requireChatToken before it');
+  return caller.contact;
+}
