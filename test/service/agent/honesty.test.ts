@@ -115,14 +115,14 @@ describe('what the agent says about its tool calls', () => {
     expect(agent.tools.calls).toHaveLength(2);
   });
 
-  it('says also to who asks for a person meanwhile that it was not done', async () => {
-    const slow = held(answers({ error: 'closed' }, 400));
-    agent.tools.on('book', slow.reply);
-    agent.model.answerBy(inTurn(toolCalls({ name: 'book' })));
+  it('says what failed also to a customer who asks for a person while another call runs', async () => {
+    const slow = held(answers({ stock: 3 }));
+    agent.tools.on('find_stock', slow.reply);
+    agent.model.answerBy(inTurn(toolCalls([{ name: 'book' }, { name: 'find_stock' }])));
     const talk = await agent.talk('please book a table for us');
     await slow.asked;
+    await talk.call(({ tool, status }) => tool === 'book' && status === 'failed');
     await talk.write('I want to talk to a person');
-    await slow.give();
     expect(await talk.reply()).toBe(
       `${FAILED.en}\n\nOf course. I am passing you to a person, who will write to you here.`,
     );
@@ -130,6 +130,7 @@ describe('what the agent says about its tool calls', () => {
       status: 'awaiting_human',
       handover: { reason: 'customer_request' },
     });
+    await slow.give();
   });
 
   it.each(['yes please', 'Yes', 'sí, por favor', 'sim'])(
