@@ -4,14 +4,14 @@ import type { Delivery } from './domain/delivery.ts';
 import type { Event } from './domain/event.ts';
 import { removeOldConversations } from './domain/operations/removeOldConversations.ts';
 import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
-import type { Sending } from './domain/sending.ts';
+import type { OutboundMessage } from './domain/outboundMessage.ts';
 import type { Session } from './domain/session.ts';
 import { isFinished, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Document, Query } from './store/store.ts';
 
 /** How long things are kept. */
 export interface Retention {
-  /** Events, deliveries, finished tool calls and sendings. */
+  /** Events, deliveries, finished tool calls and outbound messages. */
   readonly days: number;
   /** Conversations that nobody touches; 0: for good. */
   readonly conversationDays: number;
@@ -25,7 +25,7 @@ const SILENT_VISITOR_DAYS = 1;
 /**
  * One whole sweep, in small transactions: removes what has had its time. Kept answers go after a
  * day, visitors who never wrote after a day, sessions when they have expired, events, deliveries,
- * tool calls and sendings after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS.
+ * tool calls and outbound messages after RETENTION_DAYS, conversations after CONVERSATION_RETENTION_DAYS.
  * Two at once do no harm: what one of them has found is looked at again, locked, before it goes.
  * @returns how many deliveries were given up although they had not been sent
  */
@@ -42,7 +42,7 @@ export async function sweepAll(
   const { givenUp, owed } = await sweepDeliveries(store, before);
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
   await sweepOlder(store, 'toolCalls', before, isFinished);
-  await sweepOlder(store, 'sendings', before, (sending) => sending.status !== 'pending');
+  await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
     await removeOldConversations({ store }, daysAgo(retention.conversationDays));
   return { givenUp };
@@ -106,7 +106,12 @@ async function sweepDeliveries(
   return { givenUp: givenUp.size, owed };
 }
 
-type Aging = { deliveries: Delivery; events: Event; sendings: Sending; toolCalls: ToolCall };
+type Aging = {
+  deliveries: Delivery;
+  events: Event;
+  outboundMessages: OutboundMessage;
+  toolCalls: ToolCall;
+};
 
 /**
  * Walks from the oldest (ids sort by time) to the first that is young enough; what may not go yet

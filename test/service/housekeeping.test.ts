@@ -4,7 +4,7 @@ import type { ServiceStore, Tx } from '../../service/src/domain/collections.ts';
 import type { Conversation } from '../../service/src/domain/conversation.ts';
 import type { Delivery } from '../../service/src/domain/delivery.ts';
 import { newId } from '../../service/src/domain/ids.ts';
-import type { Sending } from '../../service/src/domain/sending.ts';
+import type { OutboundMessage } from '../../service/src/domain/outboundMessage.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import { sweepAll } from '../../service/src/housekeeping.ts';
 import { apiClient, chatCustomer } from '../helpers/apiClient.ts';
@@ -27,7 +27,7 @@ describe('housekeeping', () => {
     await fresh.remove();
   });
 
-  it('removes old events, finished deliveries, tool calls and sendings, and expired answers and sessions, and nothing else', async () => {
+  it('removes old events, finished deliveries, tool calls and outbound messages, and expired answers and sessions, and nothing else', async () => {
     const delivery = (createdAt: string, status: Delivery['status']): Delivery => ({
       id: newId('dlv'),
       workspaceId: 'w',
@@ -73,8 +73,8 @@ describe('housekeeping', () => {
         ['failed', 31],
         ['sent', 29],
       ] as const) {
-        await tx.sendings.put({
-          id: newId('snd'),
+        await tx.outboundMessages.put({
+          id: newId('out'),
           workspaceId: 'w',
           contactId: 'c',
           messageId: 'm',
@@ -82,7 +82,7 @@ describe('housekeeping', () => {
           channelMessageId: null,
           status,
           createdAt: daysAgo(days),
-        } as Sending);
+        } as OutboundMessage);
       }
       for (const [id, days] of [
         ['old', 0.1],
@@ -125,8 +125,8 @@ describe('housekeeping', () => {
         ['pending_approval', daysAgo(31)],
         ['failed', daysAgo(29)],
       ]);
-      const sendings = await tx.sendings.find({ where: {}, limit: 10 });
-      expect(sendings.map(({ status, createdAt }) => [status, createdAt])).toEqual([
+      const outboundMessages = await tx.outboundMessages.find({ where: {}, limit: 10 });
+      expect(outboundMessages.map(({ status, createdAt }) => [status, createdAt])).toEqual([
         ['pending', daysAgo(31)],
         ['sent', daysAgo(29)],
       ]);

@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { loadTurn } from '../../service/src/agent/loadTurn.ts';
 import { putToolCalls } from '../../service/src/agent/putToolCalls.ts';
-import { beginSending } from '../../service/src/channels/beginSending.ts';
+import { beginAttempt } from '../../service/src/channels/outboundAttempts.ts';
 import { channelDirectory } from '../../service/src/channels/registry.ts';
 import type { ServiceStore } from '../../service/src/domain/collections.ts';
 import type { Deps } from '../../service/src/domain/deps.ts';
-import { createChannel } from '../../service/src/domain/operations/createChannel.ts';
+import { createChannel } from '../../service/src/domain/operations/channels.ts';
 import { createTool } from '../../service/src/domain/operations/createTool.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { receiveInbound } from '../../service/src/domain/operations/receiveInbound.ts';
@@ -149,30 +149,30 @@ describe('what was claimed and begun late', () => {
     await sendMessage(deps, workspace, conversation!.id, 'hello', { type: 'api', name: 'test' });
     const job = { id: conversation!.contactId, runAt: clock.now().getTime() };
     const policy = { retryDelaysMs: [1_000], graceMs: 15_000 };
-    const sending = async () =>
+    const outbound = async () =>
       (
         await store.transaction((tx) =>
-          tx.sendings.find({ where: { contactId: job.id }, limit: 1 }),
+          tx.outboundMessages.find({ where: { contactId: job.id }, limit: 1 }),
         )
       )[0];
 
     const { late, present } = leases(TIMEOUT_MS);
     const covered = (lease: Lease) => () => lease.covers(TIMEOUT_MS);
-    expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
-    expect(await beginSending(deps, job, policy, covered(present))).toMatchObject({
-      sending: { attempts: 1, isUnderWay: true },
+    expect(await beginAttempt(deps, job, policy, covered(late))).toBeNull();
+    expect(await beginAttempt(deps, job, policy, covered(present))).toMatchObject({
+      outbound: { attempts: 1, isUnderWay: true },
     });
-    expect(await beginSending(deps, job, policy, covered(late))).toBeNull();
-    expect(await sending()).toMatchObject({
+    expect(await beginAttempt(deps, job, policy, covered(late))).toBeNull();
+    expect(await outbound()).toMatchObject({
       status: 'pending',
       attempts: 1,
       isUnderWay: true,
       nextAttemptAt: null,
     });
     // After a crash it is.
-    expect(await beginSending(deps, job, policy, covered(present))).toBeNull();
-    expect(await sending()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
-    expect((await sending())!.nextAttemptAt).not.toBeNull();
+    expect(await beginAttempt(deps, job, policy, covered(present))).toBeNull();
+    expect(await outbound()).toMatchObject({ status: 'pending', attempts: 1, isUnderWay: false });
+    expect((await outbound())!.nextAttemptAt).not.toBeNull();
   });
 
   it('is known by a lease that began before the claim was asked for', async () => {

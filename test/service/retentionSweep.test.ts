@@ -10,7 +10,7 @@ import { readMarkId } from '../../service/src/domain/inbox.ts';
 import type { Message } from '../../service/src/domain/message.ts';
 import { removeOldConversations } from '../../service/src/domain/operations/removeOldConversations.ts';
 import type { Payment } from '../../service/src/domain/payment.ts';
-import type { Sending } from '../../service/src/domain/sending.ts';
+import type { OutboundMessage } from '../../service/src/domain/outboundMessage.ts';
 import type { SystemNote } from '../../service/src/domain/systemNote.ts';
 import type { ToolCall } from '../../service/src/domain/toolCall.ts';
 import type { Member, Workspace } from '../../service/src/domain/workspace.ts';
@@ -48,14 +48,14 @@ describe('what retention removes', () => {
     readonly messages?: number;
     readonly payment?: Partial<Payment>;
     readonly call?: Partial<ToolCall>;
-    readonly sending?: Partial<Sending>;
+    readonly outbound?: Partial<OutboundMessage>;
   }
 
   /** A conversation with one of everything. */
   async function put(
     tx: Tx,
     days: number,
-    { contactId = newId('ctc'), messages = 1, payment = {}, call = {}, sending = {} }: Parts = {},
+    { contactId = newId('ctc'), messages = 1, payment = {}, call = {}, outbound = {} }: Parts = {},
   ): Promise<Conversation> {
     const id = newId('conv');
     const at = {
@@ -95,15 +95,15 @@ describe('what retention removes', () => {
         channelMessageId: null,
       } as unknown as Message);
       for (const part of [1, 2])
-        await tx.sendings.put({
+        await tx.outboundMessages.put({
           ...at,
-          id: newId('snd'),
+          id: newId('out'),
           messageId,
           part,
           status: 'read',
           channelMessageId: null,
-          ...sending,
-        } as Sending);
+          ...outbound,
+        } as OutboundMessage);
     }
     await tx.systemNotes.put({ ...at, id: newId('note') } as unknown as SystemNote);
     await tx.toolCalls.put({ ...at, id: newId('call'), status: 'succeeded', ...call } as ToolCall);
@@ -148,7 +148,7 @@ describe('what retention removes', () => {
         ).length,
         chatSessions: (await tx.chatSessions.find({ where: {}, orderBy: 'createdAt', limit }))
           .length,
-        sendings: (await tx.sendings.find({ where: {}, limit })).length,
+        outboundMessages: (await tx.outboundMessages.find({ where: {}, limit })).length,
         toolCalls: (await tx.toolCalls.find({ where: {}, limit })).length,
         payments: (await tx.payments.find({ where: { workspaceId: WORKSPACE }, limit })).length,
         readMarks: marks.length,
@@ -158,7 +158,7 @@ describe('what retention removes', () => {
     conversations: 0,
     contacts: 0,
     chatSessions: 0,
-    sendings: 0,
+    outboundMessages: 0,
     toolCalls: 0,
     payments: 0,
     readMarks: 0,
@@ -172,7 +172,7 @@ describe('what retention removes', () => {
       conversations: 1,
       contacts: 1,
       chatSessions: 1,
-      sendings: 6,
+      outboundMessages: 6,
       toolCalls: 1,
       payments: 1,
       readMarks: 2,
@@ -205,7 +205,7 @@ describe('what retention removes', () => {
       conversations: 1,
       contacts: 1,
       chatSessions: 1,
-      sendings: 2,
+      outboundMessages: 2,
       toolCalls: 1,
       payments: 1,
       readMarks: 2,
@@ -226,7 +226,7 @@ describe('what retention removes', () => {
     ],
     ['an approval', { call: { status: 'pending_approval' } }],
     ['a running tool call', { call: { status: 'running' } }],
-    ['a text on its way', { sending: { status: 'pending' } }],
+    ['a text on its way', { outbound: { status: 'pending' } }],
   ])(
     'keeps a conversation that waits for %s, and removes others around it',
     async (_what, parts) => {
@@ -241,7 +241,7 @@ describe('what retention removes', () => {
         conversations: 1,
         contacts: 1,
         chatSessions: 1,
-        sendings: 2,
+        outboundMessages: 2,
         toolCalls: 1,
         payments: 1,
         readMarks: 2,
@@ -286,7 +286,7 @@ describe('what retention removes', () => {
     );
     const halfway = await left();
     expect(halfway).toMatchObject({ conversations: 1, contacts: 1, readMarks: 2 });
-    expect(halfway.sendings).toBeLessThan(2400);
+    expect(halfway.outboundMessages).toBeLessThan(2400);
     expect(await store.transaction((tx) => tx.conversations.get(id))).not.toBeNull();
     await sweep(30);
     expect(await left()).toEqual(none);

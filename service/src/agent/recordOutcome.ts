@@ -6,7 +6,7 @@ import { isForward } from '../domain/funnel.ts';
 import { putClosed } from '../domain/operations/closeConversation.ts';
 import type { ConversationView } from '../domain/operations/loadConversation.ts';
 import { putStageMove } from '../domain/operations/setFunnelStage.ts';
-import { storeReply } from '../domain/operations/storeReply.ts';
+import { storeReply } from '../domain/operations/storeMessage.ts';
 import { newSystemNote } from '../domain/systemNote.ts';
 import { composeMessage } from './composeMessage.ts';
 import type { Outcome } from './decideTurn.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../domain/channel.ts';
 import type { Contact } from '../domain/contact.ts';
 import type { InboundItem } from '../domain/inbound.ts';
-import type { SendResult } from '../domain/sending.ts';
+import type { SendResult } from '../domain/outboundMessage.ts';
 import type { SetupField, SetupValues } from '../domain/setupField.ts';
 
 /**
@@ -89,7 +89,7 @@ export type Verification =
 
 export interface OutboundText {
   /** Goes with the text where the channel lets it, and comes back with its receipts. */
-  readonly sendingId: string;
+  readonly outboundMessageId: string;
   readonly text: string;
   readonly to: Pick<Contact, 'phone' | 'channelUserId'>;
 }

@@ -11,7 +11,7 @@ import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 import type { Payment, PaymentAccount } from './payment.ts';
 import type { RetiredSubscription } from './retiredSubscription.ts';
-import type { Sending } from './sending.ts';
+import type { OutboundMessage } from './outboundMessage.ts';
 import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
 import type { SystemNote } from './systemNote.ts';
@@ -93,7 +93,7 @@ export const collections = {
       { on: ['contactId', 'channelMessageId'], unique: true },
     ],
   }),
-  sendings: collection<Sending>({
+  outboundMessages: collection<OutboundMessage>({
     indexes: [
       { on: [] },
       { on: ['messageId'], orderBy: 'part' },

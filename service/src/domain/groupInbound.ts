@@ -37,7 +37,7 @@ export function groupInbound(items: readonly InboundItem[]): InboundItem[][] {
  */
 export function keysOf(item: InboundItem): string[] {
   if (item.type === 'receipt')
-    return [`receipt ${item.account} ${item.sendingId ?? item.channelMessageId}`];
+    return [`receipt ${item.account} ${item.outboundMessageId ?? item.channelMessageId}`];
   const { phone, userId } = item.from;
   const changedTo = item.type === 'note' ? item.changedTo : null;
   const phones = [phone, changedTo?.phone ?? null]

@@ -29,7 +29,7 @@ export type IdPrefix =
   | 'pac'
   | 'pay'
   | 'req'
-  | 'snd'
+  | 'out'
   | 'step'
   | 'sub'
   | 'tool'

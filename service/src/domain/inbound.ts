@@ -49,8 +49,8 @@ export interface InboundNote extends FromAccount {
 export interface InboundReceipt extends FromAccount {
   readonly type: 'receipt';
   readonly channelMessageId: string;
-  /** What was sent along with it, when it comes back: the sending's id. */
-  readonly sendingId: string | null;
+  /** What was sent along with it, when it comes back: the outbound's id. */
+  readonly outboundMessageId: string | null;
   readonly state: Exclude<DeliveryState, 'pending'>;
   /** Why it failed, in words. */
   readonly error: string | null;

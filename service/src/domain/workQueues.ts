@@ -3,7 +3,7 @@ import { DELIVERY_QUEUE } from './delivery.ts';
 import { HOUSEKEEPING_QUEUE } from './housekeepingJob.ts';
 import { PAYMENT_QUEUE } from './payment.ts';
 import { RETIREMENT_QUEUE } from './retiredSubscription.ts';
-import { SENDING_QUEUE } from './sending.ts';
+import { OUTBOUND_QUEUE } from './outboundMessage.ts';
 import { TOOL_CALL_QUEUE } from './toolCall.ts';
 
 /** Every queue that work is put into. */
@@ -11,7 +11,7 @@ export const WORK_QUEUES: readonly string[] = [
   DELIVERY_QUEUE,
   RETIREMENT_QUEUE,
   TOOL_CALL_QUEUE,
-  SENDING_QUEUE,
+  OUTBOUND_QUEUE,
   PAYMENT_QUEUE,
   AGENT_QUEUE,
   HOUSEKEEPING_QUEUE,

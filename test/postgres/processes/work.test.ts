@@ -174,7 +174,7 @@ describe('three workers', () => {
       async () =>
         (
           await cluster.query(
-            `SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'sendings' LIMIT 1`,
+            `SELECT 1 FROM "${cluster.schema}".jobs WHERE queue = 'outbound_messages' LIMIT 1`,
           )
         ).length === 0,
       PATIENT,

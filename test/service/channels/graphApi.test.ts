@@ -47,7 +47,7 @@ describe('the Graph API', () => {
     at = context(),
     text = 'Hello',
     recipient: { phone: string | null; channelUserId: string | null } = to,
-  ) => sendText({ sendingId: 'snd_1', text, to: recipient }, account(), at);
+  ) => sendText({ outboundMessageId: 'out_1', text, to: recipient }, account(), at);
   const failed = (result: Awaited<ReturnType<typeof send>>) =>
     result.type === 'failed'
       ? result

@@ -15,13 +15,15 @@ import type {
   InboundSender,
 } from '../../../service/src/domain/inbound.ts';
 import type { DeliveryState, Message } from '../../../service/src/domain/message.ts';
-import { createChannel } from '../../../service/src/domain/operations/createChannel.ts';
+import { createChannel, findChannelAt } from '../../../service/src/domain/operations/channels.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
-import { findChannelAt } from '../../../service/src/domain/operations/findChannelAt.ts';
 import { receiveInbound } from '../../../service/src/domain/operations/receiveInbound.ts';
 import { sendMessage } from '../../../service/src/domain/operations/sendMessage.ts';
 import { updateAgentSettings } from '../../../service/src/domain/operations/updateAgentSettings.ts';
-import { SENDING_QUEUE, type Sending } from '../../../service/src/domain/sending.ts';
+import {
+  OUTBOUND_QUEUE,
+  type OutboundMessage,
+} from '../../../service/src/domain/outboundMessage.ts';
 import type { Workspace } from '../../../service/src/domain/workspace.ts';
 import { paymentDirectory } from '../../../service/src/payments/registry.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
@@ -382,14 +384,14 @@ describe('what is no message', () => {
 
 describe('a receipt', () => {
   const receipt = (
-    sending: Sending,
+    outbound: OutboundMessage,
     state: InboundReceipt['state'],
     more: object = {},
   ): InboundItem => ({
     type: 'receipt',
     account: ACCOUNT,
-    channelMessageId: `wamid.${sending.id}`,
-    sendingId: sending.id,
+    channelMessageId: `wamid.${outbound.id}`,
+    outboundMessageId: outbound.id,
     state,
     error: state === 'failed' ? 'It failed.' : null,
     ...more,
@@ -399,7 +401,7 @@ describe('a receipt', () => {
   async function owe(
     phone = PHONE,
     text = 'our answer',
-  ): Promise<{ sendings: readonly Sending[]; messageId: string }> {
+  ): Promise<{ outboundMessages: readonly OutboundMessage[]; messageId: string }> {
     await take(message(who(phone)));
     const contact = (await contacts()).find((each) => each.phone === phone)!;
     const [conversation] = await conversations(contact);
@@ -407,18 +409,20 @@ describe('a receipt', () => {
       type: 'api',
       name: 'test',
     });
-    const sendings = await store.transaction((tx) =>
-      tx.sendings.find({ where: { messageId: sent.id }, orderBy: 'part', limit: 10 }),
+    const outboundMessages = await store.transaction((tx) =>
+      tx.outboundMessages.find({ where: { messageId: sent.id }, orderBy: 'part', limit: 10 }),
     );
-    return { sendings, messageId: sent.id };
+    return { outboundMessages, messageId: sent.id };
   }
-  const stateOf = async (id: string) => (await store.transaction((tx) => tx.sendings.get(id)))!;
+  const stateOf = async (id: string) =>
+    (await store.transaction((tx) => tx.outboundMessages.get(id)))!;
   const deliveryOf = async (id: string) =>
     (await store.transaction((tx) => tx.messages.get(id)))!.delivery;
-  const put = (sending: Sending) => store.transaction((tx) => tx.sendings.put(sending));
+  const put = (outbound: OutboundMessage) =>
+    store.transaction((tx) => tx.outboundMessages.put(outbound));
 
-  it('moves a sending and its message forward only, in whatever order receipts come and however often', async () => {
-    const { sendings, messageId } = await owe();
+  it('moves an outbound message and its message forward only, in whatever order receipts come and however often', async () => {
+    const { outboundMessages, messageId } = await owe();
     const after: Record<DeliveryState, readonly DeliveryState[]> = {
       pending: ['sent', 'delivered', 'read', 'failed'],
       sent: ['delivered', 'read', 'failed'],
@@ -431,13 +435,13 @@ describe('a receipt', () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 8 }),
         async (order) => {
-          await put(sendings[0]!);
+          await put(outboundMessages[0]!);
           let expected: DeliveryState = 'pending';
           for (const state of order) {
-            await take(receipt(sendings[0]!, state));
+            await take(receipt(outboundMessages[0]!, state));
             if (after[expected].includes(state)) expected = state;
             const error = expected === 'failed' ? 'It failed.' : null;
-            expect(await stateOf(sendings[0]!.id)).toMatchObject({
+            expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
               status: expected,
               error,
               nextAttemptAt: null,
@@ -452,49 +456,49 @@ describe('a receipt', () => {
     );
   });
 
-  it('settles what was under way when no answer came, by the sending that it names, and keeps the id for later ones', async () => {
-    const { sendings, messageId } = await owe();
-    await put({ ...sendings[0]!, isUnderWay: true, attempts: 1 });
-    await take(receipt(sendings[0]!, 'sent'));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+  it('settles what was under way when no answer came, by the outbound message that it names, and keeps the id for later ones', async () => {
+    const { outboundMessages, messageId } = await owe();
+    await put({ ...outboundMessages[0]!, isUnderWay: true, attempts: 1 });
+    await take(receipt(outboundMessages[0]!, 'sent'));
+    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
       status: 'sent',
       isUnderWay: false,
-      channelMessageId: `wamid.${sendings[0]!.id}`,
+      channelMessageId: `wamid.${outboundMessages[0]!.id}`,
     });
-    await take(receipt(sendings[0]!, 'read', { sendingId: null }));
+    await take(receipt(outboundMessages[0]!, 'read', { outboundMessageId: null }));
     expect(await deliveryOf(messageId)).toEqual({ state: 'read', error: null });
   });
 
   it('lets the contact’s next text go at once', async () => {
-    const { sendings } = await owe();
+    const { outboundMessages } = await owe();
     const claim = () =>
-      store.claim({ queue: SENDING_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
+      store.claim({ queue: OUTBOUND_QUEUE, limit: 10, freeSlots: () => 10, leaseMs: 60_000 });
     const [job] = await claim();
     await store.transaction(async (tx) => {
-      await tx.sendings.put({
-        ...sendings[0]!,
+      await tx.outboundMessages.put({
+        ...outboundMessages[0]!,
         attempts: 1,
         nextAttemptAt: timestamp(new Date(now.getTime() + 60_000)),
       });
       await tx.jobs.release(job!.id, { runAt: now.getTime() + 60_000, rank: 1 });
     });
     expect(await claim()).toEqual([]);
-    await take(receipt(sendings[0]!, 'delivered'));
+    await take(receipt(outboundMessages[0]!, 'delivered'));
     expect(await claim()).toMatchObject([
-      { id: sendings[0]!.contactId, group: job!.group, runAt: now.getTime() },
+      { id: outboundMessages[0]!.contactId, group: job!.group, runAt: now.getTime() },
     ]);
     // What was settled before wakes nobody again.
     await store.transaction((tx) => tx.jobs.complete(job!.id));
-    await take(receipt(sendings[0]!, 'read'));
+    await take(receipt(outboundMessages[0]!, 'read'));
     expect(await claim()).toEqual([]);
   });
 
   it('shows a message of several parts as far as its last part, and failed when one has', async () => {
-    const { sendings, messageId } = await owe(PHONE, 'One sentence. '.repeat(290));
-    expect(sendings.length).toBe(1);
-    const more = { ...sendings[0]!, id: `snd_${'0'.repeat(25)}2`, part: 2 };
+    const { outboundMessages, messageId } = await owe(PHONE, 'One sentence. '.repeat(290));
+    expect(outboundMessages.length).toBe(1);
+    const more = { ...outboundMessages[0]!, id: `out_${'0'.repeat(25)}2`, part: 2 };
     await put(more);
-    await take(receipt(sendings[0]!, 'read'), receipt(more, 'sent'));
+    await take(receipt(outboundMessages[0]!, 'read'), receipt(more, 'sent'));
     expect(await deliveryOf(messageId)).toEqual({ state: 'sent', error: null });
     await take(receipt(more, 'failed'));
     expect(await deliveryOf(messageId)).toEqual({
@@ -506,23 +510,23 @@ describe('a receipt', () => {
   });
 
   it('of another try that failed says nothing about the one that was taken', async () => {
-    const { sendings } = await owe();
-    await put({ ...sendings[0]!, status: 'sent', channelMessageId: 'wamid.second' });
-    await take(receipt(sendings[0]!, 'failed', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+    const { outboundMessages } = await owe();
+    await put({ ...outboundMessages[0]!, status: 'sent', channelMessageId: 'wamid.second' });
+    await take(receipt(outboundMessages[0]!, 'failed', { channelMessageId: 'wamid.first' }));
+    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
       status: 'sent',
       channelMessageId: 'wamid.second',
     });
-    await take(receipt(sendings[0]!, 'delivered', { channelMessageId: 'wamid.first' }));
-    expect(await stateOf(sendings[0]!.id)).toMatchObject({
+    await take(receipt(outboundMessages[0]!, 'delivered', { channelMessageId: 'wamid.first' }));
+    expect(await stateOf(outboundMessages[0]!.id)).toMatchObject({
       status: 'delivered',
       channelMessageId: 'wamid.second',
     });
   });
 
   it('of what is unknown, of another account or of another workspace is passed over', async () => {
-    const { sendings } = await owe();
-    const [sending] = sendings;
+    const { outboundMessages } = await owe();
+    const [outbound] = outboundMessages;
     await connect('222222');
     const strangers = await createWorkspace(deps, 'Strangers');
     const theirs = await createChannel(deps, strangers, {
@@ -531,18 +535,18 @@ describe('a receipt', () => {
       values: { phone_number_id: ACCOUNT, access_token: 'EAAG1', app_secret: 'abc' },
     });
     await take(
-      receipt(sending!, 'read', { account: '222222' }),
-      receipt({ ...sending!, id: `snd_${'0'.repeat(26)}` }, 'read'),
+      receipt(outbound!, 'read', { account: '222222' }),
+      receipt({ ...outbound!, id: `out_${'0'.repeat(26)}` }, 'read'),
     );
     await receiveInbound(deps, theirs, [
-      receipt(sending!, 'read'),
-      receipt(sending!, 'read', { sendingId: null }),
+      receipt(outbound!, 'read'),
+      receipt(outbound!, 'read', { outboundMessageId: null }),
     ]);
-    expect(await stateOf(sending!.id)).toEqual(sending);
-    await put({ ...sending!, channelMessageId: 'wamid.known' });
+    expect(await stateOf(outbound!.id)).toEqual(outbound);
+    await put({ ...outbound!, channelMessageId: 'wamid.known' });
     await receiveInbound(deps, theirs, [
-      receipt(sending!, 'read', { sendingId: null, channelMessageId: 'wamid.known' }),
+      receipt(outbound!, 'read', { outboundMessageId: null, channelMessageId: 'wamid.known' }),
     ]);
-    expect((await stateOf(sending!.id)).status).toBe('pending');
+    expect((await stateOf(outbound!.id)).status).toBe('pending');
   });
 });

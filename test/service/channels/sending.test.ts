@@ -69,7 +69,7 @@ describe('a message to a customer on WhatsApp', () => {
         to: phone,
         type: 'text',
         text: { preview_url: false, body: 'Tuesday at ten it is. 🎉\nSee https://example.com' },
-        biz_opaque_callback_data: expect.stringMatching(/^snd_[0-9A-Z]{26}$/),
+        biz_opaque_callback_data: expect.stringMatching(/^out_[0-9A-Z]{26}$/),
       },
     ]);
     const [taken] = takenFor(phone);
@@ -367,7 +367,7 @@ describe('a message to a customer on WhatsApp', () => {
     await service.api.delete(`/api/channels/${account.channelId}`);
     await customer.delivery(2, 'failed');
     expect((await customer.deliveries()).map(({ error }) => error)).toEqual(
-      Array<string>(2).fill('The channel was disconnected before this could be sent.'),
+      Array<string>(2).fill('The channel was disconnected before this message was sent.'),
     );
     expect(textsTo(phone)).toEqual([]);
   });

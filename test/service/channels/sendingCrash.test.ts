@@ -105,7 +105,7 @@ describe('texts to WhatsApp in a process that is killed', () => {
     await customer.reply('Between you and me');
     await customer.delivery(1, 'sent');
     const log = await readFile(service.logFile, 'utf8');
-    expect(log).toContain('"sending":"snd_');
+    expect(log).toContain('"outbound_message":"out_');
     for (const secret of [graph.accessToken, APP_SECRET, '1415555', 'Between you', 'Sheena'])
       expect(log).not.toContain(secret);
   });

@@ -17,7 +17,7 @@ import {
 import { FAILED_STATUS, MESSAGE_EXAMPLES, numberChanged } from '../../helpers/metaExamples.ts';
 
 const USER_ID = 'US.13491208655302741918';
-const SENDING_ID = `snd_01JD6Z${'0'.repeat(19)}A`;
+const OUTBOUND_ID = `out_01JD6Z${'0'.repeat(19)}A`;
 const text = (id: string, body: string, from = CUSTOMER) => ({
   from,
   id,
@@ -166,7 +166,7 @@ describe('what WhatsApp delivers', () => {
     const example = {
       id: 'wamid.X',
       status,
-      biz_opaque_callback_data: SENDING_ID,
+      biz_opaque_callback_data: OUTBOUND_ID,
       conversation: { id: 'c', origin: { type: 'service' } },
       pricing: { billable: true, pricing_model: 'CBP', category: 'service' },
     };
@@ -175,7 +175,7 @@ describe('what WhatsApp delivers', () => {
         type: 'receipt',
         account: PHONE_NUMBER_ID,
         channelMessageId: 'wamid.X',
-        sendingId: SENDING_ID,
+        outboundMessageId: OUTBOUND_ID,
         state,
         error: null,
       },
@@ -188,7 +188,11 @@ describe('what WhatsApp delivers', () => {
         metaStatus({ id: 'wamid.X', biz_opaque_callback_data: 'someone else', ...FAILED_STATUS }),
       ),
     ).toMatchObject([
-      { sendingId: null, state: 'failed', error: expect.stringMatching(/24 hours.*131047/) },
+      {
+        outboundMessageId: null,
+        state: 'failed',
+        error: expect.stringMatching(/24 hours.*131047/),
+      },
     ]);
     expect(parseBody(metaStatus({ id: 'wamid.X', status: 'failed' }))).toMatchObject([
       { state: 'failed', error: expect.stringMatching(/\w+/) },

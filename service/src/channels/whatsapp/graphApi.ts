@@ -10,7 +10,7 @@ import { graphCall, type GraphAnswer } from './graphCall.ts';
  * @see developers.facebook.com, WhatsApp, "Messages" and "Business-scoped user IDs"
  */
 export async function sendText(
-  { sendingId, text, to }: OutboundText,
+  { outboundMessageId, text, to }: OutboundText,
   { values }: OpenAccount,
   context: ChannelContext,
 ): Promise<SendResult> {
@@ -29,7 +29,7 @@ export async function sendText(
         type: 'text',
         // A preview would open the link, and some links work once.
         text: { preview_url: false, body: text },
-        biz_opaque_callback_data: sendingId,
+        biz_opaque_callback_data: outboundMessageId,
       },
     },
     context,

@@ -104,14 +104,14 @@ function readStatus(account: string, status: Fields): InboundReceipt | null {
   const channelMessageId = idOf(status.id);
   const name = textOf(status.status) ?? '';
   if (channelMessageId === null || !Object.hasOwn(STATES, name)) return null;
-  const sendingId =
-    /^snd_[0-9A-Z]{26}$/.exec(textOf(status.biz_opaque_callback_data) ?? '')?.[0] ?? null;
+  const outboundMessageId =
+    /^out_[0-9A-Z]{26}$/.exec(textOf(status.biz_opaque_callback_data) ?? '')?.[0] ?? null;
   const state = STATES[name]!;
   return {
     type: 'receipt',
     account,
     channelMessageId,
-    sendingId,
+    outboundMessageId,
     state,
     error: state === 'failed' ? whyFailed(status) : null,
   };

@@ -12,7 +12,7 @@ import type { Member, Workspace } from '../workspace.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
 import { nameOfTaker } from './listInbox.ts';
 import { peekConversation, type ConversationView } from './loadConversation.ts';
-import { readReach, type Reach } from './readReach.ts';
+import { readReach, type Reach } from './reachability.ts';
 
 export type ThreadItem =
   | { readonly type: 'message'; readonly message: Message }

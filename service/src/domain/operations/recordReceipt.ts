@@ -1,16 +1,19 @@
 import type { Channel } from '../channel.ts';
 import type { Tx } from '../collections.ts';
-import type { Contact } from '../contact.ts';
 import type { InboundReceipt } from '../inbound.ts';
-import { SENDING_QUEUE, accountGroup, isForwardState, type Sending } from '../sending.ts';
-import { lockSendings } from './lockSendings.ts';
-import { showDelivery } from './showDelivery.ts';
+import { isForwardState, type OutboundMessage } from '../outboundMessage.ts';
+import {
+  enqueueOutbound,
+  lockOutbound,
+  putOutbound,
+  unusedChannelMessageId,
+} from './outboundMessages.ts';
 
 /**
- * A channel tells how far a text of ours has come: the sending moves forward, never back, and its
- * message shows it. What was still to be sent, or sent again, need not be any more: the contact's
- * next text follows at once. A receipt of what is not ours is passed over.
- * @see sending.ts, isForwardState
+ * Records a channel's receipt: the outbound message moves forward, never back, and its message shows
+ * it. A text that was waiting to be sent need not be sent any more, so the contact's next one
+ * follows at once. A receipt for a text that is not ours is ignored.
+ * @see isForwardState
  */
 export async function recordReceipt(
   tx: Tx,
@@ -18,71 +21,40 @@ export async function recordReceipt(
   receipt: InboundReceipt,
   now: Date,
 ): Promise<void> {
-  const contact = await findReceiver(tx, channel, receipt);
-  if (!contact) return;
-  await lockSendings(tx, contact.id);
-  const named = await findSending(tx, channel, receipt);
-  const sending = named && (await tx.sendings.get(named.id));
-  if (!sending) return;
-  const isOtherTry =
-    sending.channelMessageId !== null && sending.channelMessageId !== receipt.channelMessageId;
-  // Sent twice after a time-out: that one of them was not delivered says nothing about the other.
-  if (isOtherTry && receipt.state === 'failed') return;
-  if (!isForwardState(sending.status, receipt.state)) return;
-  await tx.sendings.put({
-    ...sending,
+  const found = await findOutbound(tx, channel, receipt);
+  const contact = found && (await tx.contacts.peek(found.contactId));
+  if (contact?.channel !== channel.type || contact.channelAccount !== channel.account) return;
+  await lockOutbound(tx, contact.id);
+  const outbound = await tx.outboundMessages.get(found!.id);
+  if (!outbound) return;
+  const isOfAnotherAttempt =
+    outbound.channelMessageId !== null && outbound.channelMessageId !== receipt.channelMessageId;
+  // Sent twice after a time-out: one copy that failed says nothing about the other.
+  if (isOfAnotherAttempt && receipt.state === 'failed') return;
+  if (!isForwardState(outbound.status, receipt.state)) return;
+  await putOutbound(tx, outbound, {
+    ...outbound,
     status: receipt.state,
     channelMessageId:
-      sending.channelMessageId ?? (await freeId(tx, sending, receipt.channelMessageId)),
+      outbound.channelMessageId ??
+      (await unusedChannelMessageId(tx, outbound, receipt.channelMessageId)),
     isUnderWay: false,
     error: receipt.error,
     nextAttemptAt: null,
   });
-  await showDelivery(tx, sending.messageId);
-  if (sending.status === 'pending') await sendNext(tx, contact, now);
+  if (outbound.status === 'pending') await enqueueOutbound(tx, contact, now);
 }
 
-/** Whom the text was for, when that is a contact of this account. */
-async function findReceiver(
-  tx: Tx,
-  channel: Channel,
-  receipt: InboundReceipt,
-): Promise<Contact | null> {
-  const sending = await findSending(tx, channel, receipt);
-  const contact = sending && (await tx.contacts.peek(sending.contactId));
-  return contact?.channel === channel.type && contact.channelAccount === channel.account
-    ? contact
-    : null;
-}
-
-/** By what was sent along with it, else by the channel's id. */
-async function findSending(
+/** By our own id, which the channel returns with its receipts, or else by the channel's id. */
+async function findOutbound(
   tx: Tx,
   { workspaceId }: Channel,
-  { sendingId, channelMessageId }: InboundReceipt,
-): Promise<Sending | null> {
-  const named = sendingId === null ? null : await tx.sendings.peek(sendingId);
-  const [sending] = named
+  { outboundMessageId, channelMessageId }: InboundReceipt,
+): Promise<OutboundMessage | null> {
+  const named =
+    outboundMessageId === null ? null : await tx.outboundMessages.peek(outboundMessageId);
+  const [outbound] = named
     ? [named]
-    : await tx.sendings.find({ where: { workspaceId, channelMessageId }, limit: 1 });
-  return sending?.workspaceId === workspaceId ? sending : null;
+    : await tx.outboundMessages.find({ where: { workspaceId, channelMessageId }, limit: 1 });
+  return outbound?.workspaceId === workspaceId ? outbound : null;
 }
-
-async function freeId(
-  tx: Tx,
-  { workspaceId }: Sending,
-  channelMessageId: string,
-): Promise<string | null> {
-  const [taken] = await tx.sendings.find({ where: { workspaceId, channelMessageId }, limit: 1 });
-  return taken ? null : channelMessageId;
-}
-
-const sendNext = (tx: Tx, contact: Contact, now: Date): Promise<void> =>
-  tx.jobs.enqueue({
-    id: contact.id,
-    queue: SENDING_QUEUE,
-    group: accountGroup(contact),
-    runAt: now.getTime(),
-    rank: 0,
-    data: {},
-  });

@@ -14,7 +14,7 @@ const ALL = 100_000;
 
 /**
  * Removes conversations, open or closed, in which nothing has changed since a time: with messages,
- * notes, read marks, tool calls, sendings and payment links, and with the contact and its chat
+ * notes, read marks, tool calls, outbound messages and payment links, and with the contact and its chat
  * sessions when this was its last conversation. One that still waits for something (a payment that
  * may come, a decision, a text on its way) stays until that has ended. No event is emitted.
  * @param before ISO 8601, as stored
@@ -123,8 +123,11 @@ export async function isAtRest(
   }
   const payments = await tx.payments.find({ where: { conversationId }, limit: ALL });
   if (payments.some((payment) => nextWorkAt(payment) !== null)) return false;
-  const sendings = await tx.sendings.find({ where: { contactId, status: 'pending' }, limit: ALL });
-  return !sendings.some((sending) => sending.conversationId === conversationId);
+  const outboundMessages = await tx.outboundMessages.find({
+    where: { contactId, status: 'pending' },
+    limit: ALL,
+  });
+  return !outboundMessages.some((outbound) => outbound.conversationId === conversationId);
 }
 
 /** @returns how many documents were removed; `most` or more: there may be others left */
@@ -140,12 +143,12 @@ export async function removeParts(
     limit: most,
   })) {
     if (removed >= most) return removed;
-    for (const { id } of await tx.sendings.find({
+    for (const { id } of await tx.outboundMessages.find({
       where: { messageId },
       orderBy: 'part',
       limit: ALL,
     }))
-      removed += Number(await tx.sendings.delete(id));
+      removed += Number(await tx.outboundMessages.delete(id));
     removed += Number(await tx.messages.delete(messageId));
   }
   for (const name of ['systemNotes', 'toolCalls', 'payments'] as const) {

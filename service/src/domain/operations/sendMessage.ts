@@ -2,9 +2,9 @@ import { assertOpen, type Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
 import type { Message } from '../message.ts';
 import type { Workspace } from '../workspace.ts';
-import { assertReachable } from './assertReachable.ts';
+import { assertReachable } from './reachability.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
-import { storeReply } from './storeReply.ts';
+import { storeReply } from './storeMessage.ts';
 import { giveToPerson } from './takeOverConversation.ts';
 
 /**

@@ -1,9 +1,12 @@
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
-import { countMessage, type Conversation } from '../conversation.ts';
+import { countMessage, type Actor, type Conversation } from '../conversation.ts';
+import type { Deps } from '../deps.ts';
+import { emitEvent } from '../emitEvent.ts';
 import { newId } from '../ids.ts';
 import type { Message, Sender } from '../message.ts';
 import type { ConversationView } from './loadConversation.ts';
+import { queueOutbound } from './outboundMessages.ts';
 
 /** Stores one message and counts it in its conversation; the caller emits the events. */
 export async function storeMessage(
@@ -40,4 +43,35 @@ export async function storeMessage(
   await tx.messages.put(message);
   await tx.conversations.put(conversation);
   return { conversation, message };
+}
+
+/**
+ * Stores a message to the customer, owes it to the conversation's channel and emits `message.sent`,
+ * all in the caller's transaction.
+ */
+export async function storeReply(
+  tx: Tx,
+  deps: Pick<Deps, 'channels'>,
+  view: ConversationView,
+  { text, actor }: { text: string; actor: Actor },
+  now: Date,
+) {
+  const isSent = deps.channels.capabilitiesOf(view.conversation.channel).isSent;
+  const delivery = isSent ? ({ state: 'pending', error: null } as const) : null;
+  const written = await storeMessage(
+    tx,
+    view,
+    { sender: actor, text, channelMessageId: null, delivery },
+    now,
+  );
+  const stored = isSent
+    ? { ...written, message: await queueOutbound(tx, deps, { ...view, ...written }, now) }
+    : written;
+  await emitEvent(
+    tx,
+    { name: 'message.sent', message: stored.message },
+    { ...view, ...stored },
+    now,
+  );
+  return stored;
 }

@@ -4,7 +4,7 @@ import type { ConnectedChannel, OpenAccount, Verification } from '../../channels
 import { CONNECTED_CHANNELS } from '../../channels/registry.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
-import { findChannelAt } from '../../domain/operations/findChannelAt.ts';
+import { findChannelAt } from '../../domain/operations/channels.ts';
 import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
 import { openSetup } from '../../domain/sealedSetup.ts';
 import { Turns } from '../../domain/turns.ts';

@@ -3,12 +3,15 @@ import type { ChannelsConfig } from '../../channels/channelAdapter.ts';
 import { connectedChannel } from '../../channels/registry.ts';
 import type { Channel } from '../../domain/channel.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { createChannel } from '../../domain/operations/createChannel.ts';
-import { deleteChannel } from '../../domain/operations/deleteChannel.ts';
-import { listChannels } from '../../domain/operations/listChannels.ts';
-import { getChannel } from '../../domain/operations/loadChannel.ts';
-import { testChannel, type AskChannel } from '../../domain/operations/testChannel.ts';
-import { updateChannel } from '../../domain/operations/updateChannel.ts';
+import {
+  createChannel,
+  deleteChannel,
+  getChannel,
+  listChannels,
+  testChannel,
+  updateChannel,
+  type AskChannel,
+} from '../../domain/operations/channels.ts';
 import { openGenerated } from '../../domain/sealedSetup.ts';
 import * as contract from '../contract/channels.ts';
 import { pageFrom, pageJson } from '../pages.ts';

@@ -5,12 +5,14 @@ import { connectedChannel, CONNECTED_CHANNELS } from '../../channels/registry.ts
 import { MAX_CHANNELS, type Channel } from '../../domain/channel.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, notFound } from '../../domain/errorCatalogue.ts';
-import { createChannel } from '../../domain/operations/createChannel.ts';
-import { deleteChannel } from '../../domain/operations/deleteChannel.ts';
-import { listChannels } from '../../domain/operations/listChannels.ts';
-import { getChannel } from '../../domain/operations/loadChannel.ts';
-import { testChannel } from '../../domain/operations/testChannel.ts';
-import { updateChannel } from '../../domain/operations/updateChannel.ts';
+import {
+  createChannel,
+  deleteChannel,
+  getChannel,
+  listChannels,
+  testChannel,
+  updateChannel,
+} from '../../domain/operations/channels.ts';
 import { openGenerated } from '../../domain/sealedSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { askChannelWith } from '../../http/routes/channels.ts';

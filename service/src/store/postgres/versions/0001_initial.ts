@@ -87,7 +87,7 @@ export const initial: Migration = (schema) =>
     ),
     createTable(
       schema,
-      'sendings',
+      'outboundMessages',
       {
         messageId: 'text',
         part: 'double precision',

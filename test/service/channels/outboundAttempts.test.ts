@@ -14,9 +14,9 @@ import type { Message } from '../../../service/src/domain/message.ts';
 import { createWorkspace } from '../../../service/src/domain/operations/createWorkspace.ts';
 import type { ConversationView } from '../../../service/src/domain/operations/loadConversation.ts';
 import { recordReceipt } from '../../../service/src/domain/operations/recordReceipt.ts';
-import { storeReply } from '../../../service/src/domain/operations/storeReply.ts';
+import { storeReply } from '../../../service/src/domain/operations/storeMessage.ts';
 import { createSecretBox } from '../../../service/src/security/secretBox.ts';
-import type { Sending } from '../../../service/src/domain/sending.ts';
+import type { OutboundMessage } from '../../../service/src/domain/outboundMessage.ts';
 import {
   accept,
   graphError,
@@ -145,11 +145,12 @@ describe('the sender', () => {
     waitFor(`a message that is ${state}`, async () =>
       (await messageNow(message)).state === state ? messageNow(message) : null,
     );
-  const sendings = ({ id }: Message) =>
+  const outboundMessages = ({ id }: Message) =>
     store.transaction((tx) =>
-      tx.sendings.find({ where: { messageId: id }, orderBy: 'part', limit: 100 }),
+      tx.outboundMessages.find({ where: { messageId: id }, orderBy: 'part', limit: 100 }),
     );
-  const putSending = (sending: Sending) => store.transaction((tx) => tx.sendings.put(sending));
+  const putOutbound = (outbound: OutboundMessage) =>
+    store.transaction((tx) => tx.outboundMessages.put(outbound));
   const texts = () => graph.requests.map(({ body }) => body.text.body);
 
   it('sends a long text in pieces, in order, also while one of them is tried again; it is sent when all of it is', async () => {
@@ -179,7 +180,9 @@ describe('the sender', () => {
       state: 'failed',
       error: expect.stringMatching(/^Only 1 of its 4 parts was sent\. WhatsApp cannot deliver/),
     });
-    expect((await sendings(first)).map(({ status, attempts }) => [status, attempts])).toEqual([
+    expect(
+      (await outboundMessages(first)).map(({ status, attempts }) => [status, attempts]),
+    ).toEqual([
       ['sent', 1],
       ['failed', 1],
       ['failed', 0],
@@ -210,8 +213,8 @@ describe('the sender', () => {
   });
 
   const interrupted = async (message: Message, attempts: number) => {
-    const [sending] = await sendings(message);
-    await putSending({ ...sending!, attempts, isUnderWay: true });
+    const [outbound] = await outboundMessages(message);
+    await putOutbound({ ...outbound!, attempts, isUnderWay: true });
   };
 
   it('takes what a crash left under way for what may have arrived, and sends it again after the grace', async () => {
@@ -223,7 +226,7 @@ describe('the sender', () => {
     await reached(next, 'sent');
     expect(texts()).toEqual(['Crashed', 'After it']);
     expect(graph.requests[0]!.at - startedAt).toBeGreaterThanOrEqual(GRACE_MS - 20);
-    expect((await sendings(message))[0]).toMatchObject({
+    expect((await outboundMessages(message))[0]).toMatchObject({
       status: 'sent',
       attempts: 2,
       isUnderWay: false,
@@ -238,7 +241,7 @@ describe('the sender', () => {
     expect(await reached(message, 'failed')).toEqual({
       state: 'failed',
       error:
-        'The service stopped while this was being sent. It was tried 5 times. It may have arrived all the same.',
+        'The service stopped while this message was being sent. It was tried 5 times. It may still have arrived.',
     });
     expect(graph.requests).toEqual([]);
     const next = await reply('Next');
@@ -264,7 +267,7 @@ describe('the sender', () => {
       type: 'receipt',
       account: graph.phoneNumberId,
       channelMessageId: id,
-      sendingId: body.biz_opaque_callback_data!,
+      outboundMessageId: body.biz_opaque_callback_data!,
       state: 'sent',
       error: null,
     } as const;

@@ -3,18 +3,18 @@ import fc from 'fast-check';
 import { DELIVERY_STATES } from '../../../service/src/domain/message.ts';
 import { windowOf } from '../../../service/src/domain/messagingWindow.ts';
 import {
-  beginTry,
+  startAttempt,
   isForwardState,
-  recordTry,
+  afterAttempt,
   stateOf,
   type SendResult,
-  type Sending,
-} from '../../../service/src/domain/sending.ts';
+  type OutboundMessage,
+} from '../../../service/src/domain/outboundMessage.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const POLICY = { retryDelaysMs: [1000, 10_000], graceMs: 15_000 };
-const pending: Sending = {
-  id: 'snd_1',
+const pending: OutboundMessage = {
+  id: 'out_1',
   workspaceId: 'ws_1',
   conversationId: 'conv_1',
   contactId: 'ctc_1',
@@ -37,11 +37,11 @@ const failed = (given: Partial<Extract<SendResult, { type: 'failed' }>> = {}): S
   mayHaveArrived: false,
   ...given,
 });
-const waitMs = (sending: Sending) => Date.parse(sending.nextAttemptAt!) - NOW.getTime();
-const tried = (result: SendResult, random = 0.5, before: Sending = pending) =>
-  recordTry(beginTry(before), result, POLICY, NOW, random);
+const waitMs = (outbound: OutboundMessage) => Date.parse(outbound.nextAttemptAt!) - NOW.getTime();
+const tried = (result: SendResult, random = 0.5, before: OutboundMessage = pending) =>
+  afterAttempt(startAttempt(before), result, POLICY, NOW, random);
 
-describe('after a try', () => {
+describe('after an attempt', () => {
   it('the next one waits as long as is set, give or take a fifth', () => {
     expect([0, 0.5, 1].map((random) => waitMs(tried(failed(), random)))).toEqual([800, 1000, 1200]);
     expect(waitMs(tried(failed(), 0.5, { ...pending, attempts: 1 }))).toBe(10_000);
@@ -64,7 +64,7 @@ describe('after a try', () => {
     });
   });
 
-  it('never moves a sending backwards, whatever receipts came before', () => {
+  it('never moves an outbound message backwards, whatever receipts came before', () => {
     const results = fc.oneof(
       fc.constant<SendResult>({ type: 'sent', channelMessageId: 'wamid.1' }),
       fc.record({ isRefused: fc.boolean(), mayHaveArrived: fc.boolean() }).map(failed),
@@ -75,7 +75,7 @@ describe('after a try', () => {
         results,
         fc.nat({ max: 4 }),
         (status, result, attempts) => {
-          const after = recordTry(
+          const after = afterAttempt(
             { ...pending, status, attempts: attempts + 1, isUnderWay: true },
             result,
             POLICY,
