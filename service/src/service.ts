@@ -9,7 +9,7 @@ import { channelDirectory } from './channels/registry.ts';
 import type { Config } from './config.ts';
 import { checkTargetUrlWith } from './delivery/checkTargetUrl.ts';
 import { systemClock, type SteadyClock } from './domain/clock.ts';
-import { collections, workspaceOf } from './domain/collections.ts';
+import { collections, workspaceOf, type ServiceStore } from './domain/collections.ts';
 import type { Deps } from './domain/deps.ts';
 import { openSecretBox } from './encryption/openSecretBox.ts';
 import type { Retention } from './housekeeping.ts';
@@ -35,107 +35,104 @@ import { startWork, type StartedWork } from './startWork.ts';
 import { isDoneWithin, StopTogether } from './work/stopTogether.ts';
 
 export interface Service {
-  /** Where it listens: `http://127.0.0.1:3000`. */
+  /** The address it listens on: `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** PUBLIC_URL, or what serves for it on this machine. */
+  /** PUBLIC_URL, or this machine's address when it is not set. */
   readonly publicUrl: string;
   /** The one-time link of the first start; null when the service is set up. */
   readonly setupUrl: string | null;
   /**
-   * Takes no more requests and work, finishes what is in flight, flushes and lets go of the data
-   * folder: at most DELIVERY_TIMEOUT_MS (or 10 s, if that is less) and 14 s. @see decision 0021
+   * Accepts no more requests and work, finishes what is in flight and closes the store. Takes at
+   * most DELIVERY_TIMEOUT_MS (at least 10 s) plus 14 s.
+   * @see docs/decisions/0021-a-stop-is-bounded.md
    */
   stop(): Promise<void>;
 }
 
-/** What tests and measurements put in another's place. */
+/** What tests and benchmarks replace. */
 export interface StartOptions {
   readonly clock?: SteadyClock;
-  /** Stands for the database's clock, in milliseconds since the epoch. */
+  /** Replaces the database's clock; milliseconds since the epoch. */
   readonly databaseNow?: () => number;
   readonly log?: Logger;
-  /** A CA (PEM) that outbound calls trust beside the system's. */
+  /** A CA (PEM) that outbound calls trust in addition to the system's. */
   readonly ca?: string;
-  /** The embedded store's own settings: early snapshots, file operations that fail. */
+  /** Settings of the embedded store: early snapshots, file operations that fail. */
   readonly store?: Partial<Omit<LowdbOptions, 'folder' | 'log'>>;
-  /** Between two clean-ups. */
   readonly housekeepingEveryMs?: number;
-  /** In parts of days, so that things age while a test looks on. */
+  /** Fractions of days, so that data expires during a test. */
   readonly retention?: Retention;
-  /** How slow clients may be. */
   readonly server?: Partial<ServerLimits>;
-  /** Called when the store can never be used again by this process, which must be ended then. */
+  /** Called when this process can never use the store again and must end. */
   readonly onStoreLost?: (error: Error) => void;
   /** The script of the threads that hash passwords. */
   readonly passwordThread?: URL;
 }
 
-/**
- * How long open requests and calls of tools, channels and payment providers may take to end at a
- * stop.
- */
+/** How long requests and calls in flight may take to finish when the service stops. */
 const DRAIN_MS = 10_000;
-/** What a stop gives what has ended to be recorded. */
+/** How long the service then waits until their results are recorded. */
 const RECORD_MS = 4_000;
-/** What it then gives the disk to flush, and connections to close. */
+/** How long it then waits for the disk to flush and for connections to close. */
 const FLUSH_MS = 5_000;
 const SWEEP_MS = 50;
 
-/** Wires the parts and starts them; when one fails, those started before are stopped again. */
-export async function startService(
-  config: Config,
-  {
-    clock = systemClock,
-    databaseNow,
-    log = createLogger(config.logLevel),
-    ca,
-    store: storeOptions = {},
-    housekeepingEveryMs,
-    retention = retentionOf(config),
-    server: serverLimits = {},
-    onStoreLost,
-    passwordThread,
-  }: StartOptions = {},
-): Promise<Service> {
+/**
+ * Starts the service: opens the store, sets up an empty one, starts the background work, listens.
+ * When a step fails, the steps before it are undone in reverse order.
+ */
+export async function startService(config: Config, options: StartOptions = {}): Promise<Service> {
   await using started = new AsyncDisposableStack();
+  const core = await openCore(started, config, options);
+  const { setupToken } = await bootstrap(core.deps, config);
 
-  const store = started.adopt(
-    await openStore(collections, config, {
-      log,
-      queues: WORK_QUEUES,
-      embedded: { clock, holderOf: workspaceOf, ...storeOptions },
-      postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost },
-    }),
-    (open) => closeWithin(open, config.database === null ? 'the data folder' : 'the database', log),
+  const parts = started.adopt(new StopTogether(), (running) =>
+    running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, core.log),
+  );
+  const stopping = new AbortController();
+  const chatFeed =
+    config.role === 'worker' ? NO_CHATS : followChatMessages(core.store, stopping.signal);
+  const work = await startBackgroundWork(core, parts, chatFeed, options);
+  const server = createServer(core, work, chatFeed, stopping.signal, options);
+  parts.add('requests', { stop: () => closeServer(server, stopping) });
+  await listen(server, config);
+
+  const { port } = server.address() as AddressInfo;
+  core.publicUrl.current ??= `http://localhost:${port}`;
+  const publicUrl = core.publicUrl.current;
+  const all = started.move();
+  return {
+    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    publicUrl,
+    setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
+    stop: () => all.disposeAsync(),
+  };
+}
+
+type Core = Awaited<ReturnType<typeof openCore>>;
+
+/** What requests and background work both need. `started` closes it again. */
+async function openCore(started: AsyncDisposableStack, config: Config, options: StartOptions) {
+  const { clock = systemClock, log = createLogger(config.logLevel) } = options;
+  const store = started.adopt(await openServiceStore(config, options, clock, log), (open) =>
+    closeWithin(open, config.database === null ? 'the data folder' : 'the database', log),
   );
   const secrets = await openSecretBox(store, config);
   const metrics = started.adopt(createMetrics(store, clock, log), (running) => running.stop());
   const bounds = createBounds(log, metrics.boundReached);
   const passwords = started.adopt(
-    new PasswordThreads({ bounds, log, script: passwordThread }),
+    new PasswordThreads({ bounds, log, script: options.passwordThread }),
     (threads) => threads.close(),
   );
-
-  const outbound = started.adopt(
-    createOutboundClient({
-      allowedNetworks: config.allowedNetworks,
-      nat64Prefixes: config.nat64Prefixes,
-      insecureTargets: config.insecureTargets,
-      ca,
-      bounds,
-      log,
-    }),
-    (client) => closeWithin(client, 'outgoing connections', log),
+  const outbound = started.adopt(openOutboundClient(config, options, bounds, log), (client) =>
+    closeWithin(client, 'outgoing connections', log),
   );
-  if (config.insecureTargets) {
-    log.warn(
-      'INSECURE_TARGETS is on: events and tool calls may go out unencrypted to addresses within ALLOWED_NETWORKS. Use it on one machine only.',
-    );
-  }
-  // Known before any work begins: a payment page's address goes to the provider. Only port 0, of
-  // tests, is known later.
-  let publicUrl =
-    config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`);
+
+  // Payment providers are sent this address, so it is set before any work begins. Only with port 0,
+  // as in tests, it is still null here.
+  const publicUrl = {
+    current: config.publicUrl ?? (config.port === 0 ? null : `http://localhost:${config.port}`),
+  };
   const deps: Deps = {
     store,
     clock,
@@ -146,21 +143,56 @@ export async function startService(
     assertRoom: roomIn(store, bounds),
     channels: channelDirectory,
     payments: paymentDirectory,
-    publicUrl: () => publicUrl ?? '',
+    publicUrl: () => publicUrl.current ?? '',
     agent: {
       isOnByDefault: config.llm !== null,
       quietMs: config.agentQuietMs,
       approvalExpiresMs: config.approvalExpiresMs,
     },
   };
-  const { setupToken } = await bootstrap(deps, config);
-
-  const parts = started.adopt(new StopTogether(), (running) =>
-    running.stop(Math.max(config.deliveryTimeoutMs, DRAIN_MS) + RECORD_MS, log),
-  );
-  const stopping = new AbortController();
-  const chatFeed = config.role === 'worker' ? NO_CHATS : followChatMessages(store, stopping.signal);
   const model = await openModel(config, log, bounds);
+  return { config, log, clock, store, metrics, bounds, outbound, publicUrl, deps, model };
+}
+
+const openServiceStore = (
+  config: Config,
+  { databaseNow, store: embedded, onStoreLost }: StartOptions,
+  clock: SteadyClock,
+  log: Logger,
+): Promise<ServiceStore> =>
+  openStore(collections, config, {
+    log,
+    queues: WORK_QUEUES,
+    embedded: { clock, holderOf: workspaceOf, ...embedded },
+    postgres: { clock, databaseNow, works: config.role !== 'api', onRewritten: onStoreLost },
+  });
+
+function openOutboundClient(config: Config, { ca }: StartOptions, bounds: Bounds, log: Logger) {
+  const { allowedNetworks, nat64Prefixes, insecureTargets } = config;
+  if (insecureTargets)
+    log.warn(
+      'INSECURE_TARGETS is on: events and tool calls may be sent unencrypted to addresses in ALLOWED_NETWORKS. Use it on a single machine only.',
+    );
+  return createOutboundClient({ allowedNetworks, nat64Prefixes, insecureTargets, ca, bounds, log });
+}
+
+/** The package for language models is loaded only when one is configured. */
+const openModel = async (
+  { llm, llmTimeoutMs }: Config,
+  log: Logger,
+  bounds: Bounds,
+): Promise<AgentModel> =>
+  llm === null
+    ? createKeywordAgent(undefined, bounds)
+    : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
+
+/** Every process but one of role `api` does background work. */
+async function startBackgroundWork(
+  { config, log, clock, store, metrics, outbound, deps, model }: Core,
+  parts: StopTogether,
+  chatFeed: ChatFeed,
+  { housekeepingEveryMs, retention = retentionOf(config) }: StartOptions,
+): Promise<StartedWork> {
   const work =
     config.role === 'api'
       ? NO_WORK
@@ -181,7 +213,28 @@ export async function startService(
           parts,
         );
   metrics.watchLoop(work.sinceLastTurnMs);
+  return work;
+}
 
+const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({
+  days: retentionDays,
+  conversationDays: conversationRetentionDays,
+});
+
+/** A process that does no work reports loops that never stand still. */
+const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
+
+/** A worker shows no chats. */
+const NO_CHATS: ChatFeed = { listen: () => () => {}, has: () => false };
+
+function createServer(
+  core: Core,
+  work: StartedWork,
+  chatFeed: ChatFeed,
+  stopping: AbortSignal,
+  options: StartOptions,
+): Server {
+  const { config, log, store, metrics, bounds, deps } = core;
   const health = {
     storeFault: () => store.fault,
     storeWarning: () => pressureInWords(store.pressure),
@@ -190,7 +243,7 @@ export async function startService(
   };
   const { app, connections } =
     config.role === 'worker'
-      ? createWorkerApp({ config, log, health, metrics, bounds, stopping: stopping.signal })
+      ? createWorkerApp({ config, log, health, metrics, bounds, stopping })
       : createApp({
           config,
           deps,
@@ -199,84 +252,40 @@ export async function startService(
           limiters: openLimiters(store),
           metrics,
           chatFeed,
-          live: followWorkspaces(store, stopping.signal),
-          followToolCall: followToolCalls(store, deps, stopping.signal),
-          followPayment: followPayments(store, deps, stopping.signal),
-          model: {
-            model,
-            name: config.llm?.model ?? 'keyword',
-            host: config.llm && new URL(config.llm.baseUrl).host,
-            timeoutMs: config.llmTimeoutMs,
-          },
+          live: followWorkspaces(store, stopping),
+          followToolCall: followToolCalls(store, deps, stopping),
+          followPayment: followPayments(store, deps, stopping),
+          model: screenModelOf(core),
           setup: oneTimeSetup(deps),
-          connectionShares:
-            config.database &&
-            new ConnectionShares({
-              places: config.database.connections,
-              bounds,
-              bound: 'workspace_transactions',
-            }),
-          stopping: stopping.signal,
+          connectionShares: connectionSharesOf(core),
+          stopping,
         });
-  const server = createBoundedServer(app, {
-    connections,
-    bounds,
-    limits: { ...SERVER_LIMITS, ...serverLimits },
-  });
-  parts.add('requests', { stop: () => closeServer(server, stopping) });
-  await listen(server, config);
-  const { port } = server.address() as AddressInfo;
-  publicUrl ??= `http://localhost:${port}`;
-
-  const all = started.move();
-  return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-    publicUrl,
-    setupUrl: setupToken === null ? null : `${publicUrl}/setup?token=${setupToken}`,
-    stop: () => all.disposeAsync(),
-  };
+  const limits = { ...SERVER_LIMITS, ...options.server };
+  return createBoundedServer(app, { connections, bounds, limits });
 }
 
-/** What a process that does no work says of its loops: they never stand still. */
-const NO_WORK: StartedWork = { sinceLastTurnMs: () => 0 };
-
-/** What a process that shows no chat knows of chats. */
-const NO_CHATS: ChatFeed = { listen: () => () => {}, has: () => false };
-
-const retentionOf = ({ retentionDays, conversationRetentionDays }: Config): Retention => ({
-  days: retentionDays,
-  conversationDays: conversationRetentionDays,
+const screenModelOf = ({ config: { llm, llmTimeoutMs }, model }: Core) => ({
+  model,
+  name: llm?.model ?? 'keyword',
+  host: llm && new URL(llm.baseUrl).host,
+  timeoutMs: llmTimeoutMs,
 });
 
-/**
- * What decides for the agent. The package for language models is loaded only when one is
- * configured.
- */
-const openModel = async (
-  { llm, llmTimeoutMs }: Config,
-  log: Logger,
-  bounds: Bounds,
-): Promise<AgentModel> =>
-  llm === null
-    ? createKeywordAgent(undefined, bounds)
-    : createOpenAiModel({ ...llm, timeoutMs: llmTimeoutMs, log });
+const connectionSharesOf = ({ config: { database }, bounds }: Core): ConnectionShares | null =>
+  database &&
+  new ConnectionShares({ places: database.connections, bounds, bound: 'workspace_transactions' });
 
 function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+  const inUse = `Port ${port} of ${host} is in use. Stop the program that uses it, or set PORT to another one.`;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Error(
-              `Port ${port} of ${host} is in use. Stop what uses it, or set PORT to another one.`,
-            )
-          : error,
-      ),
+      reject(error.code === 'EADDRINUSE' ? new Error(inUse) : error),
     );
     server.listen(port, host, resolve);
   });
 }
 
-/** A disk or a peer that hangs must not hold up the end: nothing acknowledged waits for it. */
+/** A disk or a peer that hangs must not delay the stop: nothing acknowledged depends on it. */
 async function closeWithin(
   part: { close(): Promise<void> },
   name: string,
@@ -290,7 +299,7 @@ async function closeServer(server: Server, stopping: AbortController): Promise<v
   stopping.abort();
   if (!server.listening) return;
   const closed = new Promise((resolve) => server.close(resolve));
-  // Open streams end first: their connections are idle only afterwards.
+  // A connection becomes idle only after its open stream has ended.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
@@ -298,7 +307,7 @@ async function closeServer(server: Server, stopping: AbortController): Promise<v
   clearTimeout(timer);
 }
 
-/** Structured lines on standard output; anything that could hold a secret is cut out by name. */
+/** JSON lines on standard output. Fields that can hold a secret are removed by name. */
 export const createLogger = (level: string): Logger =>
   pino(
     {

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { systemTime } from '../../../service/src/store/options.ts';
 import { JobClock } from '../../../service/src/store/lowdb/jobClock.ts';
-import { UnitOfWork } from '../../../service/src/store/lowdb/unitOfWork.ts';
+import { LowdbUnitOfWork } from '../../../service/src/store/lowdb/unitOfWork.ts';
 import { State } from '../../../service/src/store/lowdb/state.ts';
-import type { AnyQuery } from '../../../service/src/store/anyQuery.ts';
+import type { AnyQuery } from '../../../service/src/store/unitOfWork.ts';
 import type { Thing } from '../../contract/schema.ts';
 import { contractSchema } from '../../contract/schema.ts';
 
@@ -68,33 +68,33 @@ const SOME_VALUE = { id: 'c', at: '2026-01-02', number: 0 };
 const time = new JobClock(systemTime);
 
 describe('tables', () => {
-  it('find what looking at every document finds, whatever was put, removed or rolled back', () => {
-    fc.assert(
-      fc.property(
+  it('find what looking at every document finds, whatever was put, removed or rolled back', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(transactions, { maxLength: 12 }),
         fc.array(queries, { maxLength: 8 }),
-        (history, asked) => {
+        async (history, asked) => {
           const state = new State(contractSchema, {});
           const table = state.table('things');
           let model = new Map<string, Thing>();
           for (const { steps, rolledBack } of history) {
-            const session = new UnitOfWork(state, time);
+            const work = new LowdbUnitOfWork(state, time);
             const after = new Map(model);
             for (const step of steps) {
               if ('remove' in step) {
-                expect(session.remove(table, step.remove)).toBe(after.delete(step.remove));
+                expect(await work.delete('things', step.remove)).toBe(after.delete(step.remove));
                 continue;
               }
               const taken =
                 step.code !== null &&
                 [...after.values()].some(({ id, code }) => code === step.code && id !== step.id);
-              if (taken) expect(() => session.put(table, step)).toThrow('already holds');
+              if (taken) await expect(work.put('things', step)).rejects.toThrow('already holds');
               else {
-                session.put(table, step);
+                await work.put('things', step);
                 after.set(step.id, step);
               }
             }
-            if (rolledBack) session.rollBack();
+            if (rolledBack) work.rollBack();
             else model = after;
           }
           for (const { after, ...rest } of asked) {

@@ -33,7 +33,8 @@ import type { StoredJob } from './jobClock.ts';
 import { JobClock } from './jobClock.ts';
 import { restoreSnapshot } from './restore.ts';
 import type { Write } from './unitOfWork.ts';
-import { UnitOfWork, transactionsOf } from './unitOfWork.ts';
+import { LowdbUnitOfWork } from './unitOfWork.ts';
+import { transactionMaker } from '../unitOfWork.ts';
 import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { JobQueues } from './jobQueues.ts';
@@ -72,7 +73,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
   private readonly options: Required<Omit<LowdbOptions, 'heap'>>;
   private readonly lock: FolderLock;
-  private readonly transactionOf: (session: UnitOfWork) => Transaction<S>;
+  private readonly transactionOf: (session: LowdbUnitOfWork) => Transaction<S>;
   private readonly adapter: JournaledAdapter;
   private readonly db: Low<Data>;
   private readonly mutex = new Mutex();
@@ -88,7 +89,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   /** Transactions that wrote. */
   private written = 0;
   /** The transaction whose function runs now. */
-  private session: UnitOfWork | null = null;
+  private session: LowdbUnitOfWork | null = null;
   private outage: string | null = null;
   /** In steady milliseconds. */
   private outageBegan: number | null = null;
@@ -102,7 +103,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.schema = schema;
     this.options = { ...DEFAULTS, ...options };
     this.lock = lock;
-    this.transactionOf = transactionsOf(schema);
+    this.transactionOf = transactionMaker(schema);
     this.feed = new ChangeFeed(this.options.keptChanges);
     this.time = new JobClock(this.options.clock);
     this.state = new State(schema, {});
@@ -151,7 +152,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         if (table.name === JOBS) continue;
         for (const document of [...table.everything()]) {
           const changed = change(document, table.name);
-          if (changed !== document) session.put(table, changed);
+          if (changed !== document) await session.put(table.name, changed);
         }
       }
     });
@@ -297,7 +298,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     this.callListeners();
   }
 
-  private async inSession<T>(fn: (session: UnitOfWork) => Promise<T>): Promise<T> {
+  private async inSession<T>(fn: (session: LowdbUnitOfWork) => Promise<T>): Promise<T> {
     this.refuseWhenUnavailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
     if (durable !== null) await durable;
@@ -305,9 +306,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return outcome.value;
   }
 
-  private async runTransaction<T>(fn: (session: UnitOfWork) => Promise<T>): Promise<Ended<T>> {
+  private async runTransaction<T>(fn: (session: LowdbUnitOfWork) => Promise<T>): Promise<Ended<T>> {
     this.refuseInOutage();
-    const session = new UnitOfWork(this.state, this.time);
+    const session = new LowdbUnitOfWork(this.state, this.time);
     this.session = session;
     const outcome = await settle(() => fn(session));
     session.end();
@@ -323,7 +324,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
    * @returns when what it read or wrote is durable; null: it is. It need not wait for what others
    * write elsewhere.
    */
-  private commit(session: UnitOfWork): Promise<void> | null {
+  private commit(session: LowdbUnitOfWork): Promise<void> | null {
     const { writes } = session;
     if (writes.length === 0) return session.readsDurable;
     for (const { table, before } of writes)

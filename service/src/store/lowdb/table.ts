@@ -1,4 +1,4 @@
-import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
+import { noIndexFits, refuseUndefined, type AnyQuery } from '../unitOfWork.ts';
 import type { Document, IndexDefinition } from '../store.ts';
 import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';

@@ -1,4 +1,4 @@
-import { noIndexFits, refuseUndefined, type AnyQuery } from '../anyQuery.ts';
+import { noIndexFits, refuseUndefined, type AnyQuery } from '../unitOfWork.ts';
 import type { Document, Schema } from '../store.ts';
 import { runOn, type Database } from './database.ts';
 import type { Question } from './looks.ts';

@@ -1,7 +1,6 @@
-import type { AnyQuery } from '../anyQuery.ts';
 import { toJson } from '../document.ts';
-import type { Collection, Document, Query, Schema } from '../store.ts';
-import { transactionMaker } from '../transactionMaker.ts';
+import type { Document, Schema } from '../store.ts';
+import { transactionMaker, type AnyQuery } from '../unitOfWork.ts';
 import type { Place } from './crowds.ts';
 import type { Connection, Statement } from './database.ts';
 import { Conflict } from './errors.ts';
@@ -306,40 +305,16 @@ function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MAX_ROWS) yield rows.slice(at, at + MAX_ROWS);
 }
 
-class UnitOfWorkCollection implements Collection<Document> {
-  readonly #session: UnitOfWork;
-  readonly #collection: string;
-
-  constructor(session: UnitOfWork, collection: string) {
-    this.#session = session;
-    this.#collection = collection;
-  }
-
-  async get(id: string): Promise<Document | null> {
-    return this.#session.read(this.#session.table(this.#collection), id, true);
-  }
-
-  async peek(id: string): Promise<Document | null> {
-    return this.#session.read(this.#session.table(this.#collection), id, false);
-  }
-
-  async find(query: Query<Document>): Promise<readonly Document[]> {
-    return this.#session.find(this.#session.table(this.#collection), query as AnyQuery);
-  }
-
-  async put(document: Document): Promise<void> {
-    this.#session.put(this.#session.table(this.#collection), document);
-  }
-
-  async delete(id: string): Promise<boolean> {
-    return this.#session.remove(this.#session.table(this.#collection), id);
-  }
-}
-
 /** Makes the `tx` objects of a schema. */
-export const transactionsOf = <S extends Schema>(schema: S) =>
-  transactionMaker<S, UnitOfWork>(
-    schema,
-    (session, name) => new UnitOfWorkCollection(session, name),
-    ({ jobs }) => jobs,
-  );
+export const transactionsOf = <S extends Schema>(schema: S) => {
+  const transactionOf = transactionMaker(schema);
+  return (work: UnitOfWork) =>
+    transactionOf({
+      jobs: work.jobs,
+      get: async (name, id) => work.read(work.table(name), id, true),
+      peek: async (name, id) => work.read(work.table(name), id, false),
+      find: async (name, query) => work.find(work.table(name), query),
+      put: async (name, document) => work.put(work.table(name), document),
+      delete: async (name, id) => work.remove(work.table(name), id),
+    });
+};

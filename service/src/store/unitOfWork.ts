@@ -1,0 +1,67 @@
+import type { Collection, Document, Query, Schema, Transaction, TransactionJobs } from './store.ts';
+
+/** One transaction of a store, as `tx` of any schema uses it. */
+export interface UnitOfWork {
+  readonly jobs: TransactionJobs;
+  get(collection: string, id: string): Promise<Document | null>;
+  peek(collection: string, id: string): Promise<Document | null>;
+  find(collection: string, query: AnyQuery): Promise<readonly Document[]>;
+  put(collection: string, document: Document): Promise<void>;
+  delete(collection: string, id: string): Promise<boolean>;
+}
+
+/** A query with its types erased: tables do not know their documents' fields. */
+export interface AnyQuery {
+  readonly where: Readonly<Record<string, unknown>>;
+  readonly orderBy?: string;
+  readonly direction?: 'asc' | 'desc';
+  readonly after?: Query<Document>['after'];
+  readonly limit: number;
+}
+
+/**
+ * Makes the `tx` objects of a schema. Each collection is a getter, so that a transaction creates
+ * only those it uses.
+ */
+export function transactionMaker<S extends Schema>(schema: S) {
+  class SchemaTransaction {
+    readonly work: UnitOfWork;
+    constructor(work: UnitOfWork) {
+      this.work = work;
+    }
+    get jobs(): TransactionJobs {
+      return this.work.jobs;
+    }
+  }
+  for (const name of Object.keys(schema))
+    Object.defineProperty(SchemaTransaction.prototype, name, {
+      get(this: SchemaTransaction) {
+        return collectionOf(this.work, name);
+      },
+    });
+  return (work: UnitOfWork) => new SchemaTransaction(work) as unknown as Transaction<S>;
+}
+
+const collectionOf = (work: UnitOfWork, name: string): Collection<Document> => ({
+  get: (id) => work.get(name, id),
+  peek: (id) => work.peek(name, id),
+  find: (query) => work.find(name, query as AnyQuery),
+  put: (document) => work.put(name, document),
+  delete: (id) => work.delete(name, id),
+});
+
+/** @throws Error: ignoring an undefined filter by mistake would find everybody's documents */
+export function refuseUndefined(collection: string, where: AnyQuery['where']): void {
+  for (const field in where) {
+    if (where[field] === undefined)
+      throw new Error(
+        `find in ${collection}: where.${field} is undefined; use null or leave it out`,
+      );
+  }
+}
+
+/** A programming error: the schema declares no index for such a query. */
+export const noIndexFits = (collection: string, where: AnyQuery['where'], orderBy: string): Error =>
+  new Error(
+    `find in ${collection}: no index fits; declare { on: ${JSON.stringify(Object.keys(where))} (or some of these), orderBy: '${orderBy}' }`,
+  );
