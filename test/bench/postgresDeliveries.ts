@@ -42,7 +42,7 @@ export interface DeliveryRuns {
 }
 
 /** A service, or one process of several, that is asked for deliveries. */
-interface Asked {
+interface RunningApi {
   readonly api: RunningService;
   readonly customers: readonly string[];
   readonly hooks: readonly string[];
@@ -169,7 +169,7 @@ export async function runDeliveries(
   return { count, bodyBytes, ...runs };
 }
 
-async function setUp(api: RunningService, sink: Sink): Promise<Asked> {
+async function setUp(api: RunningService, sink: Sink): Promise<RunningApi> {
   const customers = await Promise.all(
     Array.from({ length: CONVERSATIONS }, () => newCustomer(api)),
   );
@@ -184,7 +184,7 @@ async function setUp(api: RunningService, sink: Sink): Promise<Asked> {
  * holds its answers.
  */
 async function queueBacklog(
-  { api, customers, hooks }: Asked,
+  { api, customers, hooks }: RunningApi,
   sink: Sink,
   count: number,
 ): Promise<void> {

@@ -84,27 +84,27 @@ const fail = (path: Path, what: string): never => {
 const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-type Place = readonly [path: Path, schema: Json];
+type Subschema = readonly [path: Path, schema: Json];
 
-const inList = (value: Json | undefined, path: Path): Place[] =>
+const inList = (value: Json | undefined, path: Path): Subschema[] =>
   Array.isArray(value)
-    ? value.map((item: Json, index): Place => [[...path, String(index)], item])
+    ? value.map((item: Json, index): Subschema => [[...path, String(index)], item])
     : [];
-const inMap = (value: Json | undefined, path: Path): Place[] =>
+const inMap = (value: Json | undefined, path: Path): Subschema[] =>
   isJsonObject(value)
-    ? Object.entries(value).map(([name, item]): Place => [[...path, name], item])
+    ? Object.entries(value).map(([name, item]): Subschema => [[...path, name], item])
     : [];
 
 /** The schemas right inside a schema. */
-const placesIn = (schema: JsonObject, path: Path): Place[] => [
+const placesIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...appliedIn(schema, path),
   ...STORES.flatMap((key) => inMap(own(schema, key), [...path, key])),
 ];
 
 /** Those of them that it applies to a value. */
-const appliedIn = (schema: JsonObject, path: Path): Place[] => [
+const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map(
-    (key): Place => [[...path, key], schema[key]!],
+    (key): Subschema => [[...path, key], schema[key]!],
   ),
   ...LISTS.flatMap((key) => inList(own(schema, key), [...path, key])),
   ...MAPS.flatMap((key) => inMap(own(schema, key), [...path, key])),
@@ -119,7 +119,7 @@ type Places = ReadonlyMap<string, Json>;
 
 function collectPlaces(root: JsonObject): Map<string, Json> {
   const places = new Map<string, Json>();
-  const open: Place[] = [[[], root]];
+  const open: Subschema[] = [[[], root]];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const [path, schema] = place;
     places.set(keyOf(path), schema);
@@ -146,7 +146,7 @@ const NAMED_PLACE =
   'must be a place in the same schema, like "#/$defs/address"; other documents and anchors are not read.';
 
 /** Where a `$ref` leads. */
-function followRef(ref: string, places: Places, path: Path): Place {
+function followRef(ref: string, places: Places, path: Path): Subschema {
   const at = [...path, '$ref'];
   const target = readPointer(ref) ?? fail(at, NAMED_PLACE);
   const schema = places.get(keyOf(target));
@@ -192,7 +192,7 @@ const refOf = (schema: JsonObject): string | null => {
 function assertNoLoops(places: Places): void {
   const following = new Set<string>();
   const done = new Set<string>();
-  const follow = ([path, schema]: Place): void => {
+  const follow = ([path, schema]: Subschema): void => {
     const key = keyOf(path);
     if (done.has(key) || !isJsonObject(schema)) return;
     if (following.has(key))
@@ -250,7 +250,7 @@ function countIn(expansion: Expansion, schema: Json, path: Path, depth: number):
 }
 
 /** The copy of one schema: known keywords alone, references replaced by what they refer to. */
-function expand(expansion: Expansion, [path, schema]: Place, depth: number): Json {
+function expand(expansion: Expansion, [path, schema]: Subschema, depth: number): Json {
   countIn(expansion, schema, path, depth);
   if (!isJsonObject(schema)) return schema;
   const copy = expandKeywords(expansion, schema, path, depth);

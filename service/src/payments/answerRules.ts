@@ -5,7 +5,7 @@ import type { CheckResult, CreateResult } from './paymentAdapter.ts';
 
 /** What a provider's answer makes of a payment. Pure; that it was paid is not told here. */
 
-type Asked = Payment & { readonly work: PaymentWork };
+type PaymentInWork = Payment & { readonly work: PaymentWork };
 export type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 
 /**
@@ -15,7 +15,7 @@ export type Answer = Exclude<CreateResult | CheckResult, { type: 'paid' }>;
 const CHECKS_IN_A_ROW = 5;
 
 /** @param payment as it stands now, with the very work that was answered */
-export function afterAnswer(payment: Asked, answer: Answer, now: Date): Payment {
+export function afterAnswer(payment: PaymentInWork, answer: Answer, now: Date): Payment {
   switch (answer.type) {
     case 'created':
       return withPage(payment, answer, now);
@@ -67,7 +67,7 @@ export const createFailed = (payment: Payment, error: string, now: Date): Paymen
   withoutWork({ ...payment, status: 'failed', error }, now);
 
 /** The account was removed: nobody can be asked any more. */
-export function withoutAccount(payment: Asked, label: string, now: Date): Payment {
+export function withoutAccount(payment: PaymentInWork, label: string, now: Date): Payment {
   const gone = `${label} is not set up here any more`;
   if (payment.work.task === 'create') return createFailed(payment, `${gone}.`, now);
   if (payment.status === 'cancelled')
@@ -79,14 +79,14 @@ export function withoutAccount(payment: Asked, label: string, now: Date): Paymen
   );
 }
 
-function afterRefusal(payment: Asked, error: string, now: Date): Payment {
+function afterRefusal(payment: PaymentInWork, error: string, now: Date): Payment {
   if (payment.work.task === 'create') return createFailed(payment, error, now);
   if (payment.work.task === 'expire')
     return watch({ ...payment, error: `The page at the provider was not closed: ${error}` }, now);
   return isAwaited(payment, now) ? watch({ ...payment, error }, now) : { ...payment, work: null };
 }
 
-function afterSilence(payment: Asked, error: string, now: Date): Payment {
+function afterSilence(payment: PaymentInWork, error: string, now: Date): Payment {
   const { task, attempts } = payment.work;
   if (task === 'create' && isOver(payment, now)) return createFailed(payment, error, now);
   if (task === 'create') return again({ ...payment, error }, retryWaitMs(attempts), now);
@@ -98,7 +98,7 @@ function afterSilence(payment: Asked, error: string, now: Date): Payment {
 }
 
 /** What stood in the way of asking is over; that a page was not closed stays said. */
-function stillOpen(payment: Asked, now: Date): Payment {
+function stillOpen(payment: PaymentInWork, now: Date): Payment {
   const asked = payment.status === 'open' ? { ...payment, error: null } : payment;
   return isAwaited(asked, now) ? watch(asked, now) : { ...asked, work: null };
 }
@@ -111,7 +111,7 @@ const isAwaited = (payment: Payment, now: Date): boolean =>
   payment.status !== 'open' || isOver(payment, now);
 
 /** Looks again, later and later; after a month the money does not come any more. */
-function watch(payment: Asked, now: Date): Payment {
+function watch(payment: PaymentInWork, now: Date): Payment {
   if (isGivenUp(payment, now))
     return withoutWork(
       payment.status === 'open' ? { ...payment, status: 'expired' } : payment,
@@ -124,7 +124,7 @@ function watch(payment: Asked, now: Date): Payment {
   );
 }
 
-const again = (payment: Asked, waitMs: number, now: Date): Payment => ({
+const again = (payment: PaymentInWork, waitMs: number, now: Date): Payment => ({
   ...payment,
   work: { ...payment.work, runAt: timestamp(new Date(now.getTime() + waitMs)) },
 });

@@ -12,7 +12,7 @@ import {
   otherKey,
   recordsOf,
   refused,
-  type Place,
+  type DataPlace,
 } from './movingStage.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -20,7 +20,7 @@ const TIMEOUT_MS = 120_000;
 describe('export and import, as commands', () => {
   let stage: MovingStage;
   /** A place whose service has been used for a moment, and its export. */
-  let place: Place;
+  let place: DataPlace;
   let file: string;
   let itsKey: string;
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('export and import, as commands', () => {
   afterEach(() => stage.stop('killed'));
   afterAll(() => stage.close());
 
-  const isEmpty = (at: Place) => stage.isEmpty(at);
+  const isEmpty = (at: DataPlace) => stage.isEmpty(at);
 
   it(
     'refuse a data folder that a service has open, and name its process',

@@ -10,7 +10,7 @@ import { makeNewFile } from '../../../service/src/moving/newFile.ts';
 import { writeExport } from '../../../service/src/moving/writeExport.ts';
 import type { DumpedRecord } from '../../../service/src/store/store.ts';
 import { testDatabaseUrl } from '../../helpers/storage.ts';
-import { MAIN, MovingStage, otherKey, type Place } from './movingStage.ts';
+import { MAIN, MovingStage, otherKey, type DataPlace } from './movingStage.ts';
 
 const DOCUMENTS = 100_000;
 const JOBS = 5_000;
@@ -58,7 +58,7 @@ async function* records(): AsyncGenerator<DumpedRecord> {
 
 /** Runs a command and watches its memory. @returns the most it had, in MiB */
 const peakOf = async (
-  { env }: Place,
+  { env }: DataPlace,
   args: readonly string[],
   node: readonly string[] = [],
 ): Promise<number> => {

@@ -9,7 +9,7 @@ import { startEventReceiver, type EventReceiver } from '../../helpers/eventRecei
 import { testDatabaseUrl } from '../../helpers/storage.ts';
 import { sharedTestCa, writeTlsFiles, type TlsFiles } from '../../helpers/tls.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { MovingStage, recordsOf, type Place } from './movingStage.ts';
+import { MovingStage, recordsOf, type DataPlace } from './movingStage.ts';
 
 const KEY = `cs_live_${'M'.repeat(32)}`;
 const HOUR_MS = 3_600_000;
@@ -38,7 +38,7 @@ describe('moving a service', () => {
     await tls.remove();
   });
 
-  const start = (place: Place) =>
+  const start = (place: DataPlace) =>
     stage.start(place, {
       ...MEMBER_ENV,
       NODE_EXTRA_CA_CERTS: tls.caFile,
@@ -46,7 +46,7 @@ describe('moving a service', () => {
       BOOTSTRAP_WORKSPACE: 'Shop',
       DELIVERY_RETRY_DELAYS_MS: `${HOUR_MS},${HOUR_MS},${HOUR_MS}`,
     });
-  const nextPlace = async (kind: Kind, from: Place): Promise<Place> => {
+  const nextPlace = async (kind: Kind, from: DataPlace): Promise<DataPlace> => {
     const key =
       from.folder === null
         ? from.env['ENCRYPTION_KEY']!

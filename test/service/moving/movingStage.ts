@@ -20,7 +20,7 @@ export const API_KEY = `cs_live_${'C'.repeat(32)}`;
 const COMMAND_MS = 60_000;
 
 /** Where a service keeps its data, as the environment names it. */
-export interface Place {
+export interface DataPlace {
   readonly env: Readonly<Record<string, string>>;
   /** Null: a database. */
   readonly folder: string | null;
@@ -60,7 +60,7 @@ export class MovingStage {
   }
 
   /** A data folder that is not there yet. @param key left out: made at the first start */
-  folderPlace(key?: string): Place {
+  folderPlace(key?: string): DataPlace {
     this.#places += 1;
     const folder = join(this.folder, `data-${this.#places}`);
     return {
@@ -70,7 +70,7 @@ export class MovingStage {
   }
 
   /** A schema of the tests' database that is not there yet. */
-  databasePlace(key: string): Place {
+  databasePlace(key: string): DataPlace {
     const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
     this.#schemas.push(schema);
     return {
@@ -85,11 +85,11 @@ export class MovingStage {
   }
 
   /** The key that a folder's service has made. */
-  keyOf = async ({ folder }: Place): Promise<string> =>
+  keyOf = async ({ folder }: DataPlace): Promise<string> =>
     (await readFile(join(folder!, 'encryption.key'), 'utf8')).trim();
 
   /** Starts the service at a place, always on the same port: whoever calls it notices nothing. */
-  async start(place: Place, env: Readonly<Record<string, string>>): Promise<void> {
+  async start(place: DataPlace, env: Readonly<Record<string, string>>): Promise<void> {
     this.#running = await startProgram({
       name: 'The service',
       script: MAIN,
@@ -125,7 +125,7 @@ export class MovingStage {
 
   /** @param input given to standard input */
   command(
-    place: Place,
+    place: DataPlace,
     args: readonly string[],
     { env = {}, input }: { env?: Readonly<Record<string, string>>; input?: Buffer } = {},
   ): Promise<Ended> {
@@ -145,11 +145,11 @@ export class MovingStage {
   }
 
   /** Starts a service that makes a workspace and `API_KEY` where there is nothing. */
-  startUsed = (place: Place): Promise<void> =>
+  startUsed = (place: DataPlace): Promise<void> =>
     this.start(place, { BOOTSTRAP_API_KEY: API_KEY, BOOTSTRAP_WORKSPACE: 'Shop' });
 
   /** Uses the service there for a moment. @returns the file of its export */
-  async use(place: Place): Promise<string> {
+  async use(place: DataPlace): Promise<string> {
     await this.startUsed(place);
     const customer = await chatCustomer(this.url);
     for (const text of ['one', 'two', 'three']) await customer.write(text);
@@ -159,13 +159,13 @@ export class MovingStage {
     return file;
   }
 
-  async isEmpty(place: Place): Promise<void> {
+  async isEmpty(place: DataPlace): Promise<void> {
     refused(await this.command(place, ['export', '--to', '-']), /There is nothing to export/);
   }
 
   /** Gives an import most of its input, and kills it while it waits for the rest. */
   async killImport(
-    { env }: Place,
+    { env }: DataPlace,
     whole: Buffer,
     isUnderWay: () => Promise<boolean>,
   ): Promise<void> {
@@ -181,7 +181,7 @@ export class MovingStage {
 
   /** Gives an import most of its input. @returns what gives it the rest */
   async beginImport(
-    place: Place,
+    place: DataPlace,
     whole: Buffer,
     isUnderWay: () => Promise<boolean>,
   ): Promise<{ end(): Promise<Ended> }> {
@@ -206,7 +206,11 @@ export class MovingStage {
   /**
    * Gives an import most of its input, cuts its connections while it waits, and gives it the rest.
    */
-  async cutImport(place: Place, whole: Buffer, isUnderWay: () => Promise<boolean>): Promise<Ended> {
+  async cutImport(
+    place: DataPlace,
+    whole: Buffer,
+    isUnderWay: () => Promise<boolean>,
+  ): Promise<Ended> {
     const importing = await this.beginImport(place, whole, isUnderWay);
     await this.#ask(
       place,
@@ -217,7 +221,7 @@ export class MovingStage {
   }
 
   /** Whether somebody writes to a table of a database, and has not committed. */
-  async isLocked(place: Place, table: string): Promise<boolean> {
+  async isLocked(place: DataPlace, table: string): Promise<boolean> {
     return (
       (await this.#ask(
         place,
@@ -234,7 +238,7 @@ export class MovingStage {
   }
 
   /** @returns how many rows there were */
-  async #ask({ env }: Place, text: string, values: readonly string[]): Promise<number> {
+  async #ask({ env }: DataPlace, text: string, values: readonly string[]): Promise<number> {
     const client = new pg.Client({ connectionString: env['DATABASE_URL'] });
     await client.connect();
     try {
@@ -246,7 +250,7 @@ export class MovingStage {
 }
 
 /** Nothing of the tests' own place reaches a process. */
-const cleared = ({ env }: Place): Record<string, string> => ({
+const cleared = ({ env }: DataPlace): Record<string, string> => ({
   DATABASE_URL: '',
   DATABASE_SCHEMA: '',
   DATABASE_CONNECTIONS: '',

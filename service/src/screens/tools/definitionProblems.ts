@@ -7,7 +7,7 @@ import { secretNumbers } from './definitionForm.ts';
 /**
  * Where in the form a fault of a definition belongs, and how the thing at fault is called there.
  */
-interface Place {
+interface FormField {
   readonly field: string;
   readonly subject: string;
 }
@@ -16,7 +16,7 @@ interface Place {
 export function schemaProblems({ issues }: z.ZodError, values: FormValues): Problems {
   const problems: Record<string, string> = {};
   for (const { path, message } of issues) {
-    const { field, subject } = placeOf(path.map(String).join('.'), values);
+    const { field, subject } = fieldOf(path.map(String).join('.'), values);
     problems[field] ??= sentence(subject, message);
   }
   return problems;
@@ -32,7 +32,7 @@ export function operationProblems(error: unknown, values: FormValues): Problems 
   if (error.code === 'tool_exists')
     return { name: `Another tool has the name ${values.name ?? ''} already. Choose another name.` };
   if (param === undefined) return { form: error.message };
-  const { field, subject } = placeOf(param, values);
+  const { field, subject } = fieldOf(param, values);
   const rest = error.message.startsWith(`${param} `) ? error.message.slice(param.length + 1) : null;
   return { [field]: rest === null ? error.message : sentence(subject, rest) };
 }
@@ -40,7 +40,7 @@ export function operationProblems(error: unknown, values: FormValues): Problems 
 const sentence = (subject: string, rest: string) =>
   `${subject} ${rest}${/[.!?]$/.test(rest) ? '' : '.'}`;
 
-const PLACES: Readonly<Record<string, Place>> = {
+const FIELDS: Readonly<Record<string, FormField>> = {
   name: { field: 'name', subject: 'The name' },
   description: { field: 'description', subject: 'The description' },
   example_phrases: { field: 'example_phrases', subject: 'The list of example phrases' },
@@ -58,21 +58,21 @@ const PLACES: Readonly<Record<string, Place>> = {
   'request_template.response_fields': { field: 'response_fields', subject: 'The list' },
 };
 
-function placeOf(param: string, values: FormValues): Place {
-  const exact = PLACES[param];
+function fieldOf(param: string, values: FormValues): FormField {
+  const exact = FIELDS[param];
   if (exact !== undefined) return exact;
-  const known = Object.keys(PLACES)
+  const known = Object.keys(FIELDS)
     .filter((each) => param.startsWith(`${each}.`))
     .sort((a, b) => b.length - a.length)[0];
   if (known === undefined) return { field: 'form', subject: param };
   const inside = param.slice(known.length + 1);
-  if (known === 'parameters') return placeOfParameter(inside, values);
-  if (known === 'secrets') return placeOfSecret(inside, values);
-  return { field: PLACES[known]!.field, subject: `“${inside}”` };
+  if (known === 'parameters') return fieldOfParameter(inside, values);
+  if (known === 'secrets') return fieldOfSecret(inside, values);
+  return { field: FIELDS[known]!.field, subject: `“${inside}”` };
 }
 
 /** `properties.date.type` → the row of `date`; as JSON Schema, the whole. */
-function placeOfParameter(inside: string, values: FormValues): Place {
+function fieldOfParameter(inside: string, values: FormValues): FormField {
   const [, name] = /^properties\.([^.]+)/.exec(inside) ?? [];
   const row =
     values.parameters_as === 'json' ? -1 : rowsFrom(values).findIndex((each) => each.name === name);
@@ -81,7 +81,7 @@ function placeOfParameter(inside: string, values: FormValues): Place {
     : { field: `p${row}_name`, subject: `“${name}”` };
 }
 
-function placeOfSecret(name: string, values: FormValues): Place {
+function fieldOfSecret(name: string, values: FormValues): FormField {
   const number = secretNumbers(values).find(
     (each) => (values[`s${each}_name`] ?? '').trim() === name,
   );

@@ -7,7 +7,7 @@ const LOOK_MS = 1_000;
 const PROBE_MS = 5_000;
 
 /** Statements under way on one connection. */
-export interface Asked {
+export interface WatchedConnection {
   pending: number;
   /** When the server last said something, or was first asked; in steady milliseconds. */
   heardAt: number;
@@ -23,7 +23,7 @@ export interface Asked {
 export class ConnectionWatchdog {
   readonly #config: pg.ClientConfig;
   readonly #onUnresponsive: () => void;
-  readonly #asked = new Set<Asked>();
+  readonly #watched = new Set<WatchedConnection>();
   #timer: NodeJS.Timeout | null = null;
   #probing = false;
 
@@ -36,33 +36,33 @@ export class ConnectionWatchdog {
     this.#onUnresponsive = onUnresponsive;
   }
 
-  watch(asked: Asked): void {
-    this.#asked.add(asked);
+  watch(connection: WatchedConnection): void {
+    this.#watched.add(connection);
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
   }
 
-  forget(asked: Asked): void {
-    this.#asked.delete(asked);
-    if (this.#asked.size > 0 || this.#timer === null) return;
+  forget(connection: WatchedConnection): void {
+    this.#watched.delete(connection);
+    if (this.#watched.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
   }
 
   async #look(): Promise<void> {
     const silentSince = performance.now() - SILENT_MS;
-    if (this.#probing || ![...this.#asked].some((each) => isSilent(each, silentSince))) return;
+    if (this.#probing || ![...this.#watched].some((each) => isSilent(each, silentSince))) return;
     this.#probing = true;
     try {
       if (await answers(this.#config)) return;
       this.#onUnresponsive();
-      for (const each of this.#asked) if (isSilent(each, silentSince)) each.end();
+      for (const each of this.#watched) if (isSilent(each, silentSince)) each.end();
     } finally {
       this.#probing = false;
     }
   }
 }
 
-const isSilent = ({ pending, heardAt }: Asked, since: number): boolean =>
+const isSilent = ({ pending, heardAt }: WatchedConnection, since: number): boolean =>
   pending > 0 && heardAt < since;
 
 /** On a connection of its own. A server that refuses one has answered. */

@@ -277,7 +277,7 @@ export class GroupLeases {
       busy.push(
         ...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))),
       );
-    for (const each of busy) this.#busy.set(placeOf(each).key, each);
+    for (const each of busy) this.#busy.set(entryOf(each).key, each);
     if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
   }
 
@@ -302,29 +302,29 @@ export class GroupLeases {
     placed: readonly DueGroup[],
   ): Promise<readonly DueGroup[]> {
     if (placed.length === 0) return [];
-    const places = placesOf(placed);
+    const entries = entriesOf(placed);
     const { rows } = await connection.query({
       text: `SELECT v.key FROM unnest($1::text[], $2::text[], $3::bigint[]) v (key, name, lock)
         WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND COALESCE(j.singleton_key, '') = v.key AND j.state <= 'active' AND j.policy = 'exclusive')
           THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
       values: [
-        places.map(({ key }) => key),
-        places.map(({ queue }) => queue),
-        places.map((place) => this.#lockOf(place)),
+        entries.map(({ key }) => key),
+        entries.map(({ queue }) => queue),
+        entries.map((entry) => this.#lockOf(entry)),
       ],
       name: 'cs_leases_free',
     });
     const free = new Set(rows.map(({ key }) => key));
     const there = await this.#insert(
-      places.filter(({ key }) => free.has(key)),
+      entries.filter(({ key }) => free.has(key)),
       dbOf(connection),
     );
-    return [...places.filter(({ key }) => !free.has(key)).map((place) => place.placed), ...there];
+    return [...entries.filter(({ key }) => !free.has(key)).map((entry) => entry.placed), ...there];
   }
 
   /** The same in a store that holds nothing yet. @returns what was there already */
   offerAlone(connection: Connection, placed: readonly DueGroup[]): Promise<readonly DueGroup[]> {
-    return this.#insert(placesOf(placed), dbOf(connection));
+    return this.#insert(entriesOf(placed), dbOf(connection));
   }
 
   /**
@@ -335,13 +335,13 @@ export class GroupLeases {
     connection: Connection,
     placed: readonly DueGroup[],
   ): Promise<readonly DueGroup[]> {
-    const places = placesOf(placed);
-    const free = await this.#lock(connection, places);
+    const entries = entriesOf(placed);
+    const free = await this.#lock(connection, entries);
     await this.#insert(
-      places.filter(({ key }) => free.has(key)),
+      entries.filter(({ key }) => free.has(key)),
       dbOf(connection),
     );
-    return places.filter(({ key }) => !free.has(key)).map((place) => place.placed);
+    return entries.filter(({ key }) => !free.has(key)).map((entry) => entry.placed);
   }
 
   async #offerBusy(): Promise<void> {
@@ -352,7 +352,7 @@ export class GroupLeases {
       await this.offer(again);
       const queues = [
         ...new Set(
-          again.filter((each) => !this.#busy.has(placeOf(each).key)).map(({ queue }) => queue),
+          again.filter((each) => !this.#busy.has(entryOf(each).key)).map(({ queue }) => queue),
         ),
       ];
       if (queues.length === 0) return;
@@ -370,30 +370,33 @@ export class GroupLeases {
    * Locks that are tried, never waited for: whoever makes or removes a lease has its lock. @returns
    * the keys of those got
    */
-  async #lock(connection: Connection, places: readonly Place[]): Promise<ReadonlySet<unknown>> {
+  async #lock(
+    connection: Connection,
+    entries: readonly QueueEntry[],
+  ): Promise<ReadonlySet<unknown>> {
     const { rows } = await connection.query({
       text: 'SELECT v.key FROM unnest($1::text[], $2::bigint[]) v (key, lock) WHERE pg_try_advisory_xact_lock(v.lock)',
-      values: [places.map(({ key }) => key), places.map((place) => this.#lockOf(place))],
+      values: [entries.map(({ key }) => key), entries.map((entry) => this.#lockOf(entry))],
       name: 'cs_leases_lock',
     });
     return new Set(rows.map(({ key }) => key));
   }
 
-  #lockOf({ key }: Place): string {
+  #lockOf({ key }: QueueEntry): string {
     return lockNumber(`${this.#schema} ${key}`);
   }
 
   /** @returns what was there already */
-  async #insert(places: readonly Place[], db: Db): Promise<readonly DueGroup[]> {
+  async #insert(entries: readonly QueueEntry[], db: Db): Promise<readonly DueGroup[]> {
     const there: DueGroup[] = [];
-    for (const [queue, of] of Map.groupBy(places, (place) => place.queue)) {
-      const jobs = of.map((place) => ({
-        place,
+    for (const [queue, of] of Map.groupBy(entries, (entry) => entry.queue)) {
+      const jobs = of.map((entry) => ({
+        entry,
         job: {
           id: randomUUID(),
-          singletonKey: place.key,
-          data: { group: place.placed.group },
-          ...(place.at !== null && { startAfter: new Date(place.at).toISOString() }),
+          singletonKey: entry.key,
+          data: { group: entry.placed.group },
+          ...(entry.at !== null && { startAfter: new Date(entry.at).toISOString() }),
         },
       }));
       const made = new Set(
@@ -403,7 +406,7 @@ export class GroupLeases {
           { db, returnId: true },
         ),
       );
-      there.push(...jobs.flatMap(({ place, job }) => (made.has(job.id) ? [] : [place.placed])));
+      there.push(...jobs.flatMap(({ entry, job }) => (made.has(job.id) ? [] : [entry.placed])));
     }
     return there;
   }
@@ -588,7 +591,7 @@ function timerAt({ dueAt, now }: DueGroup): number {
 export const timersOf = (queue: string): string => `${queue}.timers`;
 
 /** A job's lease, or the timer that becomes one. */
-interface Place {
+interface QueueEntry {
   /**
    * Always the same for the same group, so that there is never a second lease; a timer's has its
    * time, too.
@@ -601,7 +604,7 @@ interface Place {
   readonly placed: DueGroup;
 }
 
-const placeOf = (placed: DueGroup): Place => {
+const entryOf = (placed: DueGroup): QueueEntry => {
   const at = timerAt(placed);
   return at <= placed.now
     ? { key: leaseKey(placed.queue, placed.group), queue: placed.queue, at: null, placed }
@@ -609,12 +612,12 @@ const placeOf = (placed: DueGroup): Place => {
 };
 
 /** Each once. */
-const placesOf = (placed: readonly DueGroup[]): readonly Place[] => [
-  ...new Map(placed.map((each) => placeOf(each)).map((place) => [place.key, place])).values(),
+const entriesOf = (placed: readonly DueGroup[]): readonly QueueEntry[] => [
+  ...new Map(placed.map((each) => entryOf(each)).map((entry) => [entry.key, entry])).values(),
 ];
 
-const entryOfLease = (queue: string, { group }: GroupLease): Place =>
-  placeOf({ queue, group, dueAt: 0, now: 0 });
+const entryOfLease = (queue: string, { group }: GroupLease): QueueEntry =>
+  entryOf({ queue, group, dueAt: 0, now: 0 });
 
 const leaseKey = (queue: string, group: string, at?: number): string =>
   createHash('sha256')

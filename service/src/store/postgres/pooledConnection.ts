@@ -1,6 +1,11 @@
 import type pg from 'pg';
 import type { Connection, Result, Statement } from './database.ts';
-import { destroy, streamOf, type Asked, type ConnectionWatchdog } from './connectionWatchdog.ts';
+import {
+  destroy,
+  streamOf,
+  type WatchedConnection,
+  type ConnectionWatchdog,
+} from './connectionWatchdog.ts';
 
 /** What follows a failed statement in its transaction fails with this, and says nothing of why. */
 const FAILED_BEFORE = '25P02';
@@ -9,7 +14,7 @@ const FAILED_BEFORE = '25P02';
 export class PooledConnection implements Connection {
   readonly #client: pg.PoolClient;
   readonly #watchdog: ConnectionWatchdog;
-  readonly #asked: Asked;
+  readonly #status: WatchedConnection;
   readonly #onRelease: () => void;
   #failure: Error | null = null;
   #giveBack: (() => void) | null = null;
@@ -19,14 +24,14 @@ export class PooledConnection implements Connection {
     this.#client = client;
     this.#watchdog = watchdog;
     this.#onRelease = onRelease;
-    this.#asked = { pending: 0, heardAt: 0, end: () => destroy(client) };
+    this.#status = { pending: 0, heardAt: 0, end: () => destroy(client) };
     client.on('error', ignore);
-    watchdog.watch(this.#asked);
+    watchdog.watch(this.#status);
   }
 
   async query({ text, values, name }: Statement): Promise<Result> {
-    if (this.#asked.pending === 0) this.#asked.heardAt = performance.now();
-    this.#asked.pending += 1;
+    if (this.#status.pending === 0) this.#status.heardAt = performance.now();
+    this.#status.pending += 1;
     this.#gather();
     try {
       return (await this.#client.query({
@@ -40,9 +45,9 @@ export class PooledConnection implements Connection {
       this.#failure ??= error as Error;
       throw error;
     } finally {
-      this.#asked.pending -= 1;
-      this.#asked.heardAt = performance.now();
-      if (this.#asked.pending === 0) this.#giveBack?.();
+      this.#status.pending -= 1;
+      this.#status.heardAt = performance.now();
+      if (this.#status.pending === 0) this.#giveBack?.();
     }
   }
 
@@ -64,12 +69,12 @@ export class PooledConnection implements Connection {
   /** What is still under way on it comes to its end first: nobody is waiting for it any more. */
   release(error?: Error): void {
     this.#giveBack = () => {
-      this.#watchdog.forget(this.#asked);
+      this.#watchdog.forget(this.#status);
       this.#client.off('error', ignore);
       this.#onRelease();
       this.#client.release(error !== undefined && endsConnection(error));
     };
-    if (this.#asked.pending === 0) this.#giveBack();
+    if (this.#status.pending === 0) this.#giveBack();
   }
 }
 

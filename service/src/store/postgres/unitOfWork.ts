@@ -16,7 +16,7 @@ const ENDED = 'The transaction has ended; await everything inside its function';
 const OWN = Symbol('own');
 
 /** Documents of a table that are asked for in the same breath. */
-interface Asked {
+interface PendingRead {
   readonly table: Table;
   readonly lock: boolean;
   readonly byId: Map<string, PromiseWithResolvers<Document | null>>;
@@ -57,7 +57,7 @@ export class UnitOfWork {
   /** Rows that are locked since they were read. */
   readonly #locked = new Set<string>();
   readonly #pending = new Map<string, Pending>();
-  readonly #asked = new Map<string, Asked>();
+  readonly #reads = new Map<string, PendingRead>();
   #wrote = false;
   #written: { readonly table: string; readonly id: string } | null = null;
   #xid: string | null = null;
@@ -189,23 +189,23 @@ export class UnitOfWork {
    */
   #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
     const key = `${table.collection} ${lock}`;
-    let asked = this.#asked.get(key);
-    if (asked === undefined) {
-      this.#asked.set(key, (asked = { table, lock, byId: new Map() }));
+    let read = this.#reads.get(key);
+    if (read === undefined) {
+      this.#reads.set(key, (read = { table, lock, byId: new Map() }));
       queueMicrotask(() => {
-        const { byId } = this.#asked.get(key)!;
-        this.#asked.delete(key);
+        const { byId } = this.#reads.get(key)!;
+        this.#reads.delete(key);
         this.#selectAll({ table, lock, byId }).catch((error: Error) =>
           byId.forEach(({ reject }) => reject(error)),
         );
       });
     }
-    let answer = asked.byId.get(id);
-    if (answer === undefined) asked.byId.set(id, (answer = Promise.withResolvers()));
+    let answer = read.byId.get(id);
+    if (answer === undefined) read.byId.set(id, (answer = Promise.withResolvers()));
     return answer.promise;
   }
 
-  async #selectAll({ table, lock, byId }: Asked): Promise<void> {
+  async #selectAll({ table, lock, byId }: PendingRead): Promise<void> {
     this.#assertOpen();
     const rows = await (lock
       ? this.#lock(table, [...byId.keys()])
