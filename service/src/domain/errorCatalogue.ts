@@ -48,6 +48,10 @@ export const ERROR_CATALOGUE = {
     status: 409,
     fix: 'Set the provider up under Payments, or name one that is.',
   },
+  published_elsewhere: {
+    status: 409,
+    fix: 'Unpublish or pause it first, or choose another name. To take it over, send take_over: true (in n8n: the option Take Over From Another n8n).',
+  },
   secret_limit_reached: {
     status: 409,
     fix: 'End the overlap with revoke-previous-secrets, or wait until a replaced secret expires.',

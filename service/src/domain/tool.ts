@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
+import { newId } from './ids.ts';
 import type { JsonObject } from './json.ts';
+import type { Owner } from './owner.ts';
 import type { RequestTemplate } from './requestTemplate.ts';
 
 /**
  * A custom tool: what the agent may call on a customer's own systems, and the pure rules of its
  * life. draft → (tested) → live ⇄ paused; an edit to how it is called makes it a draft again.
- * @see spec section 2 (Custom tool definition), section 3 effect 4; design section 3, Custom tools
  */
 
 export const TOOL_KINDS = ['Webhook', 'HTTP'] as const;
@@ -17,6 +18,8 @@ export const TOOL_STATUSES = ['draft', 'live', 'paused'] as const;
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
 export const TOOL_NAME_PATTERN = /^[a-z][a-z0-9_]{0,63}$/;
+export const TOOL_NAME_RULE =
+  'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all';
 export const MAX_TOOLS = 100;
 export const DEFAULT_TOOL_TIMEOUT_SECONDS = 10;
 export const MAX_TOOL_TIMEOUT_SECONDS = 120;
@@ -59,8 +62,17 @@ export interface Tool extends Document, ToolDefinition {
   readonly goLiveCallId: string | null;
   /** How the newest test call of this definition ended. */
   readonly lastTest: LastTest | null;
+  /** Absent for a tool that was defined on a screen or by the API alone. */
+  readonly publication?: Publication;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** The workflow that published a tool, and controls it since. */
+export interface Publication {
+  readonly owner: Owner;
+  /** Counts how often the tool was published. To unpublish an older revision does nothing. */
+  readonly revision: number;
 }
 
 export interface LastTest {
@@ -87,6 +99,25 @@ export function hashDefinition(
   return createHash('sha256').update(JSON.stringify(called)).digest('hex');
 }
 
+const UNTESTED = { status: 'draft', testedAt: null, goLiveCallId: null, lastTest: null } as const;
+
+/** A tool begins as a draft. */
+export const newTool = (
+  workspaceId: string,
+  definition: ToolDefinition,
+  secrets: Pick<Tool, 'sealedSecret' | 'sealedTemplateSecrets'>,
+  now: Date,
+): Tool => ({
+  id: newId('tool'),
+  workspaceId,
+  ...definition,
+  ...secrets,
+  definitionHash: hashDefinition(definition, secrets.sealedTemplateSecrets),
+  ...UNTESTED,
+  createdAt: timestamp(now),
+  updatedAt: timestamp(now),
+});
+
 /**
  * Gives a tool another definition. When that changes how it is called, the tool becomes a draft
  * that has to be tested again. Its description, example phrases, time-out, approval and `readOnly`
@@ -102,15 +133,19 @@ export function redefine(
   // Not compared with the stored one: that stays when the encryption key changes, and with it the
   // sealed forms.
   if (definitionHash === hashDefinition(tool, tool.sealedTemplateSecrets)) return changed;
-  return {
-    ...changed,
-    definitionHash,
-    status: 'draft',
-    testedAt: null,
-    goLiveCallId: null,
-    lastTest: null,
-  };
+  return { ...changed, definitionHash, ...UNTESTED };
 }
+
+/** Gives a tool a secret that its endpoint must learn first: a test call shows that it has. */
+export const withNewSecret = (tool: Tool, sealedSecret: string): Tool => ({
+  ...tool,
+  sealedSecret,
+  ...UNTESTED,
+});
+
+/** The agent calls it now, or will once the test call that is under way has succeeded. */
+export const isInUse = ({ status, goLiveCallId }: Tool): boolean =>
+  status === 'live' || goLiveCallId !== null;
 
 /**
  * A call from the tool's definition has ended: whether it is tested now, and goes live if that was

@@ -144,8 +144,8 @@ export const TOOL_CALL_QUEUE = 'tool_calls';
 export const TEST_CONVERSATION_ID = 'conv_test';
 export const MAX_TOOL_CALL_ATTEMPTS = 3;
 /**
- * A tool that is about to go live may answer 503 for this long: n8n knows a new secret only a
- * moment after registration.
+ * A tool that is about to go live may answer 401 or 503 for this long: n8n knows a new secret only
+ * a moment after it was published.
  */
 export const GO_LIVE_PATIENCE_MS = 60_000;
 const GO_LIVE_RETRY_MS = 2000;
@@ -250,7 +250,8 @@ function nextAttempt(
   retryDelaysMs: readonly number[],
   now: Date,
 ): number | null {
-  const isWarmingUp = call.purpose === 'go_live' && result.httpStatus === 503;
+  const { httpStatus } = result;
+  const isWarmingUp = call.purpose === 'go_live' && (httpStatus === 401 || httpStatus === 503);
   if (isWarmingUp) {
     const next = now.getTime() + GO_LIVE_RETRY_MS;
     return next < Date.parse(call.createdAt) + GO_LIVE_PATIENCE_MS ? next : null;

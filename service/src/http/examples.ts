@@ -101,6 +101,20 @@ const tool: Tool = {
   updatedAt: timestamp(NOW),
 };
 
+const publishedTool: Tool = {
+  ...tool,
+  publication: {
+    owner: {
+      instanceId: '5d9f1c',
+      workflowId: 'rXz41Hqk',
+      workflowName: 'Find order',
+      nodeId: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33',
+      host: 'n8n.example.com',
+    },
+    revision: 1,
+  },
+};
+
 const toolCall: ToolCall = {
   id: `call_${ID}`,
   workspaceId: WORKSPACE.id,
@@ -211,6 +225,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, unknown>> = {
   goLive: toolJson(tool),
   pauseTool: toolJson({ ...tool, status: 'paused' }),
   rotateToolSecret: { ...toolJson(tool), secret },
+  publishTool: { ...toolJson(publishedTool), secret: null },
+  unpublishTool: { name: tool.name, paused: true },
   listToolCalls: list(callExample),
   getToolCall: callExample,
   approveToolCall: {

@@ -113,20 +113,23 @@ function operationObject(operation: Operation, components: Json): Json {
         }
       : {}),
     responses: {
-      [operation.status]: {
-        description: 'Done',
-        headers: { 'X-Request-Id': { schema: { type: 'string' } } },
-        content: {
-          [operation.answerType ?? 'application/json']: {
-            schema: jsonSchema(operation.answer, 'output', components),
-            example: ANSWER_EXAMPLES[operation.id],
-          },
-        },
-      },
+      [operation.status]: answerObject(operation, components),
+      ...(operation.goesOn ? { 202: answerObject(operation, components) } : {}),
       ...errorResponses(operation, components),
     },
   };
 }
+
+const answerObject = (operation: Operation, components: Json): Json => ({
+  description: 'Done',
+  headers: { 'X-Request-Id': { schema: { type: 'string' } } },
+  content: {
+    [operation.answerType ?? 'application/json']: {
+      schema: jsonSchema(operation.answer, 'output', components),
+      example: ANSWER_EXAMPLES[operation.id],
+    },
+  },
+});
 
 /** What a subscriber receives. */
 const webhookObject = (name: EventName, components: Json): Json => ({

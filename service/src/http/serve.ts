@@ -40,10 +40,10 @@ export function serve<Query extends z.ZodType, Body extends z.ZodType, Answer ex
       const found = await handle({ ...call, deps: own });
       return { status, body: await countRead(request, response, () => writeJson(found)) };
     }
-    return answerOnce(own, operation, request, callerOf(response), async (callDeps) => ({
-      status,
-      body: writeJson(await handle({ ...call, deps: callDeps })),
-    }));
+    return answerOnce(own, operation, request, callerOf(response), async (callDeps) => {
+      const done = await handle({ ...call, deps: callDeps });
+      return { status: operation.goesOn?.(done) ? 202 : status, body: writeJson(done) };
+    });
   };
 
   router[method](

@@ -1,11 +1,9 @@
 import { newSigningSecret } from '../../security/tokens.ts';
 import { checkDefinition, type WantedDefinition } from '../checkDefinition.ts';
-import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import { newId } from '../ids.ts';
-import { MAX_TOOLS, hashDefinition, type Tool } from '../tool.ts';
+import { MAX_TOOLS, newTool, type Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
@@ -20,39 +18,31 @@ export async function createTool(
   wanted: WantedDefinition,
   secrets: Readonly<Record<string, string>>,
 ): Promise<{ tool: Tool; secret: string | null }> {
-  const { store, clock } = deps;
   const definition = await checkDefinition(deps, workspace, wanted, Object.keys(secrets));
   const secret = definition.kind === 'Webhook' ? newSigningSecret() : null;
+  const sealedSecret = secret === null ? null : deps.secrets.seal(secret);
   const sealedTemplateSecrets = sealAll(deps, secrets);
-  const now = timestamp(clock.now());
-  const tool: Tool = {
-    id: newId('tool'),
-    workspaceId: workspace.id,
-    ...definition,
-    status: 'draft',
-    sealedSecret: secret === null ? null : deps.secrets.seal(secret),
-    sealedTemplateSecrets,
-    definitionHash: hashDefinition(definition, sealedTemplateSecrets),
-    testedAt: null,
-    goLiveCallId: null,
-    lastTest: null,
-    createdAt: now,
-    updatedAt: now,
-  };
-  await store.transaction(async (tx) => {
-    // locks the workspace: names stay unique, the limit is kept
+  const tool = await deps.store.transaction(async (tx) => {
+    // Locks the workspace: names stay unique, and the number of tools stays bounded.
     await tx.workspaces.get(workspace.id);
-    await assertNameIsFree(tx, workspace, tool);
-    const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: MAX_TOOLS });
-    if (all.length >= MAX_TOOLS) {
-      throw new AppError(
-        'tool_limit_reached',
-        `A workspace has at most ${MAX_TOOLS} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
-      );
-    }
-    await tx.tools.put(tool);
+    const sealed = { sealedSecret, sealedTemplateSecrets };
+    const made = newTool(workspace.id, definition, sealed, deps.clock.now());
+    await assertNameIsFree(tx, workspace, made);
+    await assertRoomForTool(tx, workspace);
+    await tx.tools.put(made);
+    return made;
   });
   return { tool, secret };
+}
+
+/** @throws tool_limit_reached (409) */
+export async function assertRoomForTool(tx: Tx, workspace: Workspace): Promise<void> {
+  const all = await tx.tools.find({ where: { workspaceId: workspace.id }, limit: MAX_TOOLS });
+  if (all.length < MAX_TOOLS) return;
+  throw new AppError(
+    'tool_limit_reached',
+    `A workspace has at most ${MAX_TOOLS} tools. ${ERROR_CATALOGUE.tool_limit_reached.fix}`,
+  );
 }
 
 export const sealAll = (

@@ -6,14 +6,13 @@ import { goLive, type Tool } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadAgentSettings } from './findAgentSettings.ts';
 import { loadTool, peekTool } from './loadTool.ts';
-import { checkTestArguments, putTestCall } from './startTestCall.ts';
+import { checkTestArguments, putTestCall, type TestArguments } from './startTestCall.ts';
 
 /**
  * Lets the agent call a tool: at once when this definition was tested, else after a test call with
  * `args`, which is made afterwards.
  * @throws tool_not_tested (409) without a successful test and without arguments; invalid_request
  * (400), not_found (404)
- * @see spec section 3, effect 4; design section 3, Custom tools
  */
 export async function goLiveWithTool(
   deps: Deps,
@@ -22,23 +21,34 @@ export async function goLiveWithTool(
   args: JsonObject | undefined,
 ): Promise<Tool> {
   const { store, clock } = deps;
-  const isTested = (await store.transaction((tx) => peekTool(tx, workspace, id))).testedAt !== null;
-  const checkedFor =
-    isTested || args === undefined ? '' : await checkTestArguments(deps, workspace, id, args);
+  const known = await store.transaction((tx) => peekTool(tx, workspace, id));
+  const isTestNeeded = known.testedAt === null && args !== undefined;
+  const checked = isTestNeeded ? await checkTestArguments(deps, workspace, known, args) : null;
   return store.transaction(async (tx): Promise<Tool> => {
     const now = clock.now();
     const tool = await loadTool(tx, workspace, id);
     if (tool.testedAt !== null) return putLive(tx, goLive(tool, now));
-    if (args === undefined)
+    if (args === undefined) {
       throw new AppError(
         'tool_not_tested',
         `No call of this definition has succeeded yet. ${ERROR_CATALOGUE.tool_not_tested.fix}`,
       );
-    const call = await putTestCall(tx, tool, { args, checkedFor }, 'go_live', now);
-    const awaiting = { ...tool, goLiveCallId: call.id };
-    await tx.tools.put(awaiting);
-    return awaiting;
+    }
+    return testThenGoLive(tx, tool, checked ?? { args, definitionHash: null }, now);
   });
+}
+
+/** Begins the test call after whose success the tool goes live. */
+export async function testThenGoLive(
+  tx: Tx,
+  tool: Tool,
+  args: TestArguments,
+  now: Date,
+): Promise<Tool> {
+  const call = await putTestCall(tx, tool, args, 'go_live', now);
+  const awaiting = { ...tool, goLiveCallId: call.id };
+  await tx.tools.put(awaiting);
+  return awaiting;
 }
 
 /**

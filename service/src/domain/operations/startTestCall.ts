@@ -11,10 +11,16 @@ import type { Workspace } from '../workspace.ts';
 import { peekTool } from './loadTool.ts';
 import { enqueueToolCall } from './settleToolCall.ts';
 
+/** The arguments of a test call, and the definition that they were checked against. */
+export interface TestArguments {
+  readonly args: JsonObject;
+  readonly definitionHash: string | null;
+}
+
 /**
- * Begins one real call of a tool from its definition; it runs as a live one does.
- * @throws invalid_request (400) when the arguments do not fit the parameters, not_found (404)
- * @see spec section 3, effect 4
+ * Begins one real call of a tool from its definition. It runs as a live one does.
+ * @throws invalid_request (400) when the arguments do not fit the parameters, not_found (404),
+ * rate_limited (429) when too many checks wait
  */
 export async function startTestCall(
   deps: Deps,
@@ -22,51 +28,49 @@ export async function startTestCall(
   id: string,
   args: JsonObject,
 ): Promise<ToolCall> {
-  const checkedFor = await checkTestArguments(deps, workspace, id, args);
-  return deps.store.transaction(async (tx) =>
-    putTestCall(
-      tx,
-      await peekTool(tx, workspace, id),
-      { args, checkedFor },
-      'test',
-      deps.clock.now(),
-    ),
-  );
+  const known = await deps.store.transaction((tx) => peekTool(tx, workspace, id));
+  const checked = await checkTestArguments(deps, workspace, known, args);
+  return deps.store.transaction(async (tx) => {
+    const tool = await peekTool(tx, workspace, id);
+    return putTestCall(tx, tool, checked, 'test', deps.clock.now());
+  });
 }
 
 /**
- * Checks the arguments of a test call on the share of the event loop that such work has.
- * @returns the hash of the definition that they fit
- * @throws invalid_request (400), not_found (404), rate_limited (429) when too many checks wait
+ * Checks the arguments of a test call on the workspace's share of the event loop.
+ * @param param what an error calls the arguments
+ * @throws invalid_request (400), rate_limited (429) when too many checks wait
  */
 export async function checkTestArguments(
-  { store, bounds }: Deps,
+  { bounds }: Deps,
   workspace: Workspace,
-  id: string,
+  tool: Pick<Tool, 'parameters' | 'definitionHash'>,
   args: JsonObject,
-): Promise<string> {
-  const tool = await store.transaction((tx) => peekTool(tx, workspace, id));
-  await checkInTurn(workspace, bounds, () => assertFits(tool, args, bounds));
-  return tool.definitionHash;
+  param = 'arguments',
+): Promise<TestArguments> {
+  await checkInTurn(workspace, bounds, () => assertFits(tool, args, param, bounds));
+  return { args, definitionHash: tool.definitionHash };
 }
 
-function assertFits(tool: Tool, args: JsonObject, bounds?: Bounds): void {
-  const problem = compileParameters(tool.parameters).check(args, bounds);
-  if (problem !== null) throw new AppError('invalid_request', problem, { param: 'arguments' });
+function assertFits(
+  { parameters }: Pick<Tool, 'parameters'>,
+  args: JsonObject,
+  param: string,
+  bounds?: Bounds,
+): void {
+  const problem = compileParameters(parameters).check(args, bounds);
+  if (problem !== null) throw new AppError('invalid_request', problem, { param });
 }
 
-/**
- * @param checked the arguments, and the hash of the definition that they were found to fit
- * @throws invalid_request (400)
- */
+/** @throws invalid_request (400) when the tool has changed, and the arguments do not fit it now */
 export async function putTestCall(
   tx: Tx,
   tool: Tool,
-  { args, checkedFor }: { readonly args: JsonObject; readonly checkedFor: string },
+  { args, definitionHash: checkedFor }: TestArguments,
   purpose: 'test' | 'go_live',
   now: Date,
 ): Promise<ToolCall> {
-  if (tool.definitionHash !== checkedFor) assertFits(tool, args); // changed a moment ago
+  if (tool.definitionHash !== checkedFor) assertFits(tool, args, 'arguments');
   const { workspaceId, id: toolId, name, kind, definitionHash } = tool;
   const asked = {
     workspaceId,

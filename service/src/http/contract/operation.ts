@@ -33,6 +33,8 @@ export interface Operation<
   readonly body?: Body;
   readonly status: 200 | 201 | 202;
   readonly answer: Answer;
+  /** Whether an answer has the status 202 instead: some of the work goes on after it. */
+  goesOn?(answer: z.input<Answer>): boolean;
   /** Default `application/json`. */
   readonly answerType?: 'text/event-stream';
   /** What it can fail with, beside what every endpoint can. */

@@ -92,3 +92,26 @@ export const jsonObjectSchema = z
   .record(z.string(), z.unknown(), 'must be an object')
   .refine((object) => !holdsInfinity(object), 'must not hold a number beyond 1.8e308')
   .transform((object) => object as JsonObject);
+
+const ownerPart = (max: number) =>
+  z
+    .string('must be a text')
+    .min(1, 'must not be empty')
+    .max(max, `must have at most ${max} characters`);
+
+/** What tells the n8n workflows that publish something apart. */
+export const ownerIdentityFields = {
+  instance_id: ownerPart(255).meta({ example: '5d9f1c' }),
+  workflow_id: ownerPart(255).meta({ example: 'rXz41Hqk' }),
+  node_id: ownerPart(255).meta({ example: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33' }),
+  host: ownerPart(255).meta({
+    description: 'Host and port of the webhook addresses of that n8n',
+    example: 'n8n.example.com',
+  }),
+};
+export const ownerSchema = z
+  .strictObject(
+    { ...ownerIdentityFields, workflow_name: ownerPart(255).meta({ example: 'Find order' }) },
+    'must be an object',
+  )
+  .meta({ id: 'Owner' });

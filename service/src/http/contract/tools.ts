@@ -4,6 +4,7 @@ import {
   MAX_EXAMPLE_PHRASES,
   TOOL_KINDS,
   TOOL_NAME_PATTERN,
+  TOOL_NAME_RULE,
   TOOL_STATUSES,
   DEFAULT_TOOL_TIMEOUT_SECONDS,
   MAX_TOOL_TIMEOUT_SECONDS,
@@ -12,6 +13,8 @@ import { operation } from './operation.ts';
 import {
   jsonObjectSchema,
   listOf,
+  ownerIdentityFields,
+  ownerSchema,
   pageQuerySchema,
   textSchema,
   timestampSchema,
@@ -22,10 +25,7 @@ const TOOL_ID = 'tool_01JD6Z0000000000000000000A';
 
 const nameSchema = z
   .string('must be a text')
-  .regex(
-    TOOL_NAME_PATTERN,
-    'must begin with a lower-case letter and have only lower-case letters, digits and _, at most 64 in all',
-  )
+  .regex(TOOL_NAME_PATTERN, TOOL_NAME_RULE)
   .meta({ example: 'find_order' });
 const descriptionSchema = textSchema(1024).meta({
   description: 'The agent decides from it when to call the tool',
@@ -126,6 +126,12 @@ const toolFields = {
   going_live: z
     .boolean()
     .meta({ description: 'A test call is under way, after whose success the tool goes live' }),
+  owner: ownerSchema
+    .nullable()
+    .meta({ description: 'The workflow that published the tool; null when none did' }),
+  revision: z
+    .number()
+    .meta({ description: 'How often the tool was published; 0 when it never was' }),
   last_test: z
     .strictObject({
       tool_call_id: z.string(),
@@ -143,6 +149,16 @@ const secretSchema = z.string().meta({
   description: 'Webhook kind: the signing secret, shown this once; null for the HTTP kind',
   example: 'whsec_…',
 });
+
+/** What every tool has, whatever its kind. */
+const definitionFields = {
+  description: descriptionSchema,
+  parameters: parametersSchema.default({ type: 'object', properties: {} }),
+  timeout: timeoutSchema.default(DEFAULT_TOOL_TIMEOUT_SECONDS),
+  ask_before_running: askSchema.default(false),
+  read_only: readOnlySchema.default(false),
+  example_phrases: examplePhrasesSchema.default([]),
+};
 
 const common = { tag: 'Tools', auth: 'key', extension: true } as const;
 const addressErrors = [
@@ -164,16 +180,11 @@ export const createTool = operation({
   body: z
     .strictObject({
       name: nameSchema,
-      description: descriptionSchema,
-      parameters: parametersSchema.default({ type: 'object', properties: {} }),
+      ...definitionFields,
       kind: z.enum(TOOL_KINDS, `must be ${TOOL_KINDS.join(' or ')}`),
       endpoint: endpointSchema.optional(),
       request_template: templateSchema.optional(),
       secrets: secretsSchema.optional(),
-      timeout: timeoutSchema.default(DEFAULT_TOOL_TIMEOUT_SECONDS),
-      ask_before_running: askSchema.default(false),
-      read_only: readOnlySchema.default(false),
-      example_phrases: examplePhrasesSchema.default([]),
     })
     .meta({
       example: {
@@ -286,7 +297,7 @@ export const goLive = operation({
   path: '/tools/:id/go-live',
   summary: 'Let the agent call the tool',
   description:
-    'A definition whose test has succeeded goes live at once. Otherwise give sample arguments: the service makes the test call after it has answered (a 503 is asked again for 60 seconds) and then goes live; a failure leaves the draft with the reason in last_test.',
+    'A definition whose test has succeeded goes live at once. Otherwise give sample arguments: the service makes the test call after it has answered (a 401 or 503 is asked again for 60 seconds) and then goes live; a failure leaves the draft with the reason in last_test.',
   body: z
     .strictObject({ arguments: argumentsSchema.optional() })
     .meta({ example: { arguments: { order_number: 'A-1042' } } }),
@@ -319,4 +330,100 @@ export const rotateToolSecret = operation({
   answer: z.strictObject({ ...toolFields, secret: secretSchema }).meta({ id: 'RotatedTool' }),
   errors: ['not_found', 'invalid_request', 'idempotency_key_not_allowed'],
   noIdempotencyKey: true,
+});
+
+export const publishTool = operation({
+  ...common,
+  id: 'publishTool',
+  adds: 'data',
+  method: 'put',
+  path: '/tools/published/:name',
+  summary: 'Publish a workflow as a tool',
+  description: `Creates or changes the Webhook tool of this name, and lets it go live. The answer is 200 when it is live. It is 202 when this definition has not passed a test call yet, or when the tool has a new secret: the service then makes a test call with sample_arguments, and a 401 or 503 is asked again for 60 seconds. After a success the tool goes live by itself; after a failure it stays a draft with the reason in last_test. Publishing the same again changes nothing but the revision. A tool that this owner published under another name gets this one.`,
+  body: z
+    .strictObject({
+      definition: z.strictObject(
+        { ...definitionFields, endpoint: endpointSchema },
+        'must be an object',
+      ),
+      sample_arguments: argumentsSchema
+        .default({})
+        .meta({ description: 'For the test call', example: { order_number: 'A-1042' } }),
+      owner: ownerSchema,
+      secret_hash: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 hash in lower-case hexadecimal')
+        .optional()
+        .meta({
+          description:
+            "SHA-256 of the signing secret that the publisher holds. Without it, or when it is not that of the tool's secret, the tool gets a new secret, and the answer shows it",
+        }),
+      take_over: z
+        .boolean('must be true or false')
+        .default(false)
+        .meta({ description: 'Takes the tool also while somebody else has it in use' }),
+    })
+    .meta({
+      example: {
+        definition: {
+          description: 'Finds an order by its number and says where it is.',
+          parameters: {
+            type: 'object',
+            properties: { order_number: { type: 'string' } },
+            required: ['order_number'],
+          },
+          endpoint: 'https://n8n.example.com/webhook/6f1c2a52/tool',
+        },
+        sample_arguments: { order_number: 'A-1042' },
+        owner: {
+          instance_id: '5d9f1c',
+          workflow_id: 'rXz41Hqk',
+          workflow_name: 'Find order',
+          node_id: '2b7c9e4a-3f0d-4c1b-9a52-0f6d8e1c7b33',
+          host: 'n8n.example.com',
+        },
+      },
+    }),
+  status: 200,
+  goesOn: ({ going_live }) => going_live,
+  answer: z
+    .strictObject({
+      ...toolFields,
+      secret: secretSchema.nullable().meta({
+        description: 'A new signing secret, shown this once; null when the publisher holds it',
+      }),
+    })
+    .meta({ id: 'PublishedTool' }),
+  errors: [
+    'tool_exists',
+    'published_elsewhere',
+    'tool_limit_reached',
+    ...addressErrors,
+    'idempotency_key_not_allowed',
+  ],
+  noIdempotencyKey: true,
+});
+
+export const unpublishTool = operation({
+  ...common,
+  id: 'unpublishTool',
+  method: 'delete',
+  path: '/tools/published/:name',
+  summary: 'Pause a tool for the workflow that published it',
+  description:
+    'The tool is never removed. Nothing happens when it is gone, when another workflow published it, or when it was published again since the given revision.',
+  query: z.object({
+    ...ownerIdentityFields,
+    revision: z.coerce
+      .number('must be a number')
+      .optional()
+      .meta({ description: 'The publication to take back; the newest when it is left out' }),
+    endpoint: z
+      .string()
+      .optional()
+      .meta({ description: 'Pauses the tool only while it calls this address' }),
+  }),
+  status: 200,
+  answer: z.strictObject({ name: z.string(), paused: z.boolean() }),
+  errors: [],
 });

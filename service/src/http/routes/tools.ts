@@ -7,8 +7,10 @@ import { getTool } from '../../domain/operations/getTool.ts';
 import { goLiveWithTool } from '../../domain/operations/goLiveWithTool.ts';
 import { listTools } from '../../domain/operations/listTools.ts';
 import { pauseTool } from '../../domain/operations/pauseTool.ts';
+import { publishTool } from '../../domain/operations/publishTool.ts';
 import { rotateToolSecret } from '../../domain/operations/rotateToolSecret.ts';
 import { startTestCall } from '../../domain/operations/startTestCall.ts';
+import { unpublishTool } from '../../domain/operations/unpublishTool.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
 import { timeoutMsOf } from '../../domain/tool.ts';
 import { MAX_TOOL_CALL_ATTEMPTS } from '../../domain/toolCall.ts';
@@ -16,6 +18,7 @@ import * as contract from '../contract/tools.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import type { FollowToolCall } from '../toolCallFeed.ts';
+import { ownerFrom } from '../views/owner.ts';
 import { toolCallJson, toolJson } from '../views/tool.ts';
 
 /** What a test call may take beyond its attempts: backoff, waiting for its turn. */
@@ -109,6 +112,38 @@ export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router 
   serve(router, deps, contract.rotateToolSecret, async ({ deps, caller, params }) => {
     const { tool, secret } = await rotateToolSecret(deps, caller.workspace, params.id!);
     return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.publishTool, async ({ deps, caller, params, body }) => {
+    const {
+      timeout,
+      ask_before_running: askBeforeRunning,
+      read_only: readOnly,
+      example_phrases: examplePhrases,
+      ...described
+    } = body.definition;
+    const { tool, secret } = await publishTool(deps, caller.workspace, {
+      definition: {
+        ...described,
+        name: params.name!,
+        timeoutSeconds: timeout,
+        askBeforeRunning,
+        readOnly,
+        examplePhrases,
+      },
+      sampleArguments: body.sample_arguments,
+      owner: { ...ownerFrom(body.owner), workflowName: body.owner.workflow_name },
+      secretHash: body.secret_hash ?? null,
+      takeOver: body.take_over,
+    });
+    return { ...toolJson(tool), secret };
+  });
+
+  serve(router, deps, contract.unpublishTool, async ({ deps, caller, params, query }) => {
+    const { revision, endpoint, ...owner } = query;
+    const unpublishing = { owner: ownerFrom(owner), revision, endpoint };
+    const paused = await unpublishTool(deps, caller.workspace, params.name!, unpublishing);
+    return { name: params.name!, paused };
   });
 
   return router;

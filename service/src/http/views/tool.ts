@@ -11,6 +11,7 @@ import {
   type Decision,
 } from '../../domain/toolCall.ts';
 import { loopShare } from '../../limits/loopShare.ts';
+import { ownerJson } from './owner.ts';
 import { WrittenJson } from '../writtenJson.ts';
 
 /** A tool as the API shows it: never a secret. @see design section 3, Custom tools */
@@ -30,6 +31,8 @@ export const toolJson = (tool: Tool) => ({
   status: tool.status,
   tested_at: tool.testedAt,
   going_live: tool.goLiveCallId !== null,
+  owner: tool.publication ? ownerJson(tool.publication.owner) : null,
+  revision: tool.publication?.revision ?? 0,
   last_test: tool.lastTest && {
     tool_call_id: tool.lastTest.toolCallId,
     succeeded: tool.lastTest.succeeded,

@@ -1,0 +1,415 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTestService, type TestService } from '../../helpers/service.ts';
+import {
+  ask,
+  callIn,
+  startToolEndpoint,
+  TOOL_TEST_ENV,
+  wakeToolCalls,
+  type ToolEndpoint,
+} from '../../helpers/toolEndpoint.ts';
+import { waitFor } from '../../helpers/waitFor.ts';
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are looked at field by field
+type Json = any;
+
+let service: TestService;
+let endpoint: ToolEndpoint;
+/** Stands still unless a test moves it. */
+let now = Date.now();
+beforeAll(async () => {
+  endpoint = await startToolEndpoint();
+  const clock = { now: () => new Date(now) };
+  service = await startTestService({ ca: endpoint.ca, env: TOOL_TEST_ENV, clock });
+});
+beforeEach(() => endpoint.forget());
+afterEach(async () => {
+  for (const { id } of await tools()) await service.api.delete(`/api/tools/${id}`);
+});
+afterAll(async () => {
+  await service?.stop();
+  await endpoint?.close();
+});
+
+const OWNER = {
+  instance_id: 'instance-1',
+  workflow_id: 'workflow-1',
+  workflow_name: 'Orders',
+  node_id: 'node-1',
+  host: 'n8n.example.com',
+};
+const definition = (changes: Json = {}): Json => ({
+  description: 'Finds an order.',
+  parameters: { type: 'object', properties: { order_number: { type: 'string' } } },
+  endpoint: `${endpoint.url}/orders`,
+  ...changes,
+});
+const publication = (changes: Json = {}): Json => ({
+  definition: definition(),
+  sample_arguments: { order_number: 'A-1042' },
+  owner: OWNER,
+  ...changes,
+});
+const put = (changes: Json = {}, name = 'find_order') =>
+  service.api.put(`/api/tools/published/${name}`, publication(changes));
+const unpublish = (changes: Record<string, string> = {}, name = 'find_order') => {
+  const { workflow_name: _, ...identity } = OWNER;
+  const query = new URLSearchParams({ ...identity, ...changes });
+  return service.api.delete(`/api/tools/published/${name}?${query}`);
+};
+const tools = async (): Promise<Json[]> => (await service.api.get('/api/tools?limit=200')).body.data;
+const theTool = async (): Promise<Json> => {
+  const all = await tools();
+  expect(all).toHaveLength(1);
+  return all[0];
+};
+const hashOf = (secret: string) => createHash('sha256').update(secret).digest('hex');
+const until = (what: string, holds: (tool: Json) => boolean) =>
+  waitFor(
+    what,
+    async () => {
+      const tool = await theTool();
+      return holds(tool) ? tool : null;
+    },
+    { everyMs: 5 },
+  );
+const isLive = () => until('the tool to be live', ({ status }) => status === 'live');
+
+/** Publishes, and waits until the tool is live. @returns what the publisher was answered */
+async function published(changes: Json = {}, name = 'find_order'): Promise<Json> {
+  const { status, body } = await put(changes, name);
+  expect(status).toBe(202);
+  await isLive();
+  return body;
+}
+
+describe('Publishing a tool', () => {
+  it('defines it, shows its secret, makes a test call and lets it go live', async () => {
+    let held: ServerResponse | undefined;
+    endpoint.answer('/orders', (_request, response) => void (held = response));
+    const { status, body } = await put();
+    expect([status, body.status, body.going_live]).toEqual([202, 'draft', true]);
+    expect(body).toMatchObject({
+      name: 'find_order',
+      kind: 'Webhook',
+      owner: OWNER,
+      revision: 1,
+      secret: expect.stringMatching(/^whsec_/),
+    });
+    endpoint.verify('/orders', body.secret);
+    const response = await waitFor('the test call', () => held, { everyMs: 5 });
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    expect(await isLive()).toMatchObject({ last_test: { succeeded: true }, owner: OWNER });
+    expect(endpoint.envelopes('/orders')).toMatchObject([
+      { tool: 'find_order', arguments: { order_number: 'A-1042' }, conversation_id: 'conv_test' },
+    ]);
+  });
+
+  it('again, with the same content, changes nothing, calls nothing and answers 200', async () => {
+    const first = await published();
+    const before = await theTool();
+    const again = await put({ secret_hash: hashOf(first.secret) });
+    expect([again.status, again.body.secret]).toEqual([200, null]);
+    expect(await theTool()).toEqual({
+      ...before,
+      revision: 2,
+      updated_at: expect.any(String),
+    });
+    expect(endpoint.at('/orders')).toHaveLength(1);
+  });
+
+  it('again, while the test call runs, makes no second one', async () => {
+    let held: ServerResponse | undefined;
+    endpoint.answer('/orders', (_request, response) => void (held = response));
+    const { body } = await put();
+    const again = await put({ secret_hash: hashOf(body.secret) });
+    expect([again.status, again.body.going_live, again.body.secret]).toEqual([202, true, null]);
+    const response = await waitFor('the test call', () => held, { everyMs: 5 });
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    await isLive();
+    expect(endpoint.at('/orders')).toHaveLength(1);
+  });
+
+  it('with another description changes a live tool without a test call', async () => {
+    const { secret } = await published();
+    const changed = await put({
+      definition: definition({ description: 'Else.', timeout: 30, ask_before_running: true }),
+      secret_hash: hashOf(secret),
+    });
+    expect([changed.status, changed.body.status]).toEqual([200, 'live']);
+    expect(await theTool()).toMatchObject({ description: 'Else.', timeout: 30 });
+    expect(endpoint.at('/orders')).toHaveLength(1);
+  });
+
+  it('with other parameters makes a test call before it is live again', async () => {
+    const { id, secret } = await published();
+    const parameters = { type: 'object', properties: { email: { type: 'string' } } };
+    const changed = await put({
+      definition: definition({ parameters }),
+      sample_arguments: { email: 'a@example.com' },
+      secret_hash: hashOf(secret),
+    });
+    expect([changed.status, changed.body.status, changed.body.id]).toEqual([202, 'draft', id]);
+    await isLive();
+    expect(endpoint.envelopes('/orders')[1].arguments).toEqual({ email: 'a@example.com' });
+  });
+
+  it.each<[string, () => Json]>([
+    ['holds no secret', () => ({})],
+    ['holds another one', () => ({ secret_hash: hashOf('whsec_other') })],
+  ])(
+    'by a workflow that %s gives it a new one, which a test call must prove first',
+    async (_what, held) => {
+      const first = await published();
+      const again = await put(held());
+      expect([again.status, again.body.status]).toEqual([202, 'draft']);
+      expect(again.body.secret).toMatch(/^whsec_/);
+      expect(again.body.secret).not.toBe(first.secret);
+      endpoint.verify('/orders', again.body.secret);
+      await isLive();
+    },
+  );
+
+  it('heals a secret that was rotated at the service', async () => {
+    const { id, secret } = await published();
+    await service.api.post(`/api/tools/${id}/rotate-secret`);
+    const again = await put({ secret_hash: hashOf(secret) });
+    expect([again.status, again.body.secret]).toEqual([202, expect.stringMatching(/^whsec_/)]);
+    await isLive();
+  });
+
+  it('waits while the endpoint does not know the secret yet: 503, or 401 with a former one', async () => {
+    endpoint.answer('/orders', 503, 401);
+    await put();
+    for (const status of [503, 401]) {
+      await waitFor(
+        `the ${status}`,
+        async () =>
+          (await callIn(service.api, 'tool=find_order', 'running')).http_status === status,
+      );
+      expect(await theTool()).toMatchObject({ status: 'draft', going_live: true });
+      now += 2000;
+      await wakeToolCalls(service.api, endpoint);
+    }
+    await isLive();
+  });
+
+  it('keeps the reason on record when the test call fails, and tests again when it is published again', async () => {
+    endpoint.answer('/orders', { status: 422, json: { message: 'There is no such order' } });
+    const { body } = await put();
+    expect(await until('the test', ({ last_test: test }) => test !== null)).toMatchObject({
+      status: 'draft',
+      going_live: false,
+      last_test: { succeeded: false, error: expect.stringContaining('There is no such order') },
+    });
+    expect((await put({ secret_hash: hashOf(body.secret) })).status).toBe(202);
+    await isLive();
+  });
+
+  it('of another name renames the tool that the owner has', async () => {
+    const first = await published();
+    const renamed = await put({ secret_hash: hashOf(first.secret) }, 'track_order');
+    expect([renamed.status, renamed.body.id, renamed.body.secret]).toEqual([202, first.id, null]);
+    expect(await isLive()).toMatchObject({ name: 'track_order' });
+  });
+
+  it('of another name that a draft has takes that draft and removes the owner’s former tool', async () => {
+    await published();
+    const { body: draft } = await service.api.post('/api/tools', {
+      name: 'track_order',
+      kind: 'Webhook',
+      ...definition({ endpoint: `${endpoint.url}/elsewhere` }),
+    });
+    expect((await put({}, 'track_order')).body.id).toBe(draft.id);
+    expect(await isLive()).toMatchObject({ id: draft.id, endpoint: `${endpoint.url}/orders` });
+  });
+
+  it('cancels what waits for approval when the tool is called differently from then on', async () => {
+    const asking = definition({ ask_before_running: true });
+    const { secret } = await published({ definition: asking });
+    await service.api.patch('/api/agent', { enabled: true });
+    await ask(service.url, { name: 'find_order' });
+    await callIn(service.api, 'tool=find_order', 'pending_approval');
+    await put({ definition: asking, secret_hash: hashOf(secret) });
+    await callIn(service.api, 'tool=find_order', 'pending_approval');
+    await put({ definition: definition({ parameters: {} }), secret_hash: hashOf(secret) });
+    expect(
+      (await service.api.get('/api/tool-calls?tool=find_order&status=cancelled')).body.data,
+    ).toHaveLength(1);
+  });
+
+  it.each<[string, () => Json, Json]>([
+    [
+      'a sample that does not fit',
+      () => ({ sample_arguments: { order_number: 1 } }),
+      { code: 'invalid_request', param: 'sample_arguments' },
+    ],
+    [
+      'parameters that are no schema',
+      () => ({ definition: definition({ parameters: { type: 'array' } }) }),
+      { code: 'invalid_request' },
+    ],
+    [
+      'no address',
+      () => ({ definition: definition({ endpoint: undefined }) }),
+      { code: 'invalid_request', param: 'definition.endpoint' },
+    ],
+    [
+      'an address that is no URL',
+      () => ({ definition: definition({ endpoint: 'n8n' }) }),
+      { code: 'target_url_invalid' },
+    ],
+    ['no owner', () => ({ owner: undefined }), { code: 'invalid_request', param: 'owner' }],
+    [
+      'a secret that is no hash',
+      () => ({ secret_hash: 'whsec_1' }),
+      { code: 'invalid_request', param: 'secret_hash' },
+    ],
+  ])('refuses %s, and leaves nothing behind', async (_what, changes, error) => {
+    expect((await put(changes())).body.error).toMatchObject(error);
+    expect(await tools()).toEqual([]);
+  });
+
+  it('refuses a name that no tool can have', async () => {
+    expect((await put({}, 'Find-Order')).body.error).toMatchObject({
+      code: 'invalid_request',
+      param: 'name',
+    });
+  });
+
+  it('refuses more tools than a workspace may have', async () => {
+    for (let n = 0; n < 100; n++) {
+      await service.api.post('/api/tools', { name: `tool_${n}`, kind: 'Webhook', ...definition() });
+    }
+    expect((await put()).body.error).toMatchObject({ code: 'tool_limit_reached' });
+  });
+});
+
+describe('A tool that somebody else has', () => {
+  const STRANGERS: Array<[string, Json]> = [
+    ['another n8n', { instance_id: 'instance-2' }],
+    ['a clone on another host', { host: 'staging.example.com' }],
+    ['another workflow', { workflow_id: 'workflow-2' }],
+    ['another node', { node_id: 'node-2' }],
+  ];
+  it.each(STRANGERS)(
+    'in use is kept from %s, in words that name the holder',
+    async (_who, difference) => {
+      await published();
+      const before = await theTool();
+      const refused = await put({ owner: { ...OWNER, ...difference } });
+      expect([refused.status, refused.body.error]).toMatchObject([
+        409,
+        { code: 'published_elsewhere', existing_id: before.id, param: 'name' },
+      ]);
+      expect(refused.body.error.message).toContain(
+        'The tool find_order is published by the workflow "Orders" of the n8n at n8n.example.com.',
+      );
+      expect(await theTool()).toEqual(before);
+    },
+  );
+
+  it.each(STRANGERS)(
+    'goes to %s that takes it over, with a new secret',
+    async (_who, difference) => {
+      const first = await published();
+      const owner = { ...OWNER, ...difference };
+      const taken = await put({ owner, take_over: true });
+      expect([taken.status, taken.body.id, taken.body.owner]).toEqual([202, first.id, owner]);
+      expect(taken.body.secret).not.toBe(first.secret);
+      await isLive();
+    },
+  );
+
+  it('and does not use goes to who publishes it', async () => {
+    await published();
+    await unpublish();
+    const owner = { ...OWNER, instance_id: 'instance-2' };
+    expect((await put({ owner })).body.owner).toEqual(owner);
+    await isLive();
+  });
+
+  it('defined by the API and live elsewhere is kept; live at this address it is taken', async () => {
+    const fields = { name: 'find_order', kind: 'Webhook' };
+    const { body: tool } = await service.api.post('/api/tools', {
+      ...fields,
+      ...definition({ endpoint: `${endpoint.url}/elsewhere` }),
+    });
+    await service.api.post(`/api/tools/${tool.id}/test`, {});
+    await service.api.post(`/api/tools/${tool.id}/go-live`, {});
+    const refused = await put();
+    expect(refused.body.error).toMatchObject({ code: 'published_elsewhere' });
+    expect(refused.body.error.message).toContain(`live at ${endpoint.url}/elsewhere`);
+    const here = definition({ endpoint: `${endpoint.url}/elsewhere` });
+    expect((await put({ definition: here })).body.id).toBe(tool.id);
+    await isLive();
+  });
+
+  it('of the HTTP kind is always kept', async () => {
+    await endpoint.defineHttp(service.api, { name: 'find_order' });
+    const refused = await put({ take_over: true });
+    expect(refused.body.error).toMatchObject({
+      code: 'tool_exists',
+      message: expect.stringContaining('HTTP tool'),
+    });
+  });
+});
+
+describe('Unpublishing a tool', () => {
+  it('pauses it, and publishing brings it back at once, without a test call', async () => {
+    const { id, secret } = await published();
+    expect((await unpublish()).body).toEqual({ name: 'find_order', paused: true });
+    expect(await theTool()).toMatchObject({ id, status: 'paused' });
+    const again = await put({ secret_hash: hashOf(secret) });
+    expect([again.status, again.body.status]).toEqual([200, 'live']);
+    expect(endpoint.at('/orders')).toHaveLength(1);
+  });
+
+  it('stops a tool that is about to go live', async () => {
+    let held: ServerResponse | undefined;
+    endpoint.answer('/orders', (_request, response) => void (held = response));
+    await put();
+    await unpublish();
+    const response = await waitFor('the test call', () => held, { everyMs: 5 });
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    expect(await until('the test', ({ last_test: test }) => test !== null)).toMatchObject({
+      status: 'draft',
+      going_live: false,
+    });
+  });
+
+  it('is content when the tool is gone', async () => {
+    const { status, body } = await unpublish();
+    expect([status, body]).toEqual([200, { name: 'find_order', paused: false }]);
+  });
+
+  it('by a late request for an older revision does nothing', async () => {
+    const { secret, revision } = await published();
+    await put({ secret_hash: hashOf(secret) });
+    expect((await unpublish({ revision: String(revision) })).body.paused).toBe(false);
+    expect(await theTool()).toMatchObject({ status: 'live' });
+    expect((await unpublish({ revision: String(revision + 1) })).body.paused).toBe(true);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['another n8n', { instance_id: 'instance-2' }],
+    ['a clone on another host', { host: 'staging.example.com' }],
+    ['another workflow', { workflow_id: 'workflow-2' }],
+    ['another node', { node_id: 'node-2' }],
+    [
+      'an address that the tool does not call',
+      { endpoint: 'https://n8n.example.com/webhook-test/1' },
+    ],
+  ])('does nothing for %s', async (_who, difference) => {
+    await published();
+    expect((await unpublish(difference)).body.paused).toBe(false);
+    expect(await theTool()).toMatchObject({ status: 'live' });
+  });
+
+  it('touches no tool that nobody published', async () => {
+    await service.api.post('/api/tools', { name: 'find_order', kind: 'Webhook', ...definition() });
+    expect((await unpublish()).body.paused).toBe(false);
+  });
+});
