@@ -596,6 +596,29 @@ describe('the pages of tools', () => {
     expect((await browser.get(`/tools/${going.id}`)).text).not.toContain('Going live');
   });
 
+  it('name the workflow that published a tool, and say what to do when its test call fails', async () => {
+    const name = named();
+    endpoint.answerAlways('/published', 422);
+    await service.api.put(`/api/tools/published/${name}`, {
+      definition: { description: 'Finds an order.', endpoint: `${endpoint.url}/published` },
+      owner: {
+        instance_id: 'instance-1',
+        workflow_id: 'workflow-1',
+        workflow_name: HOSTILE,
+        node_id: 'node-1',
+        host: 'n8n.example.com',
+      },
+    });
+    const { id } = await newestTool();
+    const page = await waitFor('the end of the test call', async () => {
+      const shown = await browser.get(`/tools/${id}`);
+      return shown.text.includes('The endpoint answered 422') && shown;
+    });
+    expect(page.text).toContain('of the n8n at n8n.example.com');
+    expect(page.text).toContain('Correct the workflow or its sample arguments, then publish it');
+    expect(page.html).not.toContain('<script>alert');
+  });
+
   it('show the agent’s calls with arguments, result and the way to the conversation', async () => {
     endpoint.answerAlways('/orders', { json: { status: HOSTILE } });
     const tool = await create(webhookForm());

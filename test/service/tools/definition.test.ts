@@ -75,6 +75,8 @@ describe("a tool's definition", () => {
       status: 'draft',
       tested_at: null,
       going_live: false,
+      owner: null,
+      revision: 0,
       last_test: null,
       created_at: expect.stringMatching(/\+00:00$/),
       updated_at: body.created_at,

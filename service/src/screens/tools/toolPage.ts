@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { ToolInDetail } from '../../domain/operations/readTool.ts';
+import { ownerInWords } from '../../domain/owner.ts';
 import type { Tool } from '../../domain/tool.ts';
 import { formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
@@ -78,6 +79,7 @@ const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
     <h2 id="definition-title">Definition</h2>
     <dl class="tool-facts">
       <dt>Kind</dt><dd>${tool.kind}</dd>
+      ${tool.publication ? html`<dt>Published by</dt><dd>${ownerInWords(tool.publication.owner)}. When it is published again, it replaces what was changed here.</dd>` : null}
       ${
         tool.requestTemplate === null
           ? html`<dt>Endpoint</dt><dd><code>${tool.endpoint}</code></dd>`

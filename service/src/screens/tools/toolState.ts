@@ -32,7 +32,10 @@ export function stateOf(tool: Tool): ToolState {
 export function whyNotLive(tool: Tool): string | null {
   if (tool.testedAt !== null) return null;
   if (tool.goLiveCallId !== null) return 'Go live is off while the test call runs.';
-  if (tool.lastTest !== null && !tool.lastTest.succeeded)
+  const hasFailed = tool.lastTest !== null && !tool.lastTest.succeeded;
+  if (hasFailed && tool.publication)
+    return 'Go live is off: the last test call failed. Correct the workflow or its sample arguments, then publish it again.';
+  if (hasFailed)
     return 'Go live is off: the last test call failed. It is on once a test call of this definition has succeeded.';
   return 'Go live is off until a test call of this definition has succeeded. Run one below.';
 }
