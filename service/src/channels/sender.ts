@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { SteadyClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { Turns } from '../domain/turns.ts';
 import { openSetup } from '../domain/sealedSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from '../domain/outboundMessage.ts';
 import type { Job } from '../store/store.ts';
+import { KeyedMutex } from '../work/keyedMutex.ts';
 import type { Lease } from '../work/lease.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
@@ -47,7 +47,7 @@ export class Sender {
    * One attempt per contact at a time. A receipt can make a contact's next text due before the answer
    * about the one before has arrived.
    */
-  readonly #turns = new Turns();
+  readonly #contacts = new KeyedMutex();
   readonly #stopping = new AbortController();
   readonly #loop: WorkLoop;
 
@@ -82,10 +82,8 @@ export class Sender {
   async #run(job: Job, lease: Lease): Promise<void> {
     const { id: contactId, group: account } = job;
     this.#count(account, 1);
-    const turn = this.#turns.take([contactId]);
     try {
-      await turn.ready;
-      await this.#sendNext(job, lease);
+      await this.#contacts.run(contactId, () => this.#sendNext(job, lease));
     } catch (error) {
       if (!this.#stopping.signal.aborted)
         this.#options.log.error(
@@ -93,7 +91,6 @@ export class Sender {
           'a text could not be sent or recorded',
         );
     } finally {
-      turn.leave();
       this.#count(account, -1);
     }
   }

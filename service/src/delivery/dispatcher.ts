@@ -6,7 +6,7 @@ import { limitedBy } from '../domain/workGroup.ts';
 import type { OutboundClient } from '../outbound/outboundClient.ts';
 import { rememberOpened } from '../security/rememberOpened.ts';
 import { StoreUnavailable, type Job } from '../store/store.ts';
-import { Gathered } from '../work/gathered.ts';
+import { Batcher, isolateFailures } from '../work/batcher.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
@@ -33,6 +33,11 @@ const MAX_IN_FLIGHT = 512;
  */
 const DEADLINES = 2;
 
+/** A larger batch would hold the event loop for longer than a few milliseconds. */
+const MAX_BATCH = 100;
+/** More would only wait for each other's locks. */
+const MAX_BATCHES_AT_ONCE = 2;
+
 /**
  * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and
  * not recorded when the process died is claimed again, and sent with the same id.
@@ -45,14 +50,19 @@ export class Dispatcher {
   readonly #limits: InFlightLimits;
   readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
   readonly #loop: WorkLoop;
-  /** Results are written together; a store that cannot write fails all of them alike. */
-  readonly #results = new Gathered<MadeAttempt, Delivery | null>(
-    (attempts) =>
-      this.#loop.record(() =>
-        recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs),
-      ),
-    (error) => error instanceof StoreUnavailable,
-  );
+  /** Results of about the same time are one transaction. */
+  readonly #results = new Batcher<MadeAttempt, Delivery | null>({
+    run: isolateFailures(
+      (attempts) =>
+        this.#loop.record(() =>
+          recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs),
+        ),
+      (error) => error instanceof StoreUnavailable,
+    ),
+    schedule: setImmediate,
+    maxItems: MAX_BATCH,
+    maxRunning: MAX_BATCHES_AT_ONCE,
+  });
 
   /** Starts at once. */
   constructor(options: DispatcherOptions) {
@@ -191,7 +201,7 @@ export class Dispatcher {
     result: AttemptResult,
     at: Date,
   ): Promise<void> {
-    const recorded = await this.#results.do({
+    const recorded = await this.#results.add({
       deliveryId: delivery.id,
       subscriptionId: subscription.id,
       nextAttemptAt: delivery.nextAttemptAt,

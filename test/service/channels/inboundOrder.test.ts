@@ -1,6 +1,5 @@
 // What a customer writes stays in its order when deliveries of very different sizes come at once.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Turns } from '../../../service/src/domain/turns.ts';
 import {
   connectNumber,
   deliver,
@@ -68,34 +67,3 @@ describe('deliveries that are under way at once', () => {
     expect(waited).toBeGreaterThan(0);
   });
 });
-
-describe('turns', () => {
-  it('come one after the other for each key, in the order in which they were taken, and leave nothing behind', async () => {
-    const turns = new Turns();
-    const log: string[] = [];
-    const named = (name: string, ...keys: string[]) => {
-      const turn = turns.take(keys);
-      void turn.ready.then(() => log.push(name));
-      return turn;
-    };
-    const a = named('a', 'x', 'y');
-    const b = named('b', 'y', 'z');
-    const c = named('c', 'z');
-    const d = named('d', 'w');
-    await tick();
-    expect(log).toEqual(['a', 'd']);
-    b.leave(); // before its turn: nobody gets past a by that
-    await tick();
-    expect(log).toEqual(['a', 'd']);
-    a.leave();
-    a.leave();
-    await tick();
-    expect(log).toEqual(['a', 'd', 'b', 'c']);
-    c.leave();
-    d.leave();
-    await tick();
-    expect(turns.size).toBe(0);
-  });
-});
-
-const tick = () => new Promise((resolve) => setImmediate(resolve));

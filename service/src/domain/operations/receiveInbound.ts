@@ -8,8 +8,8 @@ import { groupInbound, keysOf } from '../groupInbound.ts';
 import { derivedId } from '../ids.ts';
 import type { InboundItem, InboundMessage, InboundNote } from '../inbound.ts';
 import { newSystemNote } from '../systemNote.ts';
-import { Turns } from '../turns.ts';
 import type { Workspace } from '../workspace.ts';
+import { KeyedMutex } from '../../work/keyedMutex.ts';
 import { findLastConversation, findReceived, storeReceived } from './receiveMessage.ts';
 import { keepContact, newContact, recogniseContact, renumberContact } from './recogniseContact.ts';
 import { recordReceipt } from './recordReceipt.ts';
@@ -24,8 +24,8 @@ const MAX_CONCURRENT_TRANSACTIONS = 50;
  * it stays together and in order. Items go to the account of the workspace that they name: one
  * address may serve several numbers.
  * @param channel the account whose secret the delivery was verified with
- * @param turns shared by deliveries that are under way at once: what they say of one contact is
- * taken in in the order in which they were given, however much else each of them holds
+ * @param contacts shared by all deliveries: items about the same contact are stored in the order in
+ * which the deliveries came, however much else each of them holds
  * @returns how many items were for accounts that the workspace has not connected; they are left out
  * @throws what a group of items failed with, after all others were taken in; giving the same again
  * is safe
@@ -34,25 +34,25 @@ export async function receiveInbound(
   deps: Deps,
   channel: Channel,
   items: readonly InboundItem[],
-  turns = new Turns(),
+  contacts = new KeyedMutex(),
 ): Promise<{ unknown: number }> {
   const { workspaceId, type } = channel;
-  // Before anything is waited for: the order of the places is that of the deliveries.
-  const places = groupInbound(items).map((group) => ({
+  // Locked before anything is awaited, in the order in which the deliveries came.
+  const groups = groupInbound(items).map((group) => ({
     group,
     account: group[0]!.account,
-    turn: turns.take(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
+    lock: contacts.lock(group.flatMap(keysOf).map((key) => `${workspaceId} ${type} ${key}`)),
   }));
   try {
     const { workspace, channels } = await openAccounts(deps, channel, items);
-    await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, places, async ({ group, account, turn }) => {
-      await turn.ready;
+    await forEachAtOnce(MAX_CONCURRENT_TRANSACTIONS, groups, async ({ group, account, lock }) => {
+      await lock.ready;
       const itsChannel = channels.get(account);
-      if (itsChannel) await receiveGroup(deps, workspace, itsChannel, group).finally(turn.leave);
+      if (itsChannel) await receiveGroup(deps, workspace, itsChannel, group).finally(lock.release);
     });
     return { unknown: items.filter(({ account }) => !channels.has(account)).length };
   } finally {
-    for (const { turn } of places) turn.leave();
+    for (const { lock } of groups) lock.release();
   }
 }
 

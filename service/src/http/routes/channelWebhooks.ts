@@ -7,7 +7,7 @@ import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue
 import { findChannelAt } from '../../domain/operations/channels.ts';
 import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
 import { openSetup } from '../../domain/sealedSetup.ts';
-import { Turns } from '../../domain/turns.ts';
+import { KeyedMutex } from '../../work/keyedMutex.ts';
 import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';
 
@@ -24,7 +24,7 @@ const NO_BYTES = Buffer.alloc(0);
  */
 export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
   const router = Router();
-  const turns = new Turns();
+  const contacts = new KeyedMutex();
   const address = router.route('/channels/:type/webhook/:channelId');
 
   address.get(async (request, response) => {
@@ -49,7 +49,7 @@ export function channelWebhooksRouter(deps: Deps, log: Logger): Router {
     const verification = verify(adapter, account, request, log);
     noLongerStranger(request);
     if (verification.type === 'answer') return answer(response, verification.text);
-    await takeIn(deps, log, addressed, bytesOf(request), turns);
+    await takeIn(deps, log, addressed, bytesOf(request), contacts);
     answer(response, 'ok');
   });
 
@@ -108,7 +108,7 @@ async function takeIn(
   log: Logger,
   { adapter, account }: Addressed,
   bytes: Buffer,
-  turns: Turns,
+  contacts: KeyedMutex,
 ): Promise<void> {
   const { channel } = account;
   const body = jsonOf(bytes);
@@ -117,7 +117,7 @@ async function takeIn(
       { channel: channel.id, bytes: bytes.length },
       'a channel delivered what is no JSON; it was left',
     );
-  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account), turns);
+  const { unknown } = await receiveInbound(deps, channel, adapter.parse(body, account), contacts);
   if (unknown > 0)
     log.warn(
       { channel: channel.id, items: unknown },

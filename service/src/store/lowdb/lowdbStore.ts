@@ -26,7 +26,6 @@ import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { HeapWatch } from './heapWatch.ts';
 import { StorageUsage } from './storageUsage.ts';
-import { Mutex } from './mutex.ts';
 import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from '../options.ts';
 import type { StoredJob } from './jobClock.ts';
@@ -38,6 +37,7 @@ import { transactionMaker } from '../unitOfWork.ts';
 import type { Data } from './state.ts';
 import { JOBS, State } from './state.ts';
 import { JobQueues } from './jobQueues.ts';
+import { Semaphore } from '../../work/semaphore.ts';
 
 const DEFAULTS = {
   snapshotAfterBytes: 64 << 20,
@@ -76,7 +76,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly transactionOf: (session: LowdbUnitOfWork) => Transaction<S>;
   private readonly adapter: JournaledAdapter;
   private readonly db: Low<Data>;
-  private readonly mutex = new Mutex();
+  private readonly mutex = new Semaphore(1);
   private readonly feed: ChangeFeed<S>;
   private readonly listeners = new Set<WorkListener>();
   private readonly closing = new AbortController();
@@ -96,7 +96,6 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   private healing: Promise<void> | null = null;
   private snapshot: Promise<void> | null = null;
   private snapshotNotBefore = 0;
-  private restoring = false;
   private closed: Promise<void> | null = null;
 
   private constructor(schema: S, options: LowdbOptions, lock: FolderLock) {
@@ -277,23 +276,18 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const { folder, files } = this.options;
     if (taken !== undefined)
       throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
-    this.restoring = true;
-    try {
-      const restored = await this.adapter.rebase((header) =>
-        restoreSnapshot(folder, header, records, this.schema, this.time, files),
-      );
-      const queue = this.queueOf(restored.state);
-      for (const job of restored.state.jobs.everything())
-        queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
-      this.db.data = restored.data;
-      this.state = restored.state;
-      this.usage = new StorageUsage(this.options.holderOf, restored.state);
-      this.queue = queue;
-      // An empty store's journals must not be what a start falls back to.
-      await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
-    } finally {
-      this.restoring = false;
-    }
+    const restored = await this.adapter.rebase((header) =>
+      restoreSnapshot(folder, header, records, this.schema, this.time, files),
+    );
+    const queue = this.queueOf(restored.state);
+    for (const job of restored.state.jobs.everything())
+      queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
+    this.db.data = restored.data;
+    this.state = restored.state;
+    this.usage = new StorageUsage(this.options.holderOf, restored.state);
+    this.queue = queue;
+    // An empty store's journals must not be what a start falls back to.
+    await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
     this.feed.skip();
     this.callListeners();
   }
@@ -481,14 +475,14 @@ export class LowdbStore<S extends Schema> implements Store<S> {
 
   /** Says so when a transaction's function does not end: all others wait behind it. */
   private watchTransactions(): void {
-    let seen = -1;
+    let seen: LowdbUnitOfWork | null = null;
     this.every(WATCH_MS, () => {
-      if (this.mutex.busy && this.mutex.begun === seen && !this.restoring) {
+      if (this.session !== null && this.session === seen) {
         this.options.log.error(
           'a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other',
         );
       }
-      seen = this.mutex.begun;
+      seen = this.session;
     });
   }
 

@@ -1,7 +1,7 @@
 import { noIndexFits, refuseUndefined, type AnyQuery } from '../unitOfWork.ts';
 import type { Document, Schema } from '../store.ts';
 import { runOn, type Database } from './database.ts';
-import type { Question } from './looks.ts';
+import type { ReadQuery } from './readTogether.ts';
 import {
   columnName,
   nameOf,
@@ -44,7 +44,7 @@ export class Table {
   }
 
   /** @throws Error when no index of the schema fits, as in the embedded store */
-  find(query: AnyQuery): Question {
+  find(query: AnyQuery): ReadQuery {
     this.#assertIndexed(query.where, query.orderBy ?? 'id');
     return (values) => this.#find(query, values);
   }
@@ -81,7 +81,7 @@ export class Table {
     return `SELECT document, xmin::text AS version FROM ${this.name}${condition} ORDER BY ${sorting} LIMIT ${parameter(limit)}`;
   }
 
-  peek(ids: readonly string[]): Question {
+  peek(ids: readonly string[]): ReadQuery {
     return (values) =>
       `SELECT document, xmin::text AS version FROM ${this.name} WHERE ${has(ids, values)}`;
   }

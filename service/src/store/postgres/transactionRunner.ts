@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreClock } from '../options.ts';
 import type { Schema, Transaction } from '../store.ts';
 import type { ChangeReader } from './changeReader.ts';
-import { Crowded, Crowds, Place } from './crowds.ts';
 import type { Connection, Database } from './database.ts';
+import { DocumentBusy, DocumentPlaces, documentSemaphore } from './documentPlaces.ts';
 import {
   isOutage,
   isToBeRunAgain,
@@ -29,7 +29,7 @@ const MAX_RUNS = 50;
  */
 const MAX_VIOLATIONS = 3;
 /** As long as PostgreSQL waits for a lock. */
-const CROWDED_MS = 15_000;
+const MAX_BUSY_MS = 15_000;
 
 /** What others have to be shown of a transaction. */
 export interface Committed<T> {
@@ -70,7 +70,7 @@ export class TransactionRunner<S extends Schema> {
   readonly #options: TransactionRunnerOptions<S>;
   readonly #transactionOf: (session: UnitOfWork) => Transaction<S>;
   readonly #notedQueues = new Set<string>();
-  readonly #crowds = new Crowds();
+  readonly #documents = documentSemaphore();
 
   constructor(options: TransactionRunnerOptions<S>) {
     this.#options = options;
@@ -88,18 +88,18 @@ export class TransactionRunner<S extends Schema> {
   }
 
   async #runUntilAlone<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Done<T>> {
-    const place = new Place(this.#crowds);
-    const giveUpAt = performance.now() + CROWDED_MS;
+    const places = new DocumentPlaces(this.#documents);
+    const giveUpAt = performance.now() + MAX_BUSY_MS;
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
         return await this.#options.outage.watch(() =>
-          this.#settled(() => this.#runOnce(fn, place)),
+          this.#settled(() => this.#runOnce(fn, places)),
         );
       } catch (error) {
-        if (error instanceof Crowded) {
+        if (error instanceof DocumentBusy) {
           if (performance.now() > giveUpAt)
             throw unavailable('the same documents are changed by too many at once', error);
-          await place.wait(error.key);
+          await places.waitFor(error.key);
           runs -= 1;
           continue;
         }
@@ -129,24 +129,27 @@ export class TransactionRunner<S extends Schema> {
     }
   }
 
-  async #runOnce<T>(fn: (tx: Transaction<S>) => Promise<T>, place: Place): Promise<Done<T>> {
+  async #runOnce<T>(
+    fn: (tx: Transaction<S>) => Promise<T>,
+    places: DocumentPlaces,
+  ): Promise<Done<T>> {
     try {
       return await this.#runAt(
         new OpenTransaction(await this.#options.database.connect()),
         fn,
-        place,
+        places,
       );
     } finally {
-      place.leave();
+      places.releaseAll();
     }
   }
 
   async #runAt<T>(
     transaction: OpenTransaction,
     fn: (tx: Transaction<S>) => Promise<T>,
-    place: Place,
+    places: DocumentPlaces,
   ): Promise<Done<T>> {
-    const session = new UnitOfWork(transaction, this.#options.tables, this.#options.queues, place);
+    const session = new UnitOfWork(transaction, this.#options.tables, this.#options.queues, places);
     try {
       const value = await fn(this.#transactionOf(session));
       session.end();

@@ -1,11 +1,12 @@
 import { toJson } from '../document.ts';
 import type { Document, Schema } from '../store.ts';
 import { transactionMaker, type AnyQuery } from '../unitOfWork.ts';
-import type { Place } from './crowds.ts';
+import { Batcher } from '../../work/batcher.ts';
 import type { Connection, Statement } from './database.ts';
+import type { DocumentPlaces } from './documentPlaces.ts';
 import { Conflict } from './errors.ts';
 import { JobWrites } from './jobWrites.ts';
-import { Looks } from './looks.ts';
+import { MAX_READ_TOGETHER, readTogether, type ReadQuery, type Rows } from './readTogether.ts';
 import { lockNumber } from './sql.ts';
 import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import type { OpenTransaction } from './transaction.ts';
@@ -14,13 +15,6 @@ const ENDED = 'The transaction has ended; await everything inside its function';
 
 /** A version of a row that this transaction wrote itself. */
 const OWN = Symbol('own');
-
-/** Documents of a table that are asked for in the same breath. */
-interface PendingRead {
-  readonly table: Table;
-  readonly lock: boolean;
-  readonly byId: Map<string, PromiseWithResolvers<Document | null>>;
-}
 
 interface Pending {
   readonly table: Table;
@@ -45,9 +39,10 @@ export class UnitOfWork {
   readonly jobs: JobWrites;
   readonly #transaction: OpenTransaction;
   readonly #connection: Connection;
-  readonly #looks: Looks;
+  /** Queries without locks. */
+  readonly #reads: Batcher<ReadQuery, Rows>;
   readonly #tables: ReadonlyMap<string, Table>;
-  readonly #place: Place;
+  readonly #places: DocumentPlaces;
   /** Rows' versions as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
   /**
@@ -57,7 +52,8 @@ export class UnitOfWork {
   /** Rows that are locked since they were read. */
   readonly #locked = new Set<string>();
   readonly #pending = new Map<string, Pending>();
-  readonly #reads = new Map<string, PendingRead>();
+  /** Reads by id, for each collection, with and without locks. */
+  readonly #readsById = new Map<string, Batcher<string, Document | null>>();
   #wrote = false;
   #written: { readonly table: string; readonly id: string } | null = null;
   #xid: string | null = null;
@@ -67,13 +63,20 @@ export class UnitOfWork {
     transaction: OpenTransaction,
     tables: ReadonlyMap<string, Table>,
     queues: ReadonlySet<string>,
-    place: Place,
+    places: DocumentPlaces,
   ) {
     this.#transaction = transaction;
     this.#connection = transaction.connection;
-    this.#looks = new Looks(transaction.connection, () => this.#assertOpen());
+    this.#reads = new Batcher({
+      run: async (queries) => {
+        this.#assertOpen();
+        return readTogether(this.#connection, queries);
+      },
+      schedule: process.nextTick,
+      maxItems: MAX_READ_TOGETHER,
+    });
     this.#tables = tables;
-    this.#place = place;
+    this.#places = places;
     this.jobs = new JobWrites(queues);
   }
 
@@ -114,7 +117,7 @@ export class UnitOfWork {
     const key = keyOf(table, id);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    if (lock) this.#place.enter(key);
+    if (lock) this.#places.take(key);
     let document = await this.#select(table, id, lock);
     if (lock && document === null) {
       this.#assertOpen();
@@ -133,7 +136,7 @@ export class UnitOfWork {
   }
 
   async find(table: Table, query: AnyQuery): Promise<readonly Document[]> {
-    const question = table.find(query);
+    const read = table.find(query);
     if (query.limit <= 0) return [];
     if (this.#pending.has(table.collection)) {
       await this.#transaction.begin();
@@ -141,7 +144,7 @@ export class UnitOfWork {
       this.#assertOpen();
       await this.#send(this.#take(table.collection));
     }
-    const rows = await this.#looks.ask(question);
+    const rows = await this.#reads.add(read);
     return rows.map(({ document, version }) =>
       this.#note(table, document as Document, String(version)),
     );
@@ -184,47 +187,40 @@ export class UnitOfWork {
     this.#known.set(keyOf(table, id), row?.document ?? null);
   }
 
-  /**
-   * What is asked for in the same breath is read by one statement, and locked in the order of ids.
-   */
+  /** Documents that are asked for at the same time are read, and locked, by one statement. */
   #select(table: Table, id: string, lock: boolean): Promise<Document | null> {
     const key = `${table.collection} ${lock}`;
-    let read = this.#reads.get(key);
-    if (read === undefined) {
-      this.#reads.set(key, (read = { table, lock, byId: new Map() }));
-      queueMicrotask(() => {
-        const { byId } = this.#reads.get(key)!;
-        this.#reads.delete(key);
-        this.#selectAll({ table, lock, byId }).catch((error: Error) =>
-          byId.forEach(({ reject }) => reject(error)),
-        );
+    let reads = this.#readsById.get(key);
+    if (reads === undefined) {
+      reads = new Batcher<string, Document | null>({
+        run: (ids) => this.#selectAll(table, ids, lock),
+        schedule: queueMicrotask,
+        // Missing documents are locked next: in the order of ids too.
+        compare: byText,
       });
+      this.#readsById.set(key, reads);
     }
-    let answer = read.byId.get(id);
-    if (answer === undefined) read.byId.set(id, (answer = Promise.withResolvers()));
-    return answer.promise;
+    return reads.add(id);
   }
 
-  async #selectAll({ table, lock, byId }: PendingRead): Promise<void> {
+  async #selectAll(
+    table: Table,
+    ids: readonly string[],
+    lock: boolean,
+  ): Promise<readonly (Document | null | Conflict)[]> {
     this.#assertOpen();
-    const rows = await (lock
-      ? this.#lock(table, [...byId.keys()])
-      : this.#looks.ask(table.peek([...byId.keys()])));
+    const wanted = [...new Set(ids)];
+    const rows = await (lock ? this.#lock(table, wanted) : this.#reads.add(table.peek(wanted)));
     const found = new Map(rows.map((row) => [(row.document as Document).id, row]));
-    // In the order of ids: those that are not there are locked next.
-    for (const id of [...byId.keys()].sort()) {
+    return ids.map((id) => {
       const row = found.get(id);
-      const { resolve, reject } = byId.get(id)!;
-      try {
-        resolve(
-          row === undefined
-            ? null
-            : this.#note(table, row.document as Document, String(row.version), lock),
-        );
-      } catch (error) {
-        reject(error);
-      }
-    }
+      if (row === undefined) return null;
+      const document = row.document as Document;
+      const version = String(row.version);
+      return lock
+        ? this.#noteLocked(table, document, version)
+        : this.#note(table, document, version);
+    });
   }
 
   async #lock(table: Table, ids: readonly string[]): Promise<readonly Record<string, unknown>[]> {
@@ -235,19 +231,23 @@ export class UnitOfWork {
   }
 
   /**
-   * A newer version than was read before is shown to whoever only looks: a put is held against the
-   * first one, so that nothing is built on both. A list that others change while it is read costs
-   * no second run.
-   * @throws Conflict when a lock finds another version than was read before
+   * Keeps the version that was read first. A put is held against it, so that nothing is built on
+   * two versions; a read without a lock may still return a newer one.
    */
-  #note(table: Table, document: Document, version: string, lock = false): Document {
+  #note(table: Table, document: Document, version: string): Document {
     const key = keyOf(table, document.id);
-    const earlier = this.#versions.get(key);
-    if (earlier === undefined) this.#versions.set(key, version);
-    else if (lock && earlier !== OWN && earlier !== version)
-      throw new Conflict(`${key} was changed meanwhile`);
-    if (lock) this.#locked.add(key);
+    if (!this.#versions.has(key)) this.#versions.set(key, version);
     return document;
+  }
+
+  /** @returns Conflict when the version that was read before is no longer the current one */
+  #noteLocked(table: Table, document: Document, version: string): Document | Conflict {
+    const key = keyOf(table, document.id);
+    const earlier = this.#versions.get(key) ?? version;
+    if (earlier !== OWN && earlier !== version)
+      return new Conflict(`${key} was changed by another transaction`);
+    this.#locked.add(key);
+    return this.#note(table, document, version);
   }
 
   /** It was read without a lock: somebody else may have changed it. */
@@ -298,6 +298,8 @@ export class UnitOfWork {
     );
   }
 }
+
+const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 const keyOf = (table: Table, id: string): string => `${table.collection} ${id}`;
 

@@ -2,15 +2,15 @@ import type { ClaimRequest, Job, QueueStats, SharedPlaces } from '../store.ts';
 import { runOn, type Connection, type Database, type Result, type Statement } from './database.ts';
 import { dueGroupOf } from './jobWrites.ts';
 import { earliestDue, fromText, quoted } from './sql.ts';
-import { Kept } from './kept.ts';
 import { timersOf, type GroupLease, type GroupLeases } from './groupLeases.ts';
 import { transactionOn } from './transaction.ts';
+import { TtlCache } from './ttlCache.ts';
 
 /** After so many fresh ones in a row a retry has its turn. */
 const FRESH_IN_A_ROW = 7;
 
-/** What the counts of jobs are used for again at most. */
-const MAX_COUNTS_AGE_MS = 30_000;
+/** How long the counts of jobs are reused at most. */
+const MAX_COUNTS_TTL_MS = 30_000;
 
 const PLACES_FOR_ALL: SharedPlaces = { free: Infinity, heldBy: () => 0 };
 /** More than any pool has, and what the statement can count. */
@@ -47,7 +47,7 @@ export class WorkQueue {
   #claims = 0;
   #lost: LostClaim[] = [];
   #served = 0;
-  readonly #counts: Kept<readonly GroupCounts[]>;
+  readonly #counts: TtlCache<readonly GroupCounts[]>;
 
   /** @param isRealTime false: time is what a test says, and nothing is kept */
   constructor(options: {
@@ -66,7 +66,10 @@ export class WorkQueue {
     this.#workSchema = options.workSchema;
     this.#nowSql = options.nowSql;
     this.#instance = options.instance;
-    this.#counts = new Kept(() => this.#countGroups(), options.isRealTime ? MAX_COUNTS_AGE_MS : 0);
+    this.#counts = new TtlCache(
+      () => this.#countGroups(),
+      options.isRealTime ? MAX_COUNTS_TTL_MS : 0,
+    );
   }
 
   async claim({
@@ -166,7 +169,7 @@ export class WorkQueue {
   async stats(
     skip: (queue: string, group: string) => boolean,
   ): Promise<Record<string, QueueStats>> {
-    const { value: groups, ageMs } = await this.#counts.read();
+    const { value: groups, ageMs } = await this.#counts.get();
     const stats: Record<
       string,
       { waiting: number; due: number; claimed: number; oldestDueMs: number | null }

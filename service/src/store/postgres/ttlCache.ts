@@ -1,0 +1,55 @@
+/**
+ * A value is reused for this many times as long as it took to read. However many callers ask, the
+ * reads then take at most a twentieth of the server's time.
+ */
+const TTL_PER_READ_MS = 20;
+/** A value that is read this fast is read again each time. */
+const CHEAP_READ_MS = 20;
+
+interface Cached<T> {
+  readonly value: T;
+  readonly readAt: number;
+  readonly expiresAt: number;
+}
+
+/** A cache for one value that is slow to read. Callers that ask at the same time share one read. */
+export class TtlCache<T> {
+  readonly #read: () => Promise<T>;
+  readonly #maxTtlMs: number;
+  readonly #now: () => number;
+  #reading: Promise<Cached<T>> | null = null;
+  #cached: Cached<T> | null = null;
+
+  /** @param now steady milliseconds */
+  constructor(
+    read: () => Promise<T>,
+    maxTtlMs: number,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#read = read;
+    this.#maxTtlMs = maxTtlMs;
+    this.#now = now;
+  }
+
+  /** @returns the value and its age. A failed read is not cached. */
+  async get(): Promise<{ readonly value: T; readonly ageMs: number }> {
+    const cached = this.#cached;
+    const isFresh = cached !== null && this.#now() < cached.expiresAt;
+    const { value, readAt } = isFresh ? cached : await (this.#reading ??= this.#readAgain());
+    return { value, ageMs: this.#maxTtlMs === 0 ? 0 : Math.max(0, this.#now() - readAt) };
+  }
+
+  async #readAgain(): Promise<Cached<T>> {
+    const startedAt = this.#now();
+    try {
+      const value = await this.#read();
+      const readAt = this.#now();
+      const tookMs = readAt - startedAt;
+      const ttlMs =
+        tookMs <= CHEAP_READ_MS ? 0 : Math.min(this.#maxTtlMs, TTL_PER_READ_MS * tookMs);
+      return (this.#cached = { value, readAt, expiresAt: readAt + ttlMs });
+    } finally {
+      this.#reading = null;
+    }
+  }
+}

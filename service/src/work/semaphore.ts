@@ -1,0 +1,79 @@
+/** Lets a limited number of callers in at once. The others wait in the order in which they came. */
+export class Semaphore {
+  readonly #size: number;
+  readonly #waiting: (() => void)[] = [];
+  #held = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** Whether nobody holds a place. */
+  get isIdle(): boolean {
+    return this.#held === 0;
+  }
+
+  /** @returns false when no place is free */
+  tryAcquire(): boolean {
+    if (this.#held === this.#size) return false;
+    this.#held += 1;
+    return true;
+  }
+
+  async acquire(): Promise<void> {
+    if (!this.tryAcquire()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  release(): void {
+    const next = this.#waiting.shift();
+    // The place passes straight to the next one, so that no newcomer gets in between.
+    if (next === undefined) this.#held -= 1;
+    else next();
+  }
+
+  async run<T>(fn: () => T | Promise<T>): Promise<T> {
+    if (!this.tryAcquire()) await this.acquire();
+    try {
+      return await fn();
+    } finally {
+      this.release();
+    }
+  }
+}
+
+/** A semaphore for each key. A key that nobody holds takes no memory. */
+export class KeyedSemaphore {
+  readonly #size: number;
+  readonly #byKey = new Map<string, Semaphore>();
+
+  /** @param size places for each key */
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** How many keys are held. */
+  get heldKeys(): number {
+    return this.#byKey.size;
+  }
+
+  /** @returns false when no place is free */
+  tryAcquire(key: string): boolean {
+    return this.#of(key).tryAcquire();
+  }
+
+  acquire(key: string): Promise<void> {
+    return this.#of(key).acquire();
+  }
+
+  release(key: string): void {
+    const semaphore = this.#byKey.get(key)!;
+    semaphore.release();
+    if (semaphore.isIdle) this.#byKey.delete(key);
+  }
+
+  #of(key: string): Semaphore {
+    let semaphore = this.#byKey.get(key);
+    if (semaphore === undefined) this.#byKey.set(key, (semaphore = new Semaphore(this.#size)));
+    return semaphore;
+  }
+}
