@@ -8,7 +8,7 @@ import { ARGUMENT_LIMITS } from '../domain/argumentLimits.ts';
 import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
 import { paymentLinkResult } from '../domain/builtInTools.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
-import { findOpenPaymentLink } from '../domain/operations/findOpenPaymentLink.ts';
+import { findOpenPaymentLink } from '../domain/operations/paymentLinks.ts';
 import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
 import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';

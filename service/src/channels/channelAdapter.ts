@@ -7,7 +7,7 @@ import type {
 import type { Contact } from '../domain/contact.ts';
 import type { InboundItem } from '../domain/inbound.ts';
 import type { SendResult } from '../domain/outboundMessage.ts';
-import type { SetupField, SetupValues } from '../domain/setupField.ts';
+import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
 
 /**
  * One channel, in one file: what it can do, what a team fills in to connect it, how its webhook is

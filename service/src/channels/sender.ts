@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { SteadyClock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { openSetup } from '../domain/sealedSetup.ts';
+import { openSetup } from '../domain/accountSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from '../domain/outboundMessage.ts';
 import type { Job } from '../store/store.ts';
 import { KeyedMutex } from '../work/keyedMutex.ts';

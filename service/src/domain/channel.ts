@@ -1,5 +1,5 @@
 import type { Document } from '../store/store.ts';
-import type { SetupField, SetupValues } from './setupField.ts';
+import type { SetupField, SetupValues } from './accountSetup.ts';
 
 /**
  * Where conversations come from. What a channel can do is told by its adapter in src/channels; the

@@ -1,19 +1,20 @@
 import type { Document } from '../store/store.ts';
 import type { ConnectionTest } from './channel.ts';
 import type { Actor } from './conversation.ts';
-import type { SetupField } from './setupField.ts';
+import type { SetupField } from './accountSetup.ts';
 
 /**
- * A payment link made in a conversation, and the accounts that money goes to. What a provider does
- * is told by its adapter in src/payments.
- * @see design section 3, Payments and Payment objects
+ * Payment links, and the accounts that money goes to. What a provider can do is in its adapter in
+ * src/payments.
+ * @see docs/payments.md
  */
 
 export const PAYMENT_PROVIDERS = ['manual', 'stripe'] as const;
 export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
 
 /**
- *  `creating`: the provider is being asked for its page. `failed`: the provider has refused to make it, or the customer's bank to pay.
+ * `creating`: the provider is asked for its page. `failed`: the provider refused to make the page,
+ * or the customer's bank refused to pay.
  */
 export const PAYMENT_STATUSES = [
   'creating',
@@ -29,7 +30,7 @@ export interface Payment extends Document {
   readonly workspaceId: string;
   readonly conversationId: string;
   readonly contactId: string;
-  /** How many messages the conversation had: the link stands behind that one in the thread. */
+  /** The number of the message after which the link stands in the thread. */
   readonly afterMessage: number;
   readonly status: PaymentStatus;
   /** Minor units of the currency. */
@@ -38,44 +39,35 @@ export interface Payment extends Document {
   readonly currency: string;
   readonly description: string;
   readonly provider: PaymentProvider;
-  /**
-   * The provider's own id (Stripe: of the Checkout Session); manual: what was noted when it was
-   * marked paid.
-   */
+  /** The provider's id, such as Stripe's Checkout Session; manual: noted with the payment. */
   readonly providerReference: string | null;
-  /** Where the provider takes the money; null: on our own page. */
+  /** The provider's page; null when the customer pays on our own. */
   readonly providerUrl: string | null;
-  /** Of the token that names its public page: random, of no use for anything else. Unique. */
+  /** Hash of the random token that names its public page. Unique. */
   readonly pageTokenHash: string;
   readonly sealedPageToken: string;
-  /** Why the provider or a bank refused, or what it could not be asked for, in words. */
+  /** Why the provider or a bank refused, or could not be reached, in words for the team. */
   readonly error: string | null;
   readonly createdBy: Actor;
   readonly expiresAt: string;
   readonly paidAt: string | null;
   /** Manual: who marked it paid. */
   readonly markedPaidBy: Actor | null;
-  /** What the provider has still to be asked or told; null: nothing. */
+  /** What the provider still has to be asked or told; null when nothing. */
   readonly work: PaymentWork | null;
-  /** When its provider last said how it stands; null: never. */
+  /** When its provider last told the state; null when never. */
   readonly checkedAt: string | null;
-  /**
-   * Since when the customer has finished at the provider and a bank has still to confirm; left out:
-   * nothing of the kind is known.
-   */
+  /** When the customer finished at the provider, while a bank still has to confirm. */
   readonly confirmingSince?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/**
- * One piece of work for the provider at a time; the payment's job in the queue is named after the
- * payment.
- */
+/** What its provider is to do next. The payment's job in the queue has the payment's id. */
 export interface PaymentWork {
   /** `create` its page; `check` whether it was paid; `expire` its page there. */
   readonly task: 'create' | 'check' | 'expire';
-  /** Tries begun so far. */
+  /** Attempts begun so far. */
   readonly attempts: number;
   readonly runAt: string;
 }
@@ -83,7 +75,7 @@ export interface PaymentWork {
 export const PAYMENT_QUEUE = 'payments';
 export const MAX_PAYMENT_DESCRIPTION_CHARACTERS = 200;
 
-/** A workspace's account with a provider; one for each. */
+/** A workspace's account with a provider; one per provider. */
 export interface PaymentAccount extends Document {
   readonly workspaceId: string;
   readonly provider: PaymentProvider;
@@ -96,38 +88,35 @@ export interface PaymentAccount extends Document {
   readonly updatedAt: string;
 }
 
-/** `confirming`: the customer has finished, and the money comes when their bank has agreed. */
+/** `confirming`: the customer has finished, and their bank still has to confirm. */
 export type PaymentStanding = 'open' | 'confirming' | 'paid' | 'expired';
 
-/** What a provider says of a payment by itself. `failed`: the customer's bank has refused. */
-export interface PaymentNews {
+/** A provider's update about a payment. `failed`: the customer's bank refused. */
+export interface PaymentUpdate {
   readonly paymentId: string;
-  /** The provider's own id, which must be the payment's. */
+  /** The provider's id, which must be the payment's. */
   readonly reference: string;
   readonly state: PaymentStanding | 'failed';
 }
 
-/** What the domain has to know of a provider. */
+/** What the domain needs to know about a provider. */
 export interface PaymentRules {
-  /** True: its page is made by the provider, with a piece of work. */
+  /** True when the provider makes the page. */
   readonly isRemote: boolean;
-  /** Seconds that a link may live. */
+  /** How long a link may be open, in seconds. */
   readonly expiresIn: { readonly min: number; readonly max: number; readonly default: number };
-  /**
-   * Why this provider cannot take it, as the end of a sentence that begins with the field (`must be
-   * …`); null when it can.
-   */
+  /** Why this provider cannot take it, to follow the field's name (`must be …`); null if it can. */
   refuse(wanted: {
     readonly amount: number;
     readonly currency: string;
   }): { readonly param: 'amount' | 'currency'; readonly message: string } | null;
 }
 
-/** What is known of every provider. */
+/** Every provider. */
 export interface PaymentDirectory {
-  /** The preferred one first. */
+  /** In order of preference. */
   readonly providers: readonly PaymentProvider[];
   rulesOf(provider: PaymentProvider): PaymentRules;
-  /** What a team fills in to use it, in the order of the form. */
+  /** The fields of its form, in order. */
   fieldsOf(provider: PaymentProvider): readonly SetupField[];
 }

@@ -2,12 +2,12 @@ import type { ConnectionTest } from '../domain/channel.ts';
 import type {
   Payment,
   PaymentAccount,
-  PaymentNews,
+  PaymentUpdate,
   PaymentProvider,
   PaymentRules,
   PaymentStanding,
 } from '../domain/payment.ts';
-import type { SetupField, SetupValues } from '../domain/setupField.ts';
+import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
 
 /**
  * One payment provider, in one file: what it can take, what a team fills in to use it and, when it
@@ -63,7 +63,7 @@ export interface RemoteProvider extends Named {
       readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
     },
     account: OpenPaymentAccount,
-  ): Promise<readonly PaymentNews[] | null>;
+  ): Promise<readonly PaymentUpdate[] | null>;
   /** Asks the provider whether it takes the account's keys. */
   test(account: OpenPaymentAccount, context: PaymentContext): Promise<Omit<ConnectionTest, 'at'>>;
 }

@@ -5,10 +5,9 @@ import { PAYMENT_QUEUE } from '../domain/payment.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 import type { Job } from '../store/store.ts';
 import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
-import { beginPaymentWork, type BegunWork } from './beginPaymentWork.ts';
-import { openPaymentAccount } from './openPaymentAccount.ts';
+import { beginAttempt, recordAnswer, type BegunAttempt } from './paymentAttempts.ts';
+import { openPaymentAccount } from './accounts.ts';
 import type { CheckResult, CreateResult, PaymentsConfig } from './paymentAdapter.ts';
-import { recordAnswer } from './recordAnswer.ts';
 import { paymentAdapterOf } from './registry.ts';
 
 export interface PaymentLoopOptions {
@@ -81,7 +80,7 @@ export class PaymentLoop {
 
   async #work(job: Job): Promise<void> {
     const { deps, log } = this.#options;
-    const begun = await this.#loop.record(() => beginPaymentWork(deps, job));
+    const begun = await this.#loop.record(() => beginAttempt(deps, job));
     if (!begun) return;
     const answer = await this.#ask(begun);
     const about = {
@@ -101,7 +100,7 @@ export class PaymentLoop {
   }
 
   /** @throws only when the service stops */
-  async #ask({ payment, account }: BegunWork): Promise<CreateResult | CheckResult> {
+  async #ask({ payment, account }: BegunAttempt): Promise<CreateResult | CheckResult> {
     const { deps, config, log } = this.#options;
     const adapter = paymentAdapterOf(payment.provider);
     if (!adapter.isRemote) throw new Error(`${adapter.label} takes no money by itself`);

@@ -1,5 +1,5 @@
 import type { Payment, PaymentRules } from '../domain/payment.ts';
-import type { SetupValues } from '../domain/setupField.ts';
+import type { SetupValues } from '../domain/accountSetup.ts';
 import type { RemoteProvider } from './paymentAdapter.ts';
 import { askStripe } from './stripe/askStripe.ts';
 import { createSession, expireSession, standingOf } from './stripe/checkoutSession.ts';

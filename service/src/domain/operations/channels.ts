@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_CHANNELS, type Channel, type ChannelType, type ConnectionTest } from '../channel.ts';
-import { checkSetup } from '../checkSetup.ts';
+import {
+  EMPTY_SETUP,
+  checkSetup,
+  openSetup,
+  sealSetup,
+  type SetupValues,
+} from '../accountSetup.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import type { Contact } from '../contact.ts';
@@ -8,8 +14,6 @@ import type { Deps } from '../deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import { pageOf, type PageRequest } from '../page.ts';
-import { EMPTY_SETUP, openSetup, sealSetup } from '../sealedSetup.ts';
-import type { SetupValues } from '../setupField.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** @throws not_found (404), also for another workspace's channel */

@@ -13,10 +13,9 @@ import {
   type PaymentRules,
 } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
-import { findPaymentAccount } from './findPaymentAccount.ts';
+import { findPaymentAccount } from './paymentAccounts.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
-import type { PaymentView } from './loadPayment.ts';
-import { putPayment } from './schedulePayment.ts';
+import { putPayment, type PaymentView } from './paymentLinks.ts';
 import { putStageForward } from './setFunnelStage.ts';
 
 export interface WantedPayment {

@@ -3,7 +3,7 @@ import { paymentLinkTool, type BuiltInTool } from '../builtInTools.ts';
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { findAgentSettings } from './findAgentSettings.ts';
-import { findPaymentAccount } from './findPaymentAccount.ts';
+import { findPaymentAccount } from './paymentAccounts.ts';
 
 /**
  * What the agent of a workspace can do by the service itself, as the settings stand: payment links

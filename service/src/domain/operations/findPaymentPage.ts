@@ -4,8 +4,8 @@ import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import type { Payment } from '../payment.ts';
 import type { Workspace } from '../workspace.ts';
-import { findPaymentAccount } from './findPaymentAccount.ts';
-import { putPayment } from './schedulePayment.ts';
+import { findPaymentAccount } from './paymentAccounts.ts';
+import { putPayment } from './paymentLinks.ts';
 
 /** What a customer sees of a payment link. */
 export interface PaymentPage {

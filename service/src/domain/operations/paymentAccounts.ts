@@ -1,16 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkSetup } from '../checkSetup.ts';
 import type { ConnectionTest } from '../channel.ts';
+import { EMPTY_SETUP, checkSetup, sealSetup, type SetupValues } from '../accountSetup.ts';
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errorCatalogue.ts';
 import { newId } from '../ids.ts';
 import type { PaymentAccount, PaymentProvider } from '../payment.ts';
-import { EMPTY_SETUP, sealSetup } from '../sealedSetup.ts';
-import type { SetupValues } from '../setupField.ts';
 import type { Workspace } from '../workspace.ts';
-import { findPaymentAccount } from './findPaymentAccount.ts';
+
+/**
+ * The payment account that an inbound address names, whose workspace is not known yet; null when
+ * there is none.
+ */
+export const findPaymentAccountAt = (
+  { store }: Pick<Deps, 'store'>,
+  provider: string,
+  id: string,
+) =>
+  store.transaction(async (tx): Promise<PaymentAccount | null> => {
+    const account = await tx.paymentAccounts.peek(id);
+    return account?.provider === provider ? account : null;
+  });
+
+/** A workspace's account with a provider; null when it is not set up. */
+export async function findPaymentAccount(
+  tx: Tx,
+  workspaceId: string,
+  provider: PaymentProvider,
+): Promise<PaymentAccount | null> {
+  const [account] = await tx.paymentAccounts.find({ where: { workspaceId, provider }, limit: 1 });
+  return account ?? null;
+}
 
 /** The payment providers that a workspace has set up, the preferred one first. */
 export const listPaymentAccounts = ({ store, payments }: Deps, workspace: Workspace) =>

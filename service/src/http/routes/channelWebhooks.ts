@@ -6,7 +6,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
 import { findChannelAt } from '../../domain/operations/channels.ts';
 import { receiveInbound } from '../../domain/operations/receiveInbound.ts';
-import { openSetup } from '../../domain/sealedSetup.ts';
+import { openSetup } from '../../domain/accountSetup.ts';
 import { KeyedMutex } from '../../work/keyedMutex.ts';
 import { noLongerStranger } from '../connections.ts';
 import { readBody } from '../readBody.ts';

@@ -12,7 +12,7 @@ import {
   updateChannel,
   type AskChannel,
 } from '../../domain/operations/channels.ts';
-import { openGenerated } from '../../domain/sealedSetup.ts';
+import { openGenerated } from '../../domain/accountSetup.ts';
 import * as contract from '../contract/channels.ts';
 import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';

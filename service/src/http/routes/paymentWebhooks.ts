@@ -2,9 +2,9 @@ import { Router, type Request } from 'express';
 import type { Logger } from 'pino';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
-import { applyPaymentNews } from '../../domain/operations/applyPaymentNews.ts';
-import { findPaymentAccountAt } from '../../domain/operations/findPaymentAccountAt.ts';
-import { openPaymentAccount } from '../../payments/openPaymentAccount.ts';
+import { applyPaymentUpdate } from '../../domain/operations/endPaymentLink.ts';
+import { findPaymentAccountAt } from '../../domain/operations/paymentAccounts.ts';
+import { openPaymentAccount } from '../../payments/accounts.ts';
 import type { OpenPaymentAccount, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { noLongerStranger } from '../connections.ts';
@@ -29,20 +29,20 @@ export function paymentWebhooksRouter(deps: Deps, log: Logger): Router {
     request.body = await readBody(request, response, {
       maxBytes: MAX_WEBHOOK_BODY_MIB * 1024 * 1024,
     });
-    const news = await adapter.readWebhook(
+    const updates = await adapter.readWebhook(
       { rawBody: bytesOf(request), headers: request.headers },
       account,
     );
-    if (news === null) throw unverified(log, adapter, account);
+    if (updates === null) throw unverified(log, adapter, account);
     noLongerStranger(request);
-    for (const each of news) {
+    for (const each of updates) {
       const about = {
         account: account.account.id,
         payment: each.paymentId.slice(0, 40),
         reference: each.reference.slice(0, 100),
         state: each.state,
       };
-      const isTaken = await applyPaymentNews(deps, account.account, each, {
+      const isTaken = await applyPaymentUpdate(deps, account.account, each, {
         type: 'api',
         name: adapter.label,
       });

@@ -1,12 +1,13 @@
 import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../../domain/errorCatalogue.ts';
-import { cancelPaymentLink } from '../../domain/operations/cancelPaymentLink.ts';
+import { cancelPaymentLink, markPaymentPaid } from '../../domain/operations/endPaymentLink.ts';
 import { createPaymentLink } from '../../domain/operations/createPaymentLink.ts';
-import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
-import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
-import { viewPayment, type PaymentView } from '../../domain/operations/loadPayment.ts';
-import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
+import {
+  getPaymentLink,
+  listPaymentLinks,
+  type PaymentView,
+} from '../../domain/operations/paymentLinks.ts';
 import {
   deletePaymentAccount,
   listPaymentAccounts,
@@ -14,7 +15,7 @@ import {
 } from '../../domain/operations/paymentAccounts.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from '../../domain/payment.ts';
 import { paymentPageUrl } from '../../domain/webhookAddress.ts';
-import { askForTest } from '../../payments/askForTest.ts';
+import { askForTest } from '../../payments/accounts.ts';
 import type { PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import * as contract from '../contract/payments.ts';
 import { pageFrom, pageJson } from '../pages.ts';
@@ -55,7 +56,7 @@ export function paymentsRouter(
       if (answer.status !== 'creating') return answer;
       const payment = await followPayment(workspace, answer.id, CREATING_MS);
       if (payment.status === 'failed') throw refused(payment.id, payment.error);
-      return linkJson(await deps.store.transaction((tx) => viewPayment(tx, payment)));
+      return linkJson(await getPaymentLink(deps, workspace, payment.id));
     },
   );
 
@@ -75,7 +76,7 @@ export function paymentsRouter(
   );
 
   serve(router, deps, contract.cancelPaymentLink, async ({ deps, caller, params }) =>
-    linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!, caller.actor)),
+    linkJson(await cancelPaymentLink(deps, caller.workspace, params.id!)),
   );
 
   serve(router, deps, contract.markPaymentPaid, async ({ deps, caller, params, body }) =>

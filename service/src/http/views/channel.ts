@@ -1,7 +1,7 @@
 import { connectedChannel } from '../../channels/registry.ts';
 import type { Channel } from '../../domain/channel.ts';
 import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
-import type { SetupValues } from '../../domain/setupField.ts';
+import type { SetupValues } from '../../domain/accountSetup.ts';
 
 /** @param shown what may be shown of its secrets, in the clear: generated ones */
 export const channelJson = (channel: Channel, shown: SetupValues, publicUrl: string) => ({

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import type { PaymentNews } from '../../domain/payment.ts';
+import type { PaymentUpdate } from '../../domain/payment.ts';
 import { standingOf } from './checkoutSession.ts';
 
 /** Seconds that a webhook may be old: Stripe signs each try anew. */
@@ -15,25 +15,25 @@ export async function readStripeEvent(
   rawBody: Buffer,
   signature: string,
   secret: string,
-): Promise<readonly PaymentNews[] | null> {
+): Promise<readonly PaymentUpdate[] | null> {
   const { Stripe: Client } = await import('stripe');
   try {
-    return newsOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
+    return updatesOf(Client.webhooks.constructEvent(rawBody, signature, secret, TOLERANCE_S));
   } catch {
     return null; // what is signed and no event of Checkout's generation is none of ours either
   }
 }
 
-function newsOf(event: Stripe.Event): readonly PaymentNews[] {
+function updatesOf(event: Stripe.Event): readonly PaymentUpdate[] {
   switch (event.type) {
     case 'checkout.session.completed':
-      return newsOfSession(event.data.object, standingOf(event.data.object));
+      return updatesOfSession(event.data.object, standingOf(event.data.object));
     case 'checkout.session.async_payment_succeeded':
-      return newsOfSession(event.data.object, 'paid');
+      return updatesOfSession(event.data.object, 'paid');
     case 'checkout.session.async_payment_failed':
-      return newsOfSession(event.data.object, 'failed');
+      return updatesOfSession(event.data.object, 'failed');
     case 'checkout.session.expired':
-      return newsOfSession(event.data.object, 'expired');
+      return updatesOfSession(event.data.object, 'expired');
     default:
       return [];
   }
@@ -42,8 +42,8 @@ function newsOf(event: Stripe.Event): readonly PaymentNews[] {
 /**
  * The account may take money in other ways too: only sessions that name a payment of ours count.
  */
-const newsOfSession = (
+const updatesOfSession = (
   { id, metadata }: Stripe.Checkout.Session,
-  state: PaymentNews['state'],
-): readonly PaymentNews[] =>
+  state: PaymentUpdate['state'],
+): readonly PaymentUpdate[] =>
   metadata?.payment_id ? [{ paymentId: metadata.payment_id, reference: id, state }] : [];

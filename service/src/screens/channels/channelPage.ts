@@ -2,7 +2,7 @@ import type { ConnectedChannel } from '../../channels/channelAdapter.ts';
 import { connectedChannel } from '../../channels/registry.ts';
 import type { Channel } from '../../domain/channel.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { SetupValues } from '../../domain/setupField.ts';
+import type { SetupValues } from '../../domain/accountSetup.ts';
 import { channelWebhookUrl } from '../../domain/webhookAddress.ts';
 import { formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';

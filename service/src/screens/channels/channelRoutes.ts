@@ -13,7 +13,7 @@ import {
   testChannel,
   updateChannel,
 } from '../../domain/operations/channels.ts';
-import { openGenerated } from '../../domain/sealedSetup.ts';
+import { openGenerated } from '../../domain/accountSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { askChannelWith } from '../../http/routes/channels.ts';
 import {

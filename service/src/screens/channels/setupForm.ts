@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errorCatalogue.ts';
-import type { SetupField, SetupValues } from '../../domain/setupField.ts';
+import type { SetupField, SetupValues } from '../../domain/accountSetup.ts';
 import { field, textArea, type FormValues, type Problems } from '../forms.ts';
 import type { View } from '../html.ts';
 

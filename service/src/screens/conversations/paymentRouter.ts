@@ -6,8 +6,7 @@ import {
   type WantedPayment,
 } from '../../domain/operations/createPaymentLink.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { getPaymentLink } from '../../domain/operations/getPaymentLink.ts';
-import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
+import { getPaymentLink, listPaymentLinks } from '../../domain/operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import type { Payment } from '../../domain/payment.ts';

@@ -3,7 +3,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { findPaymentPage } from '../../domain/operations/findPaymentPage.ts';
 import type { Payment } from '../../domain/payment.ts';
-import { isOver } from '../../domain/paymentWork.ts';
+import { isOver } from '../../domain/paymentRules.ts';
 import { StoreUnavailable } from '../../store/store.ts';
 import { renderDocument, type View } from '../html.ts';
 import { securityHeaders } from '../securityHeaders.ts';

@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { PaymentView } from '../../domain/operations/loadPayment.ts';
+import type { PaymentView } from '../../domain/operations/paymentLinks.ts';
 import type { Page } from '../../domain/page.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment.ts';
 import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
-import { cancelPaymentLink } from '../../domain/operations/cancelPaymentLink.ts';
+import { cancelPaymentLink, markPaymentPaid } from '../../domain/operations/endPaymentLink.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import { markPaymentPaid } from '../../domain/operations/markPaymentPaid.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { parseForm, type FormValues } from '../forms.ts';
 import { actorOf } from '../session.ts';
@@ -21,7 +20,7 @@ const referenceSchema = z.object({
 /** @throws not_found (404) */
 export const cancelLink = (deps: Deps, signedIn: SignedIn, id: string): Promise<string> =>
   orEndedMeanwhile(async () => {
-    await cancelPaymentLink(deps, signedIn.workspace, id, actorOf(signedIn));
+    await cancelPaymentLink(deps, signedIn.workspace, id);
     return 'payment-cancelled';
   });
 

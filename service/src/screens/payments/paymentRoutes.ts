@@ -1,6 +1,6 @@
 import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
-import { listPaymentLinks } from '../../domain/operations/listPaymentLinks.ts';
+import { listPaymentLinks } from '../../domain/operations/paymentLinks.ts';
 import { listPaymentAccounts } from '../../domain/operations/paymentAccounts.ts';
 import { parseCursor } from '../../domain/page.ts';
 import { paymentPageUrl } from '../../domain/webhookAddress.ts';

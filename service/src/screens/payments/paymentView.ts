@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Payment } from '../../domain/payment.ts';
-import { isOver } from '../../domain/paymentWork.ts';
+import { isOver } from '../../domain/paymentRules.ts';
 import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
 import { actorName } from '../conversations/words.ts';

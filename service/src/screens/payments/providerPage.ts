@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { PaymentAccount } from '../../domain/payment.ts';
-import type { SetupField } from '../../domain/setupField.ts';
+import type { SetupField } from '../../domain/accountSetup.ts';
 import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
 import type { PaymentAdapter, RemoteProvider } from '../../payments/paymentAdapter.ts';
 import { connectionWords } from '../channels/channelState.ts';

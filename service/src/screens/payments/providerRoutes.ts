@@ -7,8 +7,8 @@ import {
   putPaymentAccount,
 } from '../../domain/operations/paymentAccounts.ts';
 import type { PaymentAccount } from '../../domain/payment.ts';
-import type { SetupValues } from '../../domain/setupField.ts';
-import { askForTest } from '../../payments/askForTest.ts';
+import type { SetupValues } from '../../domain/accountSetup.ts';
+import { askForTest } from '../../payments/accounts.ts';
 import type { PaymentAdapter, PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { setupFrom, setupProblems } from '../channels/setupForm.ts';

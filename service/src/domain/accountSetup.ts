@@ -1,6 +1,29 @@
 import { newSetupValue } from '../security/tokens.ts';
+import type { Deps } from './deps.ts';
 import { AppError } from './errorCatalogue.ts';
-import type { SetupField, SetupValues } from './setupField.ts';
+
+/**
+ * One value that a team fills in to connect a channel or a payment provider; the API and the
+ * screens are made from it.
+ */
+export interface SetupField {
+  readonly name: string;
+  readonly label: string;
+  /** For who fills it in: where it is found. */
+  readonly help: string;
+  /**
+   *  `secret`: kept sealed and never shown. `generated`: made by the service when left out, kept sealed, shown. `lines`: a text of several lines.
+   */
+  readonly kind: 'text' | 'lines' | 'secret' | 'generated';
+  readonly isRequired: boolean;
+  /** What it must match; `hint` says so in words (`must be the digits of …`). */
+  readonly pattern?: RegExp;
+  readonly hint?: string;
+  readonly max: number;
+}
+
+/** What is filled in, in the clear, by field name. */
+export type SetupValues = Readonly<Record<string, string>>;
 
 /** What is to be stored of what was filled in, in the clear, by field name. */
 export interface CheckedSetup {
@@ -80,3 +103,58 @@ function newValue(field: SetupField): string | null {
 
 const refused = (name: string, problem: string) =>
   new AppError('invalid_request', `settings.${name} ${problem}.`, { param: `settings.${name}` });
+
+/** What was filled in, as it is stored with a channel or a payment account. */
+export interface SealedSetup {
+  readonly settings: SetupValues;
+  readonly sealedSecrets: SetupValues;
+}
+
+type Box = Pick<Deps, 'secrets'>;
+
+export const EMPTY_SETUP: SealedSetup = { settings: {}, sealedSecrets: {} };
+
+/** What is stored once a change is made: what the change does not name stays. */
+export function sealSetup(
+  { secrets: box }: Box,
+  before: SealedSetup,
+  { settings, secrets, removed }: CheckedSetup,
+): SealedSetup {
+  const kept = (values: SetupValues) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => !removed.includes(name)));
+  const sealed = Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [name, box.seal(value)]),
+  );
+  return {
+    settings: { ...kept(before.settings), ...settings },
+    sealedSecrets: { ...kept(before.sealedSecrets), ...sealed },
+  };
+}
+
+/** Everything in the clear, for the time of a call. */
+export const openSetup = (
+  { secrets: box }: Box,
+  { settings, sealedSecrets }: SealedSetup,
+): SetupValues => ({
+  ...settings,
+  ...Object.fromEntries(
+    Object.entries(sealedSecrets).map(([name, sealed]) => [name, box.open(sealed)]),
+  ),
+});
+
+/**
+ * What a team may see of the sealed values, in the clear: generated ones, which are typed in
+ * elsewhere.
+ */
+export const openGenerated = (
+  { secrets: box }: Box,
+  fields: readonly SetupField[],
+  { sealedSecrets }: SealedSetup,
+): SetupValues =>
+  Object.fromEntries(
+    fields.flatMap(({ kind, name }) =>
+      kind === 'generated' && sealedSecrets[name] !== undefined
+        ? [[name, box.open(sealedSecrets[name])]]
+        : [],
+    ),
+  );

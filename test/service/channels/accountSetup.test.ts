@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkSetup } from '../../../service/src/domain/checkSetup.ts';
+import { checkSetup, type SetupField } from '../../../service/src/domain/accountSetup.ts';
 import { AppError } from '../../../service/src/domain/errorCatalogue.ts';
-import type { SetupField } from '../../../service/src/domain/setupField.ts';
 
 const FIELDS: readonly SetupField[] = [
   {

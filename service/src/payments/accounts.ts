@@ -1,11 +1,17 @@
 import type { ConnectionTest } from '../domain/channel.ts';
 import type { Deps } from '../domain/deps.ts';
 import { testPaymentAccount } from '../domain/operations/paymentAccounts.ts';
-import type { PaymentProvider } from '../domain/payment.ts';
+import type { PaymentAccount, PaymentProvider } from '../domain/payment.ts';
+import { openSetup } from '../domain/accountSetup.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import { openPaymentAccount } from './openPaymentAccount.ts';
-import type { PaymentsConfig } from './paymentAdapter.ts';
+import type { OpenPaymentAccount, PaymentsConfig } from './paymentAdapter.ts';
 import { paymentAdapterOf } from './registry.ts';
+
+/** @throws Error for secrets that were sealed with another key */
+export const openPaymentAccount = (
+  deps: Pick<Deps, 'secrets'>,
+  account: PaymentAccount,
+): OpenPaymentAccount => ({ account, values: openSetup(deps, account) });
 
 /**
  * The Test connection of a payment provider: asks whether it takes the account's keys. Where there

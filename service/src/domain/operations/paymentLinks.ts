@@ -1,0 +1,124 @@
+import type { AskedPaymentLink } from '../builtInTools.ts';
+import type { Tx } from '../collections.ts';
+import type { Contact } from '../contact.ts';
+import type { Deps } from '../deps.ts';
+import { notFound } from '../errorCatalogue.ts';
+import { pageOf, type Page, type PageRequest } from '../page.ts';
+import { PAYMENT_QUEUE, type Payment } from '../payment.ts';
+import { isOver, nextWorkAt } from '../paymentRules.ts';
+import { workGroup } from '../workGroup.ts';
+import type { Workspace } from '../workspace.ts';
+import { withContacts } from './loadConversation.ts';
+
+/** A payment link with what its wire form needs. */
+export interface PaymentView {
+  readonly payment: Payment;
+  readonly contact: Contact;
+}
+
+/** @throws not_found (404) */
+export const getPaymentLink = ({ store }: Deps, workspace: Workspace, id: string) =>
+  store.transaction(async (tx) => viewPayment(tx, workspace, id, await tx.payments.peek(id)));
+
+export type PaymentFilter = Partial<Pick<Payment, 'conversationId' | 'status'>>;
+
+/** Lists the workspace's payment links, newest first. */
+export const listPaymentLinks = (
+  { store }: Deps,
+  workspace: Workspace,
+  filter: PaymentFilter,
+  page: PageRequest,
+) =>
+  store.transaction(async (tx): Promise<Page<PaymentView>> => {
+    const found = await pageOf(page, (query) =>
+      tx.payments.find({
+        where: { workspaceId: workspace.id, ...filter },
+        direction: 'desc',
+        ...query,
+      }),
+    );
+    const items = (await withContacts(tx, found.items)).map(([payment, contact]) => ({
+      payment,
+      contact,
+    }));
+    return { ...found, items };
+  });
+
+const MAX_OPEN_LINKS_READ = 100;
+
+/** Finds the conversation's newest link that can be paid and asks for the same; or null. */
+export async function findOpenPaymentLink(
+  tx: Tx,
+  conversationId: string,
+  { amount, currency, description }: AskedPaymentLink,
+  now: Date,
+): Promise<Payment | null> {
+  const isSame = (payment: Payment) =>
+    payment.amount === amount &&
+    payment.currency === currency &&
+    payment.description.toLowerCase() === description.toLowerCase() &&
+    !isOver(payment, now);
+  for (const status of ['open', 'creating'] as const) {
+    const links = await tx.payments.find({
+      where: { conversationId, status },
+      direction: 'desc',
+      limit: MAX_OPEN_LINKS_READ,
+    });
+    const found = links.find(isSame);
+    if (found) return found;
+  }
+  return null;
+}
+
+/**
+ * Loads a link and locks it until the transaction ends.
+ * @throws not_found (404), also for another workspace's link
+ */
+export const lockPaymentLink = async (
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+): Promise<PaymentView> => viewPayment(tx, workspace, id, await tx.payments.get(id));
+
+/**
+ * Locks the conversation and then the payment, for a change that may move the funnel too.
+ * @returns null when there is no such payment
+ * @see docs/decisions/0033
+ */
+export async function lockPaymentWithConversation(tx: Tx, id: string): Promise<Payment | null> {
+  const known = await tx.payments.peek(id);
+  if (!known) return null;
+  await tx.conversations.get(known.conversationId);
+  return tx.payments.get(id);
+}
+
+async function viewPayment(
+  tx: Tx,
+  workspace: Workspace,
+  id: string,
+  payment: Payment | null,
+): Promise<PaymentView> {
+  const contact = payment && (await tx.contacts.peek(payment.contactId));
+  if (!contact || payment.workspaceId !== workspace.id) throw notFound('payment link', id);
+  return { payment, contact };
+}
+
+/** Saves a payment and schedules its next work. */
+export async function putPayment(tx: Tx, payment: Payment): Promise<void> {
+  await tx.payments.put(payment);
+  await schedulePayment(tx, payment);
+}
+
+/** A payment has one job at most, with the payment's id; its time follows from the payment. */
+export async function schedulePayment(tx: Tx, payment: Payment): Promise<void> {
+  const runAt = nextWorkAt(payment);
+  if (runAt === null) return tx.jobs.complete(payment.id);
+  await tx.jobs.enqueue({
+    id: payment.id,
+    queue: PAYMENT_QUEUE,
+    group: workGroup(payment.workspaceId, payment.provider),
+    runAt,
+    rank: 0,
+    data: {},
+  });
+}
