@@ -83,8 +83,7 @@ export const applyPaymentUpdate = (
     const payment = await lockPaymentWithConversation(tx, paymentId);
     if (payment?.workspaceId !== workspaceId || payment.provider !== provider) return false;
     // An update can arrive before the answer that names the page.
-    const isItsPage =
-      payment.providerReference === null || payment.providerReference === reference;
+    const isItsPage = payment.providerReference === null || payment.providerReference === reference;
     const workspace = await tx.workspaces.peek(workspaceId);
     if (!isItsPage || !workspace) return false;
     const now = clock.now();
