@@ -4,7 +4,7 @@ import type { PaymentsConfig } from './payments/paymentAdapter.ts';
 import { API_KEY_PATTERN } from './security/tokens.ts';
 import { parseEncryptionKey } from './security/encryptionKey.ts';
 
-/** The environment, parsed and checked once. @see design section 4 */
+/** The environment, parsed and checked once. */
 
 const integer = (min: number, max: number) =>
   z

@@ -27,7 +27,7 @@ const WRITES_A_SECOND = 10;
 const WRITERS = 16;
 /** By the bad one, before it is bad: its limit has risen by then. */
 const ANSWERED_FIRST = 500;
-/** As the issue says it: their p99 stays within twice their p99 without the bad one. */
+/** The goal: their p99 stays within twice their p99 without the bad one. */
 const GOAL = 2;
 
 /**

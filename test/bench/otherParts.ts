@@ -130,7 +130,6 @@ export async function snapshotsPart(effort: Effort): Promise<PartResult> {
   };
 }
 
-/** @see SCREEN_GOAL_MS */
 export async function screensPart({ caFile }: Tls, effort: Effort): Promise<PartResult> {
   const sizes = isWhole(effort) ? SIZES : { small: 10, large: 500 };
   const times = await measureScreens(caFile, sizes);

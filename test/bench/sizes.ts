@@ -20,7 +20,7 @@ const SIZES = [1000, 100_000, 1_000_000];
 const EVENTS = 4000;
 const CUSTOMERS = 16;
 const START_WITHIN_MS = 180_000;
-/** As the issue says it: within 1.2 of each other. */
+/** The goal: within a factor of 1.2 of each other. */
 const GOAL = { atMost: 1.2 };
 const MIB = 2 ** 20;
 const SNAPSHOT = /^snapshot-\d+\.ndjson$/;

@@ -39,7 +39,7 @@ export interface ToolEndpoint extends TlsReceiver {
   envelopes(path: string): readonly Json[];
   /** Forgets what was called so far. */
   forget(): void;
-  /** Checks each call of a path from then on as the specification tells a receiver to. */
+  /** Checks each call of a path from then on as the README tells a receiver to. */
   verify(path: string, secret: string): void;
   /** What was wrong with calls, in words. */
   readonly faults: readonly string[];
@@ -185,7 +185,6 @@ export async function startToolEndpoint(
 
 const ENVELOPE = ['arguments', 'conversation_id', 'tool', 'tool_call_id'];
 
-/** @see spec section 2 (Tool call envelope), section 4 (Outbound call: webhook tool), section 5 */
 function faultsOf(request: ReceivedRequest, secret: string): string[] {
   const faults = [signatureFault(request, secret)];
   if (request.method !== 'POST') faults.push(`the method is ${request.method}`);

@@ -70,7 +70,7 @@ describe('The list of events', () => {
     ['nothing answers', async () => ({ baseUrl: await freeAddress(), apiKey: 'k' })],
     ['the key is wrong', async () => ({ baseUrl: service.url, apiKey: 'k' })],
     ['the address is none', async () => ({ baseUrl: '', apiKey: '' })],
-  ])('is the built-in one when %s, with every event of the specification', async (_what, using) => {
+  ])('is the built-in one when %s, with every core event', async (_what, using) => {
     const builtIn = await getEvents(await using());
     expect(builtIn).toEqual(await getEvents(credential));
     expect(builtIn).toHaveLength(7);

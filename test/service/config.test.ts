@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ConfigError, readConfig } from '../../service/src/config.ts';
 
 describe('configuration', () => {
-  it('has the defaults of the design', () => {
+  it('has the documented defaults', () => {
     expect(readConfig({})).toMatchObject({
       host: '127.0.0.1',
       port: 3000,

@@ -19,7 +19,7 @@ describe('the API contract', () => {
   });
   afterAll(() => service?.stop());
 
-  /** Section 4 of the specification, row by row. */
+  /** The core interface, row by row. */
   const SPECIFIED = [
     'get /api/hooks/events',
     'post /api/hooks',
@@ -42,7 +42,7 @@ describe('the API contract', () => {
       })),
     );
 
-  it('is OpenAPI 3.1 and has every row of the specification; what it has beyond is marked as an extension', () => {
+  it('is OpenAPI 3.1 and has the whole core interface; everything else is marked as an extension', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(
       documented()

@@ -72,7 +72,7 @@ describe('deliveries', () => {
     ).toEqual([200, 500, 500, 500, 500]);
   });
 
-  it('sends what the specification says, once, and records it', async () => {
+  it('sends the event once, signed and in its documented form, and records it', async () => {
     await start();
     const { id, secret } = await receiver.subscribe(service, 'message.received');
     await customer.write('hello');

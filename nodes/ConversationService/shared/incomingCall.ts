@@ -16,7 +16,6 @@ const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
  * Verifies a call of the service over its raw bytes and reads its JSON.
  * @returns the object of the body, empty when it is none, whether the secret has been replaced at
  * the service, and the `t` it was signed for; or why the call must be refused
- * @see specification section 5
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,

@@ -15,7 +15,6 @@ interface Payload extends IDataObject {
 /**
  * Takes one delivery: chooses the secret, verifies, filters, recognises a repeat, emits.
  * Every refusal is answered here and starts nothing. A 5xx asks the service to try again.
- * @see specification sections 4, 5 and 6
  */
 export async function receiveDelivery(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const headers = context.getHeaderData();

@@ -21,7 +21,6 @@ interface Envelope extends IDataObject {
  * Takes one tool call: verifies it, recognises a repeat, starts the workflow whose end or response
  * node answers it. Every refusal is answered here and starts nothing; a 503 asks the service to try
  * again, a 401 fails the call.
- * @see specification sections 2 (tool call envelope), 4, 5 and 7
  */
 export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { secret } = readStoredTool(context.getWorkflowStaticData('node'));

@@ -4,10 +4,9 @@ export type SignatureCheck = 'valid' | 'malformed' | 'too_old' | 'too_new' | 'mi
 
 /**
  * Checks `X-Service-Signature: t=<unix>,v1=<hex>`: v1 is the lowercase hex HMAC-SHA256, keyed by
- * the secret, over `<t>.<raw body>`. Several v1 values may be given; one that fits is enough.
+ * the secret, over `<t>.<raw body>`. Several v1 values may be given; one that matches is enough.
  * @param body the bytes as they were received
  * @param secret its UTF-8 bytes are the key, `whsec_` included
- * @see specification section 5
  */
 export function checkSignature({
 	header,

@@ -28,7 +28,6 @@ const GRACE_MS = 1000;
  * The agent: takes up each conversation that asks for it, decides one step, records it. A step is
  * either tool calls, whose end asks again, or the last of its turn. All it knows is in the store:
  * after a crash the conversation is taken up again, and what was worked out before is dropped.
- * @see design section 3, Agent
  */
 export class AgentLoop {
   readonly #options: AgentLoopOptions;

@@ -6,7 +6,6 @@ import type { JsonObject } from '../domain/json.ts';
  * The one interface between the agent's loop and what decides for it: the built-in keyword agent,
  * or a language model. A model sees what is in `Turn` and nothing else: no secret, no contact
  * details in the clear.
- * @see design section 3, Agent
  */
 export interface AgentModel {
   /**

@@ -46,7 +46,6 @@ export type Outcome =
  * model that fails hands over.
  * @param signal ends it without an outcome; `modelSignal` is the model's time
  * @throws the signal's reason
- * @see spec section 7; design section 3, Agent
  */
 export async function decideTurn(
   turn: LoadedTurn,

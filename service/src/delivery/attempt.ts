@@ -40,7 +40,6 @@ export interface EventCall {
  * POSTs an event to a subscriber once, signed for this moment.
  * One deadline covers connecting, TLS, headers and reading; a 2xx whose headers came in time is a
  * success even when its body is then cut.
- * @see spec sections 4 (Outbound call: event delivery), 6 and 7
  */
 export async function attempt(
   outbound: Pick<OutboundClient, 'request'>,

@@ -19,7 +19,6 @@ const isBusy = (error: unknown): error is OutboundError =>
 /**
  * Checks a target when a subscription or a tool is saved; each connection checks again.
  * @throws target_url_* (422); unavailable (503) when too many names wait to be looked up
- * @see spec section 8; design section 6
  */
 export const checkTargetUrlWith =
   (outbound: Pick<OutboundClient, 'checkTarget'>) =>

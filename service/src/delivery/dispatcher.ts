@@ -41,7 +41,6 @@ const MAX_BATCHES_AT_ONCE = 2;
 /**
  * The delivery loop: claims what is due, sends it, records what came of it. What was claimed and
  * not recorded when the process died is claimed again, and sent with the same id.
- * @see design section 3, Deliveries
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;

@@ -5,7 +5,7 @@ import type { AttemptVerdict } from '../domain/delivery.ts';
  * bears: up while answers are fast, down while they are slow, halved by each time-out and 5xx. A
  * receiver that handles one request after the other in s makes the last of n wait n·s: the limit
  * settles where that is about a tenth of the deadline, or at 1.
- * @see design section 3, Deliveries ("A slow subscriber is not overrun"); docs/decisions/0027
+ * @see docs/decisions/0027
  */
 export const MIN_IN_FLIGHT = 1;
 export const INITIAL_IN_FLIGHT = 4;

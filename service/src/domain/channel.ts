@@ -4,7 +4,7 @@ import type { SetupField, SetupValues } from './accountSetup.ts';
 /**
  * Where conversations come from. What a channel can do is told by its adapter in src/channels; the
  * domain knows no channel by name but the hosted chat.
- * @see design section 3, Channels
+ * @see docs/channels.md
  */
 
 /** `web_chat`, `whatsapp_cloud`: the `channel` of a payload. */

@@ -19,7 +19,6 @@ export type WantedDefinition = Omit<ToolDefinition, 'requestTemplate'> & {
  * @returns it with the template in its stored form
  * @throws invalid_request (400) that names the field; rate_limited (429) when too many wait;
  * target_url_* (422)
- * @see spec section 2 (Custom tool definition), section 8
  */
 export async function checkDefinition(
   { checkTargetUrl, bounds }: Pick<Deps, 'checkTargetUrl' | 'bounds'>,

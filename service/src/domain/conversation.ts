@@ -8,7 +8,6 @@ import type { Sender } from './message.ts';
 /**
  * A conversation and the pure rules of who is in control of it.
  * Every rule takes the conversation as it stands and gives the one that follows.
- * @see design section 3, "Actions by status"
  */
 
 export const CONVERSATION_STATUSES = [

@@ -2,10 +2,7 @@ import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
 import type { EventName } from './event.ts';
 
-/**
- * One event owed to one subscription, and the pure rules of its attempts.
- * @see spec sections 6 and 7, design section 3 ("Deliveries")
- */
+/** One event owed to one subscription, and the pure rules of its attempts. */
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -15,7 +15,6 @@ import type { Workspace } from './workspace.ts';
  * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
  * what happened and what is owed for it are one write. A subscription that was just removed is owed
  * it too, for whichever takes its place.
- * @see spec section 6, delivery rule 1
  */
 export async function emitEvent(
   tx: Tx,

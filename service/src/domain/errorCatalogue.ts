@@ -1,7 +1,6 @@
 /**
  * Every error that the API answers: code, status and what a caller does about it.
  * The OpenAPI document and the types are made from this list; a test holds them together.
- * @see design section 3, Errors
  */
 export const ERROR_CATALOGUE = {
   invalid_json: { status: 400, fix: 'Send a body that is valid JSON in UTF-8.' },

@@ -11,7 +11,6 @@ export interface Event extends Document {
   readonly createdAt: string;
 }
 
-/** @see spec section 6 */
 export const EVENT_DESCRIPTIONS = {
   'conversation.opened': 'A new conversation starts on any channel',
   'conversation.qualified': 'The conversation reaches Qualified or beyond for the first time',

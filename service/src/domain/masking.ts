@@ -3,10 +3,7 @@ import type { Contact } from './contact.ts';
 import { replaceFolded, type Replacement } from './foldedText.ts';
 import { mapStrings, type Json } from './json.ts';
 
-/**
- * Contact details never leave the team's own screens in the clear.
- * @see spec section 2 ("Contact details are always masked in every payload"), design section 3
- */
+/** Contact details never leave the team's own screens in the clear. */
 
 const DOT = '•';
 

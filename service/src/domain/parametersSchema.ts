@@ -13,7 +13,6 @@ export { ParametersError } from './parametersError.ts';
 /**
  * The `parameters` of a custom tool: JSON Schema 2020-12, written by someone we do not know,
  * applied to arguments that a model wrote. Neither may cost more than a moment.
- * @see spec section 2 (Custom tool definition), design section 3, Custom tools
  */
 
 const SCHEMA_LIMITS = { maxBytes: 32 * 1024, maxDepth: 32 };

@@ -11,7 +11,6 @@ import type { Workspace } from './workspace.ts';
 /**
  * The wire form of conversations and what belongs to them, contact details masked. Event payloads
  * and API answers are both made here, so that neither can show what the other hides.
- * @see spec section 2, design section 3 ("Payload objects")
  */
 
 /** The customer's name, or an empty text when none is known. */
@@ -68,7 +67,6 @@ export const handoverPayload = (handover: Handover, contact: Contact) => ({
   at: handover.at,
 });
 
-/** @see design section 3, "Payload objects" */
 export const paymentPayload = (payment: Payment, contact: Contact) => ({
   id: payment.id,
   status: payment.status,

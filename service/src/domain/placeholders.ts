@@ -1,7 +1,6 @@
 /**
  * Placeholders in the texts of a request template: `{{args.x}}`, `{{args.address.city}}`,
  * `{{conversation.id}}`, `{{call.id}}`, `{{secrets.NAME}}`.
- * @see design section 3, Custom tools
  */
 
 export type Placeholder =

@@ -262,7 +262,6 @@ function renderBody({ body, headers = {} }: RequestTemplate, values: Values): st
  * segments and the names of headers are the template's, whatever the values are; a JSON body gets
  * its `content-type`.
  * @throws RequestRenderError
- * @see design section 3, Custom tools
  */
 export function renderRequest(template: RequestTemplate, given: RequestValues): RenderedRequest {
   if (brokenLimit(given.arguments, ARGUMENT_LIMITS) !== null)

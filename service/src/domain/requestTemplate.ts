@@ -28,7 +28,6 @@ export { selectFields } from './selectFields.ts';
 /**
  * How an HTTP tool calls an existing API in its own shape: as it comes over the wire, and as it is
  * kept.
- * @see spec section 2 (Custom tool definition), design section 3, Custom tools
  */
 export interface RequestTemplate {
   /** GET, POST, PUT, PATCH or DELETE. */

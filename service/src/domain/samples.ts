@@ -13,7 +13,6 @@ const SAMPLE_ID = '00000000000000000000SAMPLE';
 /**
  * A whole payload, valid for the event, with the exact field names: made by the code that makes the
  * real ones from a made-up conversation.
- * @see spec section 4, GET /api/hooks/sample
  */
 export function samplePayload(
   event: EventName,

@@ -1,7 +1,6 @@
 /**
  * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an
  * error that quotes them.
- * @see design section 3, Custom tools ("scrubbed from what is stored or shown")
  */
 
 const PLACE = '[secret]';

@@ -9,7 +9,6 @@ import type { ToolKind } from './tool.ts';
 /**
  * A requested action with arguments and a result, and the pure rules of what follows an attempt.
  * Its id is the `tool_call_id`, the same for every attempt.
- * @see spec section 7 (Calls to a custom tool); design section 3, Custom tools
  */
 
 export const TOOL_CALL_STATUSES = [

@@ -6,7 +6,7 @@ import type { Payment, PaymentAccount } from './payment.ts';
  * The service's own addresses that stand elsewhere: in a channel's or provider's settings, in a
  * customer's chat. Each inbound one carries the account's id, so that it is verified with its own
  * secret.
- * @see design section 3, Channels and Payments
+ * @see docs/channels.md and docs/payments.md
  */
 
 export const channelWebhookUrl = (

@@ -28,7 +28,7 @@ export function openApiDocument(serverUrl: string): Json {
       title: 'Conversation Service',
       version: VERSION,
       description:
-        'What an automation reads and does, and the subscriptions to events. Operations marked x-extension are not in the specification.',
+        'What an automation reads and does, and the subscriptions to events. Operations marked `x-extension` go beyond the core interface.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],

@@ -16,7 +16,6 @@ const POLICY = {
 
 /**
  * @param frameAncestors who may show the page in a frame: origins, or nobody
- * @see issue "The screens": strict CSP without inline script
  */
 export const securityHeaders = (frameAncestors: readonly string[] = []): RequestHandler => {
   const ancestors =

@@ -7,7 +7,7 @@ import { createHmac, createSecretKey } from 'node:crypto';
  * whole secret's UTF-8 bytes; one `v1` for each secret that is valid now (two during a rotation).
  * The Standard Webhooks headers carry the same id and time, keyed by the 32 bytes that the secret
  * encodes, over `<id>.<t>.<raw body>`.
- * @see spec section 5
+ * @see README.md, "Verifying signatures"
  */
 export function signatureHeaders(
   id: string,

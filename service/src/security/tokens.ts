@@ -5,7 +5,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 export const API_KEY_PREFIX = 'cs_live_';
 export const API_KEY_PATTERN = /^cs_live_[0-9A-Za-z]{32}$/;
 
-/** `cs_live_` and 32 base62 characters: 190 bits. @see design section 3, Authentication */
+/** `cs_live_` and 32 base62 characters: 190 bits. */
 export const newApiKey = (): string =>
   API_KEY_PREFIX + Array.from({ length: 32 }, () => BASE62[randomInt(BASE62.length)]).join('');
 

@@ -17,7 +17,6 @@ export const CONNECTION_WAIT_MS = 5000;
  * can be said and stored anywhere: without half characters and NUL.
  * @param signal ends the attempt from outside
  * @throws the signal's reason
- * @see spec sections 4 and 7
  */
 export async function attemptToolCall(
   { outbound, reader }: { outbound: Pick<OutboundClient, 'request'>; reader: AnswerReader },

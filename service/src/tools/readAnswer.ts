@@ -24,7 +24,6 @@ type Clean = (text: string) => string;
  * @param clean of what is quoted in an error; before it is cut, since half a secret would not be
  * found
  * @param toText what is kept of a result
- * @see spec section 7 (Calls to a custom tool)
  */
 export function readAnswer(
   address: ToolAddress,

@@ -20,7 +20,6 @@ export interface ShownRequest {
  * are shortened to their form.
  * @returns why there is nothing to show: `changed` when the tool was changed since, `not_made` when
  * the arguments make no request
- * @see design section 3, Custom tools ("scrubbed from what is stored or shown")
  */
 export function showRequest(tool: Tool, call: ToolCall): ShownRequest | 'changed' | 'not_made' {
   if (tool.definitionHash !== call.definitionHash) return 'changed';

@@ -36,7 +36,6 @@ type Request = Omit<OutboundRequest, 'workspaceId' | 'timeoutMs' | 'signal'>;
 /**
  * What is sent, and how much of the answer is read.
  * @throws RequestRenderError when the arguments do not make a request (HTTP kind)
- * @see spec section 4 (Outbound call: webhook tool, HTTP tool), section 8
  */
 export function toolRequest(address: ToolAddress, envelope: Envelope, now: Date): Request {
   return address.kind === 'Webhook'

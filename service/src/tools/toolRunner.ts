@@ -37,7 +37,6 @@ const DRAIN_MS = 10_000;
 /**
  * Makes the tool calls that are due: test calls, the agent's, approved ones. Each attempt is on
  * record before it is sent, so that after a crash nothing is made twice that must not be.
- * @see spec section 7; design section 3, Custom tools
  */
 export class ToolRunner {
   readonly #options: ToolRunnerOptions;

@@ -11,7 +11,7 @@ const TEXT =
   'Do you deliver to Sylt? Call me on +49 170 1234567 or write to ada.lovelace@example.com.';
 
 /**
- * Issue section 4: a customer's message reaches a workflow, and its answer reaches the customer.
+ * A customer's message reaches a workflow, and its answer reaches the customer.
  */
 export function provesMainJob(stage: () => Stage): void {
   describe('the main job', () => {

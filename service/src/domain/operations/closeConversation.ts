@@ -12,7 +12,6 @@ import { cancelApprovalsOf } from './settleToolCall.ts';
  * @param closing.summary up to 4,000 characters
  * @returns the conversation as it stands after closing
  * @throws conversation_closed (409) when it is closed already; its outcome stays as it was
- * @see spec section 3, effect 3
  */
 export const closeConversation = (
   { store, clock }: Deps,

@@ -36,7 +36,7 @@ export interface WantedPayment {
  * queue does; the funnel moves when the page is there: what a provider refuses qualifies nobody.
  * @throws not_found (404), conversation_closed, payment_provider_missing (409), invalid_request
  * (400)
- * @see design section 3, Payments
+ * @see docs/payments.md
  */
 export const createPaymentLink = (
   deps: Deps,

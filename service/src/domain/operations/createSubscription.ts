@@ -14,7 +14,6 @@ import { handOn, lockRetired } from './retireSubscription.ts';
  * new secret, and what failed can be recovered.
  * @returns the subscription and its signing secret, which is shown this once and kept sealed
  * @throws subscription_exists, subscription_limit_reached (409); target_url_* (422)
- * @see spec sections 2, 4 and 8; decision 0022
  */
 export async function createSubscription(
   { store, clock, secrets, checkTargetUrl }: Deps,

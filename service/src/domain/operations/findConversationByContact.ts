@@ -12,7 +12,6 @@ const CONTACTS_CONSIDERED = 200;
  * their channel verified come before ones that only claim it, then open conversations, then the
  * newest.
  * @param by in the stored spelling: see normalizePhone and normalizeEmail
- * @see spec section 4, POST /api/contacts/lookup; design section 4
  */
 export const findConversationByContact = (
   { store }: Deps,

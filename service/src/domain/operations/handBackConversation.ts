@@ -10,7 +10,6 @@ import { wakeAgent } from './wakeAgent.ts';
  * Control returns to the agent, which answers if the last message is the customer's; nothing
  * changes when the agent has it already.
  * @throws conversation_closed (409), not_found (404)
- * @see design section 3, "Actions by status"
  */
 export const handBackConversation = (deps: Deps, workspace: Workspace, id: string, actor: Actor) =>
   deps.store.transaction(async (tx): Promise<ConversationView> => {

@@ -17,7 +17,6 @@ import { wakeAgent } from './wakeAgent.ts';
  * is stored or emitted twice. The agent looks at it once the customer has been quiet for a moment.
  * @param text 1 to 4,096 characters
  * @throws unauthorized (401) when the visitor was removed meanwhile
- * @see spec section 6; design section 3, "Actions by status"
  */
 export const receiveMessage = (
   deps: Deps,

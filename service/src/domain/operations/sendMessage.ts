@@ -12,7 +12,6 @@ import { giveToPerson } from './takeOverConversation.ts';
  * exactly as with a take-over, `conversation.handed_over` included, then `message.sent` is emitted.
  * @param text 1 to MAX_REPLY_CHARACTERS characters
  * @throws conversation_closed, outside_messaging_window, channel_removed (409), not_found (404)
- * @see spec section 3, effect 1
  */
 export const sendMessage = (
   deps: Deps,

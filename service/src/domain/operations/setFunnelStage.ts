@@ -12,7 +12,6 @@ import { loadConversation, type ConversationView } from './loadConversation.ts';
  * the talk is over). The first time in its life that the conversation is at
  * `qualified` or beyond, `conversation.qualified` is emitted.
  * @throws not_found (404)
- * @see spec sections 3 and 6; design section 3, "Funnel"
  */
 export const setFunnelStage = (
   { store, clock }: Deps,

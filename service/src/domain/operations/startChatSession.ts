@@ -10,7 +10,6 @@ import type { Workspace } from '../workspace.ts';
  * A visitor arrives in the web chat. What they say of themselves is a claim: a session always makes
  * a new contact, never merged with another.
  * @returns the token that reads and writes this contact's conversations, and nothing else
- * @see design section 4, "Inbound"
  */
 export const startChatSession = (
   { store, clock }: Deps,

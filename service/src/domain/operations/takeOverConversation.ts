@@ -11,7 +11,6 @@ import { cancelApprovalsOf } from './settleToolCall.ts';
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
  * and no second event is emitted, when a person is in control already.
  * @throws conversation_closed (409), not_found (404)
- * @see spec section 3, effect 2; design section 3, "Actions by status"
  */
 export const takeOverConversation = (
   { store, clock }: Deps,

@@ -22,7 +22,7 @@ const verdictSchema = z.enum(VERDICTS, `must be one of ${VERDICTS.join(', ')}`);
 
 const actorSchema = z.object({ type: z.enum(['agent', 'team_member', 'api']), name: z.string() });
 
-/** The conversation object inside an event payload. @see spec section 2 */
+/** The conversation object inside an event payload. */
 const conversationFields = {
   id: z.string().meta({ example: CONVERSATION_ID }),
   agent_id: z.string().meta({ description: 'Identifier of the agent' }),
@@ -70,7 +70,7 @@ const trackedMessageSchema = z
   })
   .meta({
     id: 'TrackedMessage',
-    description: 'delivery is an extension: not in the specification',
+    description: 'A message. `delivery` is an extension of the core interface.',
   });
 
 export const outcomeSchema = z
@@ -89,7 +89,7 @@ export const handoverSchema = z
     triggered_by: actorSchema,
     at: timestampSchema,
   })
-  .meta({ id: 'Handover', description: 'An extension: not in the specification' });
+  .meta({ id: 'Handover', description: 'An extension of the core interface' });
 
 const recordFields = {
   ...conversationFields,

@@ -26,7 +26,7 @@ export interface Operation<
   readonly description?: string;
   /** `key`: an API key; `chat`: a visitor's token. */
   readonly auth: 'key' | 'chat' | 'none';
-  /** True for what the specification does not have. */
+  /** True for what goes beyond the core interface; the OpenAPI document marks it `x-extension`. */
   readonly extension: boolean;
   readonly query?: Query;
   /** Absent: the endpoint takes no body, and one that is sent is not looked at. */

@@ -10,7 +10,7 @@ import {
 import { PAYMENT_PROVIDERS } from '../../domain/payment.ts';
 import { timestampSchema } from './shared.ts';
 
-/** What is POSTed to subscribers, event by event: field for field the specification's section 2. */
+/** What is POSTed to subscribers, one schema for each event. */
 
 const base = {
   id: z

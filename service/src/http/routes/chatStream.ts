@@ -48,7 +48,6 @@ export const CHAT_STREAMS: ChatStreamSettings = {
  * @param signal ends all streams
  * @throws rate_limited (429) when too many are open from the visitor's address, unavailable (503)
  * when the workspace has its share of all: then the messages can be asked for
- * @see design section 4, "Inbound"
  */
 export function chatStreamRouter(
   deps: Pick<Deps, 'store' | 'bounds'>,

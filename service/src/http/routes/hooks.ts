@@ -24,7 +24,7 @@ import { pageFrom, pageJson } from '../pages.ts';
 import { serve } from '../serve.ts';
 import { deliveryJson, subscriptionJson } from '../views/subscription.ts';
 
-/** Subscriptions and their deliveries. @see spec section 4 */
+/** Subscriptions and their deliveries. */
 export function hooksRouter(deps: Deps): Router {
   const router = Router();
   const sample = (event: EventName, workspace: Workspace) =>

@@ -26,7 +26,7 @@ import { paymentAccountJson, paymentLinkJson } from '../views/payment.ts';
 /** How long the answer to a new link waits for its provider; later it says `creating`. */
 const CREATING_MS = 15_000;
 
-/** Payment links and the providers that take the money. @see design section 3, Payments */
+/** Payment links and the providers that take the money. @see docs/payments.md */
 export function paymentsRouter(
   deps: Deps,
   config: PaymentsConfig,

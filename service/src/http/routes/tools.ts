@@ -24,7 +24,7 @@ import { toolCallJson, toolJson } from '../views/tool.ts';
 /** What a test call may take beyond its attempts: backoff, waiting for its turn. */
 const TEST_MARGIN_MS = 30_000;
 
-/** Custom tools. @see design section 3, Custom tools */
+/** Custom tools. */
 export function toolsRouter(deps: Deps, followToolCall: FollowToolCall): Router {
   const router = Router();
 

@@ -5,7 +5,7 @@ import type { ConversationView } from '../../domain/operations/loadConversation.
 import { conversationPayload, handoverPayload, outcomePayload } from '../../domain/payload.ts';
 import { trackedMessageJson } from './message.ts';
 
-/** The conversation record of the API. @see design section 3, "Conversation record" */
+/** The conversation record of the API. */
 export function conversationJson(view: ConversationView) {
   const { conversation, contact, workspace } = view;
   const payload = conversationPayload(conversation, contact, workspace);

@@ -14,7 +14,7 @@ import { loopShare } from '../../limits/loopShare.ts';
 import { ownerJson } from './owner.ts';
 import { WrittenJson } from '../writtenJson.ts';
 
-/** A tool as the API shows it: never a secret. @see design section 3, Custom tools */
+/** A tool as the API shows it: never a secret. */
 export const toolJson = (tool: Tool) => ({
   id: tool.id,
   name: tool.name,

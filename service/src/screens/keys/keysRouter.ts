@@ -26,7 +26,6 @@ const newKeySchema = z.object({ name: textSchema(100) });
  * API keys and subscriptions on one screen. What is shown once stands in the answer to its POST
  * alone.
  * @param publicUrl the service's address as n8n is to be told it
- * @see spec section 5
  */
 export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   const router = Router();

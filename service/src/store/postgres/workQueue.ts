@@ -141,7 +141,6 @@ export class WorkQueue {
     return claimed.map(jobOf);
   }
 
-  /** @see Store.msUntilDue */
   async msUntilDue(
     queue: string,
     skip: (group: string) => boolean,
@@ -165,7 +164,6 @@ export class WorkQueue {
     return times.length === 0 ? null : Math.max(0, Math.min(...times) - now);
   }
 
-  /** @see Store.stats */
   async stats(
     skip: (queue: string, group: string) => boolean,
   ): Promise<Record<string, QueueStats>> {
