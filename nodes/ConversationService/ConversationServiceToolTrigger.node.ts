@@ -8,7 +8,7 @@ import type {
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { testConnection } from './shared/credentialTest';
 import { receiveToolCall } from './shared/receiveToolCall';
-import { haveTool, publishTool, releaseTool } from './shared/toolLifecycle';
+import { publishTool, releaseTool } from './shared/toolLifecycle';
 import { listenWithDraft } from './shared/toolListening';
 import { toolTriggerFields } from './shared/toolTriggerFields';
 
@@ -59,17 +59,13 @@ export class ConversationServiceToolTrigger implements INodeType {
 
 	webhookMethods = {
 		default: {
+			/** Publishing can be repeated, so there is nothing to look up first. */
 			async checkExists(this: IHookFunctions): Promise<boolean> {
-				return this.getMode() === 'manual' ? false : await haveTool(this);
+				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				if (this.getMode() !== 'manual') {
-					await publishTool(this);
-					return true;
-				}
-				const sendTestCall = await listenWithDraft(this);
-				// Not awaited: the call can be verified only after this has returned.
-				void sendTestCall?.();
+				if (this.getMode() === 'manual') await listenWithDraft(this);
+				else await publishTool(this);
 				return true;
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {

@@ -42,7 +42,7 @@ function published(
 }
 function listening(side: Side, secret = SECRET): Side {
   side.isRegistered = true;
-  side.staticData = { 'node:Trigger': { toolId: 'tool_1', secret } };
+  side.staticData = { 'node:Trigger': { secret } };
   side.startExecution = (json, res) => {
     side.executions.push(json);
     res.status(200).json({ found: side.executions.length });

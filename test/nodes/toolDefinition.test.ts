@@ -6,15 +6,12 @@ import { additionalData, core, ourNode, TOOL_TRIGGER, workflowWith } from './hel
 
 const require = createRequire(import.meta.url);
 const dist = '../../dist/nodes/ConversationService/shared';
-const { readDefinition, readSample, testDefinition, hasDefinition } = require(
-  `${dist}/toolDefinition.js`,
-) as {
+const { readDefinition, readSample, testDefinition } = require(`${dist}/toolDefinition.js`) as {
   readDefinition: (
     context: IHookFunctions,
   ) => IDataObject & { name: string; parameters: IDataObject };
-  readSample: (context: IHookFunctions, definition: IDataObject) => IDataObject;
+  readSample: (context: IHookFunctions, parameters: IDataObject) => IDataObject;
   testDefinition: (definition: IDataObject) => IDataObject & { name: string };
-  hasDefinition: (tool: unknown, definition: IDataObject) => boolean;
 };
 const { sampleArguments } = require(`${dist}/sampleArguments.js`) as {
   sampleArguments: (schema: IDataObject) => IDataObject;
@@ -183,36 +180,12 @@ describe('A definition from the fields', () => {
     const long = testDefinition(define({ toolName: 'a'.repeat(64) })).name;
     expect([long.length, long.endsWith('a_test')]).toEqual([64, true]);
   });
-
-  it('equals a tool of the service whatever the order of keys, and no other', () => {
-    const definition = define(withFields({ name: 'a' }, { name: 'b' }));
-    const { parameters } = definition;
-    const tool = {
-      ...definition,
-      id: 'tool_1',
-      kind: 'Webhook',
-      parameters: Object.fromEntries(Object.entries(parameters).reverse()),
-    };
-    expect(hasDefinition(tool, definition)).toBe(true);
-    for (const change of [
-      { name: 'x' },
-      { description: 'x' },
-      { endpoint: 'https://n8n.example.com/webhook/hook-2/tool' },
-      { timeout: 11 },
-      { ask_before_running: true },
-      { kind: 'HTTP' },
-      { parameters: { ...parameters, required: ['b', 'a'] } },
-      { parameters: { ...parameters, title: 'x' } },
-    ]) {
-      expect(hasDefinition({ ...tool, ...change }, definition)).toBe(false);
-    }
-  });
 });
 
 describe('Sample arguments', () => {
   const sample = (parameters: IDataObject) => {
     const made = context(parameters);
-    return readSample(made, readDefinition(made));
+    return readSample(made, readDefinition(made).parameters);
   };
 
   it('are those that were entered', () => {

@@ -32,6 +32,8 @@ const FIXES: Record<string, string> = {
 	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',
 	idempotency_key_reused:
 		'This node has already sent another text with the same key. Use a Deduplication Key that differs for each message, or leave it empty.',
+	published_elsewhere:
+		'Unpublish that workflow (or use Tool → Pause), or enter another "Tool Name". If this n8n was moved or cloned, switch on the option "Take Over From Another Instance". Then publish again.',
 	secret_limit_reached:
 		'Five secrets sign already. End the overlap with Subscription → Revoke Previous Secrets, or wait until one expires.',
 	subscription_limit_reached:

@@ -1,7 +1,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { withArgs } from './args';
 import { answer, memoryKey, verifyCall } from './incomingCall';
-import { readStoredTool } from './toolApi';
+import { readStoredTool } from './storedTool';
 import { ToolCallMemory } from './toolCallMemory';
 import { testName } from './toolDefinition';
 
@@ -23,7 +23,7 @@ interface Envelope extends IDataObject {
  * again, a 401 fails the call.
  */
 export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { secret } = readStoredTool(context.getWorkflowStaticData('node'));
+	const { secret } = readStoredTool(context);
 	if (!secret) return answer(context, 503, 'The secret of this tool is not known yet. Try again.');
 	const call = await verifyCall<Envelope>(context, secret);
 	if ('refusal' in call) return answer(context, 401, call.refusal);

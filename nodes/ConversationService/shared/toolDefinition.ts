@@ -1,9 +1,9 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, NodeApiError } from 'n8n-workflow';
 import { NodeOperationError } from 'n8n-workflow';
+import { errorCode, errorParam } from './errors';
 import { readJsonObject } from './jsonFields';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
-import type { ToolRecord } from './types';
 
 /** A tool as the API takes it; what is not the trigger's to say (status, tests) is not in it. */
 export interface ToolDefinition extends IDataObject {
@@ -49,7 +49,7 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
  * @throws NodeOperationError when one that was entered is missing or unknown; the service checks
  * the rest
  */
-export function readSample(context: IHookFunctions, { parameters }: ToolDefinition): IDataObject {
+export function readSample(context: IHookFunctions, parameters: IDataObject): IDataObject {
 	const entered = readJsonObject(context, 'sampleArguments', 'Sample Arguments');
 	if (!entered) return sampleArguments(parameters);
 	const { required = [], properties = {}, additionalProperties } = parameters as ObjectSchema;
@@ -69,6 +69,16 @@ export function readSample(context: IHookFunctions, { parameters }: ToolDefiniti
 				'Enter an object with a value for each parameter, or leave the field empty to have one made.',
 		},
 	);
+}
+
+/** Adds what to do about arguments of a test call that do not fit the parameters. */
+export function explainSample(error: NodeApiError): NodeApiError {
+	const isOfSample = ['arguments', 'sample_arguments'].includes(errorParam(error) ?? '');
+	if (errorCode(error) === 'invalid_request' && isOfSample) {
+		error.description =
+			'Enter "Sample Arguments" that fit the parameters: the service makes a test call with them before the agent can use the tool.';
+	}
+	return error;
 }
 
 /** The draft that stands in for the tool while an editor listens: it never goes live. */
@@ -99,11 +109,6 @@ export function readName(context: IHookFunctions): string {
 	);
 }
 
-/** Whether the service has the tool as the fields define it. */
-export const hasDefinition = (tool: ToolRecord, definition: ToolDefinition): boolean =>
-	tool.kind === 'Webhook' &&
-	Object.entries(definition).every(([field, value]) => canonical(tool[field]) === canonical(value));
-
 function readDescription(context: IHookFunctions): string {
 	const description = String(context.getNodeParameter('toolDescription', '') ?? '').trim();
 	if (description) return description;
@@ -127,11 +132,3 @@ function readTimeout(context: IHookFunctions): number {
 		description: 'Enter in "Timeout" for how many seconds the agent waits for the workflow.',
 	});
 }
-
-/** The same text for the same JSON, in whatever order its keys are. */
-const canonical = (value: unknown): string =>
-	JSON.stringify(value, (_key, inner: unknown) =>
-		typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-			? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: inner,
-	);

@@ -1,15 +1,10 @@
 import type { IDataObject, IHookFunctions, JsonObject } from 'n8n-workflow';
 import { NodeApiError, NodeOperationError, sleep } from 'n8n-workflow';
 import { parseUrl } from './baseUrl';
+import { errorCode } from './errors';
+import { readStoredTool } from './storedTool';
 import {
 	explainSample,
-	findToolByName,
-	readStoredTool,
-	registerTool,
-	removeTool,
-	toolPath,
-} from './toolApi';
-import {
 	getAddress,
 	readDefinition,
 	readName,
@@ -17,41 +12,43 @@ import {
 	testDefinition,
 	testName,
 } from './toolDefinition';
-import { STORED_AFTER_MS } from './toolFollowUp';
-import { requestService, TEST_CALL_TIMEOUT_MS } from './transport';
-import type { ToolCallRecord, ToolRecord } from './types';
+import { requestList, requestService, TEST_CALL_TIMEOUT_MS } from './transport';
+import type { ToolRecord, ToolWithSecret } from './types';
 
-const MAX_ASKS = 5;
+/** Time for n8n to store what `create` leaves in the static data. */
+const STORED_AFTER_MS = 1500;
 
 /**
- * Registers a draft for as long as an editor listens, `<tool name>_test`, which never goes live;
- * the published tool is not touched. What an earlier listening left behind is removed.
- * @returns what has the service call this draft, to be started once this has returned; null when
- * the option for it is off
+ * Registers a draft for as long as an editor listens, `<tool name>_test`, and has the service call
+ * it. The published tool is not touched. What an earlier listening left behind is removed.
  */
-export async function listenWithDraft(
-	context: IHookFunctions,
-): Promise<(() => Promise<void>) | null> {
+export async function listenWithDraft(context: IHookFunctions): Promise<void> {
 	const published = readDefinition(context);
+	const sample = readSample(context, published.parameters);
 	const definition = testDefinition(published);
-	const sample = readSample(context, published);
-	const isCallWanted = context.getNodeParameter('options.sendTestCall', true) as boolean;
 	await removeLeftOver(context, definition.name);
-	const { id, secret } = await registerTool(context, definition);
-	Object.assign(context.getWorkflowStaticData('node'), { toolId: id, secret, isDraft: true });
-	return isCallWanted ? async () => await sendTestCallSoon(context, id, sample) : null;
+	const { id, secret }: ToolWithSecret = await requestService(context, {
+		method: 'POST',
+		path: '/api/tools',
+		body: { ...definition, kind: 'Webhook' },
+	});
+	Object.assign(readStoredTool(context), { draftId: id, secret });
+	// Not awaited: the call can be verified only after `create` has returned.
+	if (context.getNodeParameter('options.sendTestCall', true))
+		void sendTestCallSoon(context, id, sample);
 }
 
 /**
- * Removes the draft of this listening. Never throws, tolerates what is gone. @returns whether it is
- * gone
+ * Removes the draft of this listening. Never throws, and tolerates a missing one.
+ * @returns whether it is gone
  */
 export async function removeDraft(context: IHookFunctions): Promise<boolean> {
-	const staticData = context.getWorkflowStaticData('node');
-	const { toolId } = readStoredTool(staticData);
-	for (const key of Object.keys(staticData)) delete staticData[key];
+	const stored = readStoredTool(context);
+	const { draftId } = stored;
+	delete stored.draftId;
+	delete stored.secret;
 	try {
-		const id = toolId ?? (await findDraftHere(context))?.id;
+		const id = draftId ?? (await findDraftHere(context))?.id;
 		if (id) await removeTool(context, id);
 		return true;
 	} catch (error) {
@@ -77,37 +74,52 @@ async function removeLeftOver(context: IHookFunctions, name: string): Promise<vo
 	);
 }
 
-/** For when the id was lost. */
+/** For when the static data was lost. */
 async function findDraftHere(context: IHookFunctions): Promise<ToolRecord | null> {
 	const tool = await findToolByName(context, testName(readName(context)));
-	return tool?.endpoint === getAddress(context) ? tool : null;
+	return tool && pathOf(tool.endpoint) === pathOf(getAddress(context)) ? tool : null;
 }
 
-/** A tool at a test address of this n8n, /webhook-test/…; the host can change with its settings. */
+async function findToolByName(context: IHookFunctions, name: string): Promise<ToolRecord | null> {
+	const [tool] = await requestList<ToolRecord>(context, { path: '/api/tools', query: { name } });
+	return tool ?? null;
+}
+
+/** The address that n8n listens at begins with /webhook-test/; its host can change. */
 function isOfListening(context: IHookFunctions, { endpoint }: ToolRecord): boolean {
-	const folder = (url: string) => parseUrl(url)?.pathname.split('/').slice(0, -2).join('/');
+	const folder = (url: string | null) => pathOf(url)?.split('/').slice(0, -2).join('/');
 	return endpoint !== null && folder(endpoint) === folder(getAddress(context));
 }
 
-/** Asks again while n8n does not know the secret yet: then the trigger answers 503. */
+const pathOf = (url: string | null): string | undefined => parseUrl(url ?? '')?.pathname;
+
+async function removeTool(context: IHookFunctions, id: string): Promise<void> {
+	try {
+		await requestService(context, {
+			method: 'DELETE',
+			path: `/api/tools/${encodeURIComponent(id)}`,
+		});
+	} catch (error) {
+		if (errorCode(error) !== 'not_found')
+			throw new NodeApiError(context.getNode(), error as JsonObject);
+	}
+}
+
 async function sendTestCallSoon(
 	context: IHookFunctions,
-	toolId: string,
+	id: string,
 	sample: IDataObject,
 ): Promise<void> {
+	await sleep(STORED_AFTER_MS);
 	try {
-		for (let asked = 0; asked < MAX_ASKS; asked++) {
-			await sleep(STORED_AFTER_MS);
-			const call: ToolCallRecord = await requestService(context, {
-				method: 'POST',
-				path: `${toolPath(toolId)}/test`,
-				body: { arguments: sample },
-				timeoutMs: TEST_CALL_TIMEOUT_MS,
-			});
-			if (call.http_status !== 503) return;
-		}
+		await requestService(context, {
+			method: 'POST',
+			path: `/api/tools/${encodeURIComponent(id)}/test`,
+			body: { arguments: sample },
+			timeoutMs: TEST_CALL_TIMEOUT_MS,
+		});
 	} catch (error) {
-		// Listening may have been stopped meanwhile; a call by Tool → Test still arrives.
+		// The user may have stopped listening since; a call by Tool → Test still arrives.
 		const { message, description } = explainSample(
 			new NodeApiError(context.getNode(), error as JsonObject),
 		);

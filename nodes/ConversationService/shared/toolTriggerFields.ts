@@ -216,6 +216,14 @@ export const toolTriggerFields: INodeProperties[] = [
 				description:
 					'Whether to have the service call with the sample arguments when you listen for a test event. Otherwise make the call yourself, with Tool → Test.',
 			},
+			{
+				displayName: 'Take Over From Another Instance',
+				name: 'takeOver',
+				type: 'boolean',
+				default: false,
+				description:
+					'Whether publishing takes the tool from the workflow or the n8n that has published it, as after a move to another host. The agent then calls this workflow.',
+			},
 			toleranceField,
 		],
 	},

@@ -56,18 +56,21 @@ export interface PaymentLinkRecord extends IDataObject {
 export interface ToolRecord extends IDataObject {
 	id: string;
 	name: string;
-	description: string;
-	kind: 'Webhook' | 'HTTP';
 	/** Null for the HTTP kind. */
 	endpoint: string | null;
 	status: 'draft' | 'live' | 'paused';
-	going_live: boolean;
-	last_test: { tool_call_id: string; succeeded: boolean; error: string | null; at: string } | null;
 }
 
-/** The answers that create a tool or rotate its secret: the only ones with the signing secret. */
+/** The answer that creates a tool: the only one with the signing secret. */
 export interface ToolWithSecret extends ToolRecord {
 	secret: string;
+}
+
+/** The answer to a publication. */
+export interface PublishedTool extends ToolRecord {
+	revision: number;
+	/** Null when the trigger holds the secret already. */
+	secret: string | null;
 }
 
 export interface ToolCallRecord extends IDataObject {

@@ -59,7 +59,8 @@ const unpublish = (changes: Record<string, string> = {}, name = 'find_order') =>
   const query = new URLSearchParams({ ...identity, ...changes });
   return service.api.delete(`/api/tools/published/${name}?${query}`);
 };
-const tools = async (): Promise<Json[]> => (await service.api.get('/api/tools?limit=200')).body.data;
+const tools = async (): Promise<Json[]> =>
+  (await service.api.get('/api/tools?limit=200')).body.data;
 const theTool = async (): Promise<Json> => {
   const all = await tools();
   expect(all).toHaveLength(1);
