@@ -2,8 +2,7 @@ import type { DumpedRecord } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 import type { ExportHeader, Tally } from './exportFormat.ts';
 import { FORMAT, FORMAT_VERSION, Ledger, MAX_LINE_BYTES, trailerOf } from './exportFormat.ts';
-import type { Line } from './lines.ts';
-import { linesOf, TooLong } from './lines.ts';
+import { LineTooLong, linesOf, type Line } from '../store/lines.ts';
 
 /** What was given is no whole, unaltered export that this version reads. */
 export class ExportRefused extends Error {
@@ -31,7 +30,7 @@ export class ExportReader {
 
   /** @throws ExportRefused when it does not begin like an export of a version that is known */
   static async open(pieces: AsyncIterable<Uint8Array>): Promise<ExportReader> {
-    const lines = linesOf(pieces, MAX_LINE_BYTES);
+    const lines = eachLine(pieces);
     const first = await nextLine(lines);
     if (first === null) throw new ExportRefused('It is empty: nothing of an export is in it.');
     return new ExportReader(parseHeader(first), lines, first);
@@ -94,12 +93,16 @@ export class ExportReader {
 
 const NEWLINE = Buffer.from('\n');
 
+async function* eachLine(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  for await (const lines of linesOf(pieces, MAX_LINE_BYTES)) yield* lines;
+}
+
 async function nextLine(lines: AsyncGenerator<Line>): Promise<Line | null> {
   try {
     const next = await lines.next();
     return next.done === true ? null : next.value;
   } catch (error) {
-    if (error instanceof TooLong)
+    if (error instanceof LineTooLong)
       throw new ExportRefused(
         `Line ${error.number} has no end within ${MAX_LINE_BYTES >> 20} MiB: the file is no export of conversation-service, or is damaged.`,
       );

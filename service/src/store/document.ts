@@ -1,4 +1,4 @@
-import type { Document } from './store.ts';
+import type { Document, Job } from './store.ts';
 
 /**
  * The document as JSON, once it is certain that reading that JSON gives the same document again.
@@ -96,3 +96,16 @@ const freezeObject = (value: object, path: string): void => {
 /** Objects of another realm (a vm context, as in jest) have an Object.prototype of their own. */
 const isForeignPlain = (prototype: unknown) =>
   Object.getPrototypeOf(prototype) === null && 'hasOwnProperty' in (prototype as object);
+
+/** @throws TypeError when something of a dumped job is missing. @returns it without anything else */
+export const checkJob = ({ id, queue, group, runAt, rank, data }: Job): Job => {
+  const isJob =
+    typeof queue === 'string' &&
+    typeof group === 'string' &&
+    Number.isFinite(runAt) &&
+    Number.isInteger(rank) &&
+    typeof data === 'object' &&
+    data !== null;
+  if (!isJob) throw new TypeError(`job ${id} lacks its queue, group, time, rank or data`);
+  return { id, queue, group, runAt, rank, data };
+};

@@ -64,7 +64,7 @@ describe('a start of the store', () => {
 
   it('gives its connections back when it is cut off before its tables are looked at', async () => {
     const cut = new OtherAnswer(({ text }) => {
-      if (text.startsWith('SET lock_timeout'))
+      if (text.startsWith('SET LOCAL lock_timeout'))
         throw new Error('Connection terminated unexpectedly');
       return null;
     });

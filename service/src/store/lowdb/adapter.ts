@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Adapter } from 'lowdb';
-import type { DumpedRecord, FileStats } from '../store.ts';
+import type { FileStats } from '../store.ts';
 import { HighWaterMark } from './highWaterMark.ts';
 import type { Files } from './files.ts';
 import { nodeFiles } from './files.ts';
 import { FIRST_GENERATION, TEMPORARY, journalName, snapshotName, tidyFolder } from './folder.ts';
 import type { JournalEvents, JournalPosition } from './journal.ts';
 import { Journal, createJournal } from './journal.ts';
-import { mergeInWorker } from './mergeInWorker.ts';
 import type { Logger } from '../options.ts';
 import type { Recovered } from './recovery.ts';
 import { recover } from './recovery.ts';
 import { passedOver } from './snapshot.ts';
-import type { SnapshotHeader } from './snapshotFile.ts';
 import type { MergeOrder, Merged } from './snapshotMerge.ts';
-import { mergeSnapshot } from './snapshotMerge.ts';
-import { snapshotOfRecords } from './snapshotOfRecords.ts';
+import { mergeInWorker, mergeSnapshot } from './snapshotMerge.ts';
+import { inParts, writeSnapshot, type SnapshotHeader } from './snapshotWriter.ts';
 import type { Data } from './state.ts';
 
 /**
@@ -115,13 +113,14 @@ export class JournaledAdapter implements Adapter<Data> {
   }
 
   /**
-   * Makes a snapshot of what is in memory, for when the files cannot be read. They stay until the
-   * next `write`.
+   * Begins a new journal behind a snapshot that is made of `lines`, not of the files before it,
+   * which stay until the next `write`.
+   * @param lines each as `snapshotLine` makes it
    */
-  async writeFromMemory(records: AsyncIterable<DumpedRecord>): Promise<void> {
+  async writeFrom(lines: AsyncIterable<string>): Promise<void> {
     await this.rebase((header) =>
       this.publish(header, async (target) => ({
-        bytes: await snapshotOfRecords(target, header, records, this.files),
+        bytes: await writeSnapshot(target, header, inParts(lines), this.files),
       })),
     );
   }
@@ -132,10 +131,10 @@ export class JournaledAdapter implements Adapter<Data> {
   }
 
   /**
-   * Begins a new journal, behind a snapshot of everything before it.
-   * @param publish writes that snapshot, and says how long it is
+   * Begins a new journal behind a snapshot of everything before it.
+   * @param publish writes that snapshot and returns its length
    */
-  async rebase<T extends { readonly bytes: number }>(
+  private async rebase<T extends { readonly bytes: number }>(
     publish: (header: SnapshotHeader) => Promise<T>,
   ): Promise<T> {
     const { journal } = this;
@@ -147,7 +146,7 @@ export class JournaledAdapter implements Adapter<Data> {
     return published;
   }
 
-  /** @param make fills the file of that path, durably */
+  /** @param make writes the file, durably. It gets its final name only then. */
   private async publish<T>(
     { generation }: SnapshotHeader,
     make: (target: string) => Promise<T>,
@@ -160,7 +159,8 @@ export class JournaledAdapter implements Adapter<Data> {
       await this.files.syncFolder(this.folder);
       return made;
     } catch (error) {
-      await this.files.remove(target).catch(() => {});
+      for (const made of [target, path]) await this.files.remove(made).catch(() => {});
+      await this.files.syncFolder(this.folder).catch(() => {});
       throw error;
     }
   }

@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { platform } from 'node:os';
+import { linesOf, type Line } from '../lines.ts';
 
 /** An open file of the store. */
 export interface StoreFile {
@@ -70,3 +71,15 @@ export const nodeFiles: Files = {
     }
   },
 };
+
+const CHUNK_BYTES = 256 << 10;
+
+/** The lines of a file, many at a time. */
+export async function* readLines(path: string): AsyncGenerator<readonly Line[]> {
+  const handle = await open(path, 'r');
+  try {
+    yield* linesOf(handle.createReadStream({ highWaterMark: CHUNK_BYTES, autoClose: false }));
+  } finally {
+    await handle.close();
+  }
+}

@@ -30,7 +30,8 @@ import type { LowdbOptions } from './options.ts';
 import { silent, systemTime } from '../options.ts';
 import type { StoredJob } from './jobClock.ts';
 import { JobClock } from './jobClock.ts';
-import { restoreSnapshot } from './restore.ts';
+import { Restoring } from './restore.ts';
+import { snapshotLine } from './snapshotWriter.ts';
 import type { Write } from './unitOfWork.ts';
 import { LowdbUnitOfWork } from './unitOfWork.ts';
 import { transactionMaker } from '../unitOfWork.ts';
@@ -276,9 +277,15 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     const { folder, files } = this.options;
     if (taken !== undefined)
       throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
-    const restored = await this.adapter.rebase((header) =>
-      restoreSnapshot(folder, header, records, this.schema, this.time, files),
-    );
+    const restored = new Restoring(this.schema, this.time);
+    try {
+      await this.adapter.writeFrom(restored.lines(records));
+    } catch (error) {
+      if (error === restored.failure || error instanceof StoreUnavailable) throw error;
+      throw new StoreUnavailable(`the data folder cannot be written: ${inWords(error)}`, {
+        cause: error,
+      });
+    }
     const queue = this.queueOf(restored.state);
     for (const job of restored.state.jobs.everything())
       queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
@@ -448,7 +455,7 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       this.options.log.error(
         `${file} was damaged at byte ${position} while the store was open, and a start would be refused; everything is in memory, of which a snapshot is made now`,
       );
-      await this.adapter.writeFromMemory(this.dump());
+      await this.adapter.writeFrom(linesOf(this.dump()));
     }
   }
 
@@ -533,3 +540,11 @@ const settle = async <T>(fn: () => Promise<T>): Promise<PromiseSettledResult<T>>
     return { status: 'rejected', reason };
   }
 };
+
+async function* linesOf(records: AsyncIterable<DumpedRecord>): AsyncGenerator<string> {
+  for await (const record of records) {
+    const [collection, document] =
+      'job' in record ? [JOBS, record.job] : [record.collection, record.document];
+    yield snapshotLine(collection, JSON.stringify(document));
+  }
+}

@@ -6,7 +6,7 @@ import type { Listing } from './folder.ts';
 import { FIRST_GENERATION, basesOf, journalName, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
 import type { JournalPosition } from './journal.ts';
-import type { Line } from './readLines.ts';
+import type { Line } from '../lines.ts';
 import type { Logger } from '../options.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import type { Snapshot } from './snapshot.ts';

@@ -5,9 +5,9 @@ import type { Listing } from './folder.ts';
 import { journalName } from './folder.ts';
 import type { Frame, Operation } from './frame.ts';
 import { decodeFrame, holdsFrame } from './frame.ts';
-import type { Line } from './readLines.ts';
-import { readLines } from './readLines.ts';
-import type { SnapshotHeader } from './snapshotFile.ts';
+import type { Line } from '../lines.ts';
+import { readLines } from './files.ts';
+import type { SnapshotHeader } from './snapshotWriter.ts';
 
 /** Reads journals in order and remembers the first place where no frame could be read. */
 export class Replay {

@@ -5,10 +5,10 @@ import type { Document } from '../store.ts';
 import { ParsedDocuments } from '../document.ts';
 import { StoreDamaged } from './errors.ts';
 import { snapshotName } from './folder.ts';
-import type { Line } from './readLines.ts';
-import { readLines } from './readLines.ts';
-import type { SnapshotHeader } from './snapshotFile.ts';
-import { SNAPSHOT_FORMAT } from './snapshotFile.ts';
+import type { Line } from '../lines.ts';
+import { readLines } from './files.ts';
+import type { SnapshotHeader } from './snapshotWriter.ts';
+import { SNAPSHOT_FORMAT } from './snapshotWriter.ts';
 import type { Data } from './state.ts';
 import { emptyRows } from './state.ts';
 

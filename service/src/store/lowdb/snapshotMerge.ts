@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import type { Files } from './files.ts';
 import { FIRST_GENERATION, basesOf, listFolder } from './folder.ts';
 import type { Operation } from './frame.ts';
-import { LastOperations } from './lastOperations.ts';
 import { Replay, endsEarly, journalsSince } from './replay.ts';
 import {
   SnapshotDamaged,
@@ -11,36 +13,53 @@ import {
   readDocumentLines,
   readSnapshotHeader,
 } from './snapshot.ts';
-import type { SnapshotHeader } from './snapshotFile.ts';
-import { SnapshotFile, snapshotLine } from './snapshotFile.ts';
+import type { SnapshotHeader, SnapshotPart } from './snapshotWriter.ts';
+import { snapshotLine, writeSnapshot } from './snapshotWriter.ts';
 
 /**
- * A snapshot that is to be made. All journals before its generation are closed. Can be passed
- * between threads.
+ * A snapshot to be made. All journals before its generation are closed. Can be passed between
+ * threads.
  */
 export interface MergeOrder {
   readonly folder: string;
   readonly header: SnapshotHeader;
-  /** Path of the file to write; whoever ordered it publishes or removes it. */
+  /** Path of the file to write. The caller publishes or removes it. */
   readonly target: string;
 }
 
 export interface Merged {
   /** Length of the new snapshot. */
   readonly bytes: number;
-  /** Generation of the snapshot that it was made from; the first: of journals alone. */
+  /** Generation of the snapshot that it was made from; the first generation: journals alone. */
   readonly base: number;
   /** Generations of newer snapshots that are damaged. */
   readonly damaged: readonly number[];
 }
 
+/** The script beside this file, as source or as built. */
+const WORKER = new URL(`./snapshotWorker${extname(import.meta.url)}`, import.meta.url);
+
 /**
- * Makes a snapshot from files: the newest good snapshot and the journals since. The old one's lines
- * of documents that a journal names are left out, the others passed on as they are; behind them
- * comes what the journals made of theirs. Keeps in memory what the journals' documents are called,
- * nothing else.
+ * Runs `mergeSnapshot` in a thread of its own, which has ended when this settles.
+ * @throws what `mergeSnapshot` throws, by name and message; AbortError when it was given up
+ */
+export const mergeInWorker = async (order: MergeOrder, signal: AbortSignal): Promise<Merged> => {
+  // Without the process's options: a profiler or loader that they name is for the main thread only.
+  const worker = new Worker(WORKER, { workerData: order, execArgv: [] });
+  try {
+    const [merged] = (await once(worker, 'message', { signal })) as [Merged];
+    return merged;
+  } finally {
+    await worker.terminate();
+  }
+};
+
+/**
+ * Makes a snapshot from files: the newest good snapshot and the journals since. Lines of documents
+ * that no journal names are copied without parsing; the others are written as the journals left
+ * them. Memory grows with the ids in the journals, not with the store.
  * @throws StoreDamaged when a journal cannot be read to its end, or no snapshot is good
- * @see decision 0032
+ * @see docs/decisions/0032-snapshots-from-files.md
  */
 export const mergeSnapshot = async (
   order: MergeOrder,
@@ -63,50 +82,41 @@ export const mergeSnapshot = async (
   throw noGoodSnapshot(damaged[0]!);
 };
 
-const mergeFrom = async (
+async function mergeFrom(
   base: number,
   journals: readonly number[],
   { folder, header, target }: MergeOrder,
   files: Files,
   signal?: AbortSignal,
-): Promise<number> => {
+): Promise<number> {
   const isFirst = base === FIRST_GENERATION;
   const from = isFirst
     ? { generation: base, nextSequence: 1 }
     : await readSnapshotHeader(folder, base);
+  const operations = () => paced(closedJournals(folder, journals, from, header), signal);
+
   const last = new LastOperations();
-  for await (const operations of paced(closedJournals(folder, journals, from, header), signal))
-    last.note(operations);
-  const file = await files.open(target, 'w');
-  try {
-    const snapshot = await SnapshotFile.begin(file, header);
+  for await (const each of operations()) last.note(each);
+  async function* parts(): AsyncGenerator<SnapshotPart> {
     for await (const lines of paced(isFirst ? [] : readDocumentLines(folder, base), signal)) {
       const unchanged = lines.filter((line) => !last.isNamed(...documentOf(line)));
-      await snapshot.add(
-        Buffer.concat(unchanged.flatMap((line) => [line, NEWLINE])),
-        unchanged.length,
-      );
+      yield {
+        lines: Buffer.concat(unchanged.flatMap((line) => [line, NEWLINE])),
+        documents: unchanged.length,
+      };
     }
-    const changed = last.pick();
-    for await (const operations of paced(closedJournals(folder, journals, from, header), signal)) {
-      const puts = changed(operations);
-      await snapshot.add(
-        puts
-          .map(([, collection, document]) => snapshotLine(collection, JSON.stringify(document)))
-          .join(''),
-        puts.length,
+    const pick = last.picker();
+    for await (const each of operations()) {
+      const lines = pick(each).map(([, collection, document]) =>
+        snapshotLine(collection, JSON.stringify(document)),
       );
+      yield { lines: lines.join(''), documents: lines.length };
     }
-    return await snapshot.finish();
-  } finally {
-    await file.close();
   }
-};
+  return writeSnapshot(target, header, parts(), files);
+}
 
-/**
- * Rests behind each part for as long as that took: whoever serves requests meanwhile shares
- * processor and disk.
- */
+/** Rests after each part for as long as it took: requests need the processor and the disk too. */
 async function* paced<T>(
   parts: AsyncIterable<T> | Iterable<T>,
   signal?: AbortSignal,
@@ -133,3 +143,39 @@ async function* closedJournals(
   yield* replay.read(folder, journals);
   if (replay.nextSequence < to.nextSequence) throw endsEarly(replay, to.nextSequence);
 }
+
+type Put = Extract<Operation, readonly ['put', ...unknown[]]>;
+
+/** The number of the last operation on each document in the journals. */
+class LastOperations {
+  private readonly byCollection = new Map<string, Map<string, number>>();
+  private count = 0;
+
+  note(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      const [, collection] = operation;
+      let numbers = this.byCollection.get(collection);
+      if (numbers === undefined) this.byCollection.set(collection, (numbers = new Map()));
+      numbers.set(idOf(operation), this.count);
+      this.count += 1;
+    }
+  }
+
+  isNamed(collection: string, id: string): boolean {
+    return this.byCollection.get(collection)?.has(id) ?? false;
+  }
+
+  /** Given all operations again in the same order, picks the documents that remain in the end. */
+  picker(): (operations: readonly Operation[]) => readonly Put[] {
+    let number = 0;
+    return (operations) =>
+      operations.filter((operation): operation is Put => {
+        const isLast = this.byCollection.get(operation[1])?.get(idOf(operation)) === number;
+        number += 1;
+        return isLast && operation[0] === 'put';
+      });
+  }
+}
+
+const idOf = (operation: Operation): string =>
+  operation[0] === 'put' ? operation[2].id : operation[2];

@@ -1,8 +1,6 @@
-import { Kysely, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import { columnName, quoted, snakeCase, tableName } from './sql.ts';
-import { runOn, type Database } from './database.ts';
-import { SchemaDialect } from './schemaDialect.ts';
+import { runOn, type Connection, type Database, type Statement } from './database.ts';
+import { transactionOn } from './transaction.ts';
 
 /**
  * SQL that takes a schema's tables from one version to the next; several statements, run in one
@@ -23,7 +21,7 @@ export interface TableIndex {
 }
 
 /**
- * The statements that make a collection's table. For migrations: written once, never to be changed.
+ * The statements that create a collection's table. Migrations use it, so it must never change.
  */
 export function createTable(
   schema: string,
@@ -65,8 +63,7 @@ export function createTable(
 }
 
 /**
- * What every schema has beside its collections: jobs, the last changes, and what requests are
- * counted by.
+ * The tables beside the collections: jobs, the latest changes, and the counts of rate limits.
  *
  * `jobs.due_at` is when a job can be claimed, in milliseconds by the database's clock: its time, or while
  * it is claimed the end of its lease. `changes` and `counts` are unlogged: after a crash of the
@@ -115,54 +112,62 @@ BEGIN
 END $note$;`;
 };
 
-/** Which rewriting of all documents they come from. @see schemaLock.ts */
+/** Changes with each rewrite of all documents. @see schemaLock.ts */
 export const generationTable: Migration = (schema) => {
   const table = `${quoted(schema)}.generation`;
   return `CREATE TABLE ${table} (id boolean PRIMARY KEY DEFAULT true CHECK (id), generation uuid NOT NULL DEFAULT gen_random_uuid()); INSERT INTO ${table} DEFAULT VALUES;`;
 };
 
+const OLDEST_SERVER = 14;
+/** Earlier versions of the service migrate under this lock too. */
+const MIGRATION_LOCK = '3853314791062309107';
+
 /**
- * Makes the schema when it is missing and applies what has not been applied yet. Processes that
- * start at the same time wait for one another.
- * @throws Error in words when the schema belongs to another program, or to a newer version of this
- * one
+ * Creates the schema if it is missing and applies the migrations that it lacks, in one transaction.
+ * Processes that start at the same time wait for each other.
+ * @throws Error that says what to do when the server is too old, or the schema belongs to another
+ * program or to a newer version of this one
  */
 export async function migrate(
   database: Database,
   schema: string,
   migrations: Migrations,
 ): Promise<void> {
+  await refuseOldServer(database);
   await refuseForeign(database, schema, migrations);
-  // The queues' schema too: pg-boss takes it amiss when another process makes it at the same
-  // moment.
+  // The queues' schema too: pg-boss fails when two processes create it at the same moment.
   for (const name of [schema, workSchemaOf(schema)]) await createSchema(database, name);
-  const db = new Kysely<unknown>({ dialect: new SchemaDialect(database, schema) });
-  const migrator = new Migrator({
-    db,
-    provider: {
-      getMigrations: async () =>
-        Object.fromEntries(
-          Object.entries(migrations).map(([name, migration]) => [
-            name,
-            { up: async (within) => void (await sql.raw(migration(schema)).execute(within)) },
-          ]),
-        ),
-    },
-    migrationTableSchema: schema,
-    migrationTableName: 'migrations',
-    migrationLockTableName: 'migrations_lock',
+  await transactionOn(database, async (connection) => {
+    await connection.query({
+      text: `SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(${MIGRATION_LOCK});
+        CREATE TABLE IF NOT EXISTS ${quoted(schema)}.migrations (name varchar(255) PRIMARY KEY, timestamp varchar(255) NOT NULL)`,
+    });
+    const applied = await appliedMigrations(connection, schema);
+    refuseNewer(schema, migrations, applied);
+    for (const name of Object.keys(migrations).sort()) {
+      if (applied.includes(name)) continue;
+      await connection.query({ text: migrations[name]!(schema) });
+      await connection.query({
+        text: `INSERT INTO ${quoted(schema)}.migrations (name, timestamp) VALUES ($1, $2)`,
+        values: [name, new Date().toISOString()],
+      });
+    }
   });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw (await refuseNewer(database, schema, migrations)) ?? error;
 }
 
-/** Kysely's own; it makes them before the first migration. */
-const MIGRATION_TABLES: readonly string[] = ['migrations', 'migrations_lock'];
-const MAX_NAMED = 5;
+async function refuseOldServer(database: Database): Promise<void> {
+  const { rows } = await runOn(database, {
+    text: `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`,
+  });
+  const { number, name } = rows[0]!;
+  if (Math.floor(Number(number) / 10_000) < OLDEST_SERVER)
+    throw new Error(`it is PostgreSQL ${String(name)}; ${OLDEST_SERVER} or newer is needed`);
+}
+
+const MAX_NAMED_TABLES = 5;
 
 /**
- * Nothing is put beside another program's tables: whoever empties or restores our schema would take
- * them along.
+ * Refuses a schema with another program's tables: emptying or restoring ours would take them along.
  */
 async function refuseForeign(
   database: Database,
@@ -170,54 +175,47 @@ async function refuseForeign(
   migrations: Migrations,
 ): Promise<void> {
   const text = `SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY 1`;
-  const tables = (await runOn(database, { text, values: [schema] })).rows.map(({ name }) =>
-    String(name),
-  );
-  const others = tables.filter((name) => !MIGRATION_TABLES.includes(name));
+  const { rows } = await runOn(database, { text, values: [schema] });
+  const tables = rows.map(({ name }) => String(name));
+  const others = tables.filter((name) => name !== 'migrations' && name !== 'migrations_lock');
   if (others.length === 0) return;
-  if (
-    tables.includes('migrations') &&
-    (await appliedMigrations(database, schema)).some((name) => name in migrations)
-  )
-    return;
-  const named = others.length > MAX_NAMED ? [...others.slice(0, MAX_NAMED), '…'] : others;
+  const query = (statement: Statement) => runOn(database, statement);
+  const applied = tables.includes('migrations') ? await appliedMigrations({ query }, schema) : [];
+  if (applied.some((name) => name in migrations)) return;
+  const named = others.slice(0, MAX_NAMED_TABLES);
+  if (others.length > MAX_NAMED_TABLES) named.push('…');
   throw new Error(
     `its schema ${schema} holds tables that are not ours (${named.join(', ')}). Set DATABASE_SCHEMA to a name that nothing else uses.`,
   );
 }
 
-/** A table of that name may be another program's, with other columns. */
-const appliedMigrations = async (database: Database, schema: string): Promise<readonly string[]> =>
-  runOn(database, { text: `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name` }).then(
-    ({ rows }) => rows.map(({ name }) => String(name)),
-    (error: { code?: string }) => {
-      if (error.code === UNDEFINED_COLUMN) return [];
-      throw error;
-    },
-  );
+/** None, too, when the table of that name is another program's and has other columns. */
+const appliedMigrations = async (
+  connection: Pick<Connection, 'query'>,
+  schema: string,
+): Promise<readonly string[]> => {
+  try {
+    const text = `SELECT name FROM ${quoted(schema)}.migrations ORDER BY name`;
+    return (await connection.query({ text })).rows.map(({ name }) => String(name));
+  } catch (error) {
+    if ((error as { code?: string }).code === UNDEFINED_COLUMN) return [];
+    throw error;
+  }
+};
 const UNDEFINED_COLUMN = '42703';
 
-/**
- * @returns what to say when the schema was made by a version that this one does not know; else null
- */
-async function refuseNewer(
-  database: Database,
-  schema: string,
-  migrations: Migrations,
-): Promise<Error | null> {
-  const unknown = (await appliedMigrations(database, schema).catch(() => [])).filter(
-    (name) => !(name in migrations),
-  );
-  if (unknown.length === 0) return null;
-  return new Error(
-    `its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`,
-  );
+function refuseNewer(schema: string, migrations: Migrations, applied: readonly string[]): void {
+  const unknown = applied.filter((name) => !(name in migrations));
+  if (unknown.length > 0)
+    throw new Error(
+      `its schema ${schema} belongs to a newer version of conversation-service (it has ${unknown.join(', ')}). Start that version, or restore a backup from before the upgrade.`,
+    );
 }
 
 /** The schema of pg-boss. */
 export const workSchemaOf = (schema: string): string => `${schema}_work`;
 
-/** Two at once would collide in the catalog: IF NOT EXISTS looks before it locks. */
+/** Two processes at once would collide in the catalog: IF NOT EXISTS checks before it locks. */
 async function createSchema(database: Database, schema: string): Promise<void> {
   const { rows } = await runOn(database, {
     text: 'SELECT 1 FROM pg_namespace WHERE nspname = $1',

@@ -24,7 +24,6 @@ import { migrate, workSchemaOf } from './migrations.ts';
 import { ChangeNotifications, type Notification } from './changeNotifications.ts';
 import type { PostgresOptions } from './options.ts';
 import { assertWritable, Outage } from './outage.ts';
-import { refuseOldServer } from './serverVersion.ts';
 import { quoted } from './sql.ts';
 import { connectionGuard } from './schemaLock.ts';
 import { readTables, type Table } from './tables.ts';
@@ -154,7 +153,6 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     options: PostgresOptions,
   ): Promise<PostgresStore<S>> {
     const { works = true, log = silent } = options;
-    await refuseOldServer(database);
     await assertWritable(database);
     await migrate(database, options.schema, options.migrations);
     const tables = await readTables(database, options.schema, schema);

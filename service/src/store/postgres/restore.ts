@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { toJson } from '../document.ts';
+import { checkJob, toJson } from '../document.ts';
 import type { DumpedRecord, Job } from '../store.ts';
 import { StoreNotEmpty } from '../store.ts';
 import type { Connection, Database } from './database.ts';
@@ -224,17 +224,9 @@ class Batch {
   }
 
   #checked(job: Job): Job {
-    const { id, queue, group, runAt, rank, data } = job;
-    if (
-      typeof group !== 'string' ||
-      !Number.isFinite(runAt) ||
-      !Number.isInteger(rank) ||
-      typeof data !== 'object'
-    )
-      throw new TypeError(`job ${id} lacks its group, time, rank or data`);
-    if (!this.#target.queues.has(queue))
-      throw new TypeError(`This version knows no queue ${queue} (job ${id})`);
-    return job;
+    if (!this.#target.queues.has(job.queue))
+      throw new TypeError(`This version knows no queue ${job.queue} (job ${job.id})`);
+    return checkJob(job);
   }
 }
 

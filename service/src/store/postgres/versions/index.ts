@@ -1,9 +1,8 @@
-import type { Migrations } from '../migrations.ts';
+import { generationTable, type Migrations } from '../migrations.ts';
 import { initial } from './0001_initial.ts';
-import { generation } from './0002_generation.ts';
 
-/** The service's schema from its first version to the present one. */
+/** The service's schema, from its first version to the present one. */
 export const serviceMigrations: Migrations = {
   '0001_initial': initial,
-  '0002_generation': generation,
+  '0002_generation': generationTable,
 };
