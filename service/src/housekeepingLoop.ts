@@ -3,13 +3,13 @@ import type { Clock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
 import { HOUSEKEEPING_JOB, HOUSEKEEPING_QUEUE } from './domain/housekeepingJob.ts';
 import { sweepAll, type Retention } from './housekeeping.ts';
-import { WorkLoop } from './work/workLoop.ts';
+import { startWorker, type JobContext, type Worker } from './work/worker.ts';
 
 export interface HousekeepingOptions {
   readonly store: ServiceStore;
   /** For when the next sweep is due. */
   readonly clock: Clock;
-  /** For how old things are: a prudent one, since what was removed cannot be had back. */
+  /** For how old things are: a monotonic clock, since nothing that was removed comes back. */
   readonly ageClock: Clock;
   readonly retention: Retention;
   readonly log: Logger;
@@ -18,15 +18,15 @@ export interface HousekeepingOptions {
 }
 
 const EVERY_MS = 10 * 60 * 1000;
-/** A sweep that takes longer is begun by another process as well, which does no harm. */
+/** A second process may start a sweep that takes longer, which does no harm. */
 const LEASE_MS = 15 * 60 * 1000;
 
 /**
- * Sweeps at a start and then again and again. The next sweep is a job in the store: of several
- * processes one sweeps at a time, and another one goes on when it dies.
+ * Sweeps at the start and then regularly. The next sweep is a job in the store: one process sweeps
+ * at a time, and another one continues when it dies.
  */
-export async function startHousekeeping(options: HousekeepingOptions): Promise<Housekeeping> {
-  const { store, clock } = options;
+export async function startHousekeeping(options: HousekeepingOptions): Promise<Worker> {
+  const { store, clock, log } = options;
   const { [HOUSEKEEPING_QUEUE]: queue } = (await store.stats()).queues;
   const isUnderWay = (queue?.claimed ?? 0) > 0;
   if (!isUnderWay) {
@@ -39,56 +39,37 @@ export async function startHousekeeping(options: HousekeepingOptions): Promise<H
     };
     await store.transaction((tx) => tx.jobs.enqueue({ ...job, runAt: clock.now().getTime() }));
   }
-  return new Housekeeping(options);
+  return startWorker({
+    store,
+    log,
+    queue: HOUSEKEEPING_QUEUE,
+    maxPerWorkspace: 1,
+    leaseMs: LEASE_MS,
+    run: (_job, context) => sweepAndReschedule(options, context),
+    onFailure: {
+      message: 'the next clean-up could not be scheduled; it runs when the lease of this one ends',
+      idField: 'job',
+    },
+  });
 }
 
-export class Housekeeping {
-  readonly #options: HousekeepingOptions;
-  readonly #loop: WorkLoop;
-
-  /** Starts at once. */
-  constructor(options: HousekeepingOptions) {
-    this.#options = options;
-    this.#loop = new WorkLoop({
-      store: options.store,
-      log: options.log,
-      queue: HOUSEKEEPING_QUEUE,
-      mostInFlight: 1,
-      leaseMs: LEASE_MS,
-      freeSlots: () => 1,
-      run: async (jobs, done) =>
-        void (await Promise.all(jobs.map((job) => this.#sweep().finally(() => done(job))))),
-    });
-  }
-
-  /** Takes up no other sweep and waits for the one that is under way. */
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-
-  async #sweep(): Promise<void> {
-    const { store, clock, ageClock, retention, log, everyMs = EVERY_MS } = this.#options;
-    try {
-      const { givenUp } = await sweepAll(store, ageClock.now(), retention);
-      if (givenUp > 0)
-        log.warn(
-          { deliveries: givenUp },
-          `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were given up and removed`,
-        );
-    } catch (error) {
-      log.warn({ err: error }, 'clean-up could not finish; it is tried again later');
-    }
-    try {
-      await this.#loop.record(() =>
-        store.transaction((tx) =>
-          tx.jobs.release(HOUSEKEEPING_JOB, { runAt: clock.now().getTime() + everyMs, rank: 0 }),
-        ),
-      );
-    } catch (error) {
+async function sweepAndReschedule(
+  { store, clock, ageClock, retention, log, everyMs = EVERY_MS }: HousekeepingOptions,
+  { retry }: JobContext,
+): Promise<void> {
+  try {
+    const { givenUp } = await sweepAll(store, ageClock.now(), retention);
+    if (givenUp > 0)
       log.warn(
-        { err: error },
-        'the next clean-up could not be set; it comes when the lease of this one ends',
+        { deliveries: givenUp },
+        `deliveries that could not be sent within RETENTION_DAYS (${retention.days}) were removed`,
       );
-    }
+  } catch (error) {
+    log.warn({ err: error }, 'the clean-up failed; it runs again later');
   }
+  await retry(() =>
+    store.transaction((tx) =>
+      tx.jobs.release(HOUSEKEEPING_JOB, { runAt: clock.now().getTime() + everyMs, rank: 0 }),
+    ),
+  );
 }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { AgentLoop } from './agent/agentLoop.ts';
+import { startAgent } from './agent/agentLoop.ts';
 import type { AgentModel } from './agent/agentModel.ts';
-import { Sender } from './channels/sender.ts';
+import { startSender } from './channels/sender.ts';
 import type { Config } from './config.ts';
 import type { DeliveryObserver } from './delivery/deliveryObserver.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
-import { Retirements } from './delivery/retirements.ts';
+import { startRetirements } from './delivery/retirements.ts';
 import { tellOverdue } from './delivery/tellOverdue.ts';
 import type { SteadyClock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
@@ -14,9 +14,9 @@ import type { Retention } from './housekeeping.ts';
 import { startHousekeeping } from './housekeepingLoop.ts';
 import { RoomMaker } from './limits/roomMaker.ts';
 import type { OutboundClient } from './outbound/outboundClient.ts';
-import { PaymentLoop } from './payments/paymentLoop.ts';
-import { ToolRunner } from './tools/toolRunner.ts';
-import { openPrudentClock } from './work/prudentClock.ts';
+import { startPayments } from './payments/paymentLoop.ts';
+import { startToolRunner } from './tools/toolRunner.ts';
+import { openMonotonicClock } from './work/monotonicClock.ts';
 import type { StopTogether } from './work/stopTogether.ts';
 
 export interface WorkParts {
@@ -72,14 +72,14 @@ export async function startWork(
       observer,
     }),
   );
-  parts.add('removed subscriptions', new Retirements({ store, deps, log }));
+  parts.add('removed subscriptions', startRetirements({ store, deps, log }));
   parts.add(
     'tool calls',
-    new ToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),
+    startToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),
   );
   parts.add(
     'channels',
-    new Sender({
+    startSender({
       store,
       deps,
       log,
@@ -88,21 +88,21 @@ export async function startWork(
       retryDelaysMs: config.channelRetryDelaysMs,
     }),
   );
-  parts.add('payments', new PaymentLoop({ store, deps, log, config: config.payments }));
-  parts.add('agent', new AgentLoop({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
-  const prudent = await openPrudentClock({ clock, store, log });
+  parts.add('payments', startPayments({ store, deps, log, config: config.payments }));
+  parts.add('agent', startAgent({ store, deps, model, log, timeoutMs: config.llmTimeoutMs }));
+  const ageClock = await openMonotonicClock({ clock, store, log });
   parts.add(
     'clean-up',
     await startHousekeeping({
       store,
       clock,
-      ageClock: prudent,
+      ageClock,
       retention,
       log,
       everyMs: housekeepingEveryMs,
     }),
   );
   if (store.pressure !== null)
-    parts.add('room', new RoomMaker({ store, clock: prudent, log, isConnected }));
+    parts.add('room', new RoomMaker({ store, clock: ageClock, log, isConnected }));
   return { sinceLastTurnMs: () => dispatcher.sinceLastTurnMs };
 }

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { systemClock } from '../../service/src/domain/clock.ts';
 import { HOUSEKEEPING_QUEUE } from '../../service/src/domain/housekeepingJob.ts';
-import { startHousekeeping, type Housekeeping } from '../../service/src/housekeepingLoop.ts';
+import { startHousekeeping } from '../../service/src/housekeepingLoop.ts';
+import type { Worker } from '../../service/src/work/worker.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { waitFor } from '../helpers/waitFor.ts';
 
@@ -11,7 +12,7 @@ const RETENTION = { days: 30, conversationDays: 0 };
 
 describe('clean-up by several processes', () => {
   let fresh: FreshStore;
-  const started: Housekeeping[] = [];
+  const started: Worker[] = [];
   beforeEach(async () => {
     fresh = await openFreshStore();
   });

@@ -21,7 +21,7 @@ import { paymentDirectory } from '../../service/src/payments/registry.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { beginToolCall } from '../../service/src/tools/beginToolCall.ts';
 import { Lease } from '../../service/src/work/lease.ts';
-import { WorkLoop } from '../../service/src/work/workLoop.ts';
+import { startWorker } from '../../service/src/work/worker.ts';
 import { openFreshStore, type FreshStore } from '../helpers/openStore.ts';
 import { TestClock } from '../helpers/testClock.ts';
 import { unwatchedBounds } from '../../service/src/limits/bounds.ts';
@@ -192,7 +192,7 @@ describe('what was claimed and begun late', () => {
       clock.advance(1_000); // as long as the answer takes
       return jobs;
     };
-    const loop = new WorkLoop({
+    const worker = startWorker({
       store: {
         claim,
         msUntilDue: (queue) => store.msUntilDue(queue),
@@ -201,16 +201,13 @@ describe('what was claimed and begun late', () => {
       log: pino({ level: 'silent' }),
       clock,
       queue: TOOL_CALL_QUEUE,
-      mostInFlight: 1,
+      maxPerWorkspace: 1,
       leaseMs: LEASE_MS,
-      freeSlots: () => 1,
-      run: async ([job], done, lease) => {
-        given.resolve(lease);
-        done(job!);
-      },
+      run: async (_job, context) => given.resolve(context.lease),
+      onFailure: { message: 'failed', idField: 'job' },
     });
     const lease = await given.promise;
-    await loop.stop();
+    await worker.stop();
     clock.advance(LEASE_MS - RECORD_MS - TIMEOUT_MS - 1_000);
     expect(lease.covers(TIMEOUT_MS)).toBe(true);
     clock.advance(1);

@@ -4,7 +4,7 @@ import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { refusalOf } from '../limits/room.ts';
 import { shareOf, StoreUnavailable } from '../store/store.ts';
-import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
 import type { AgentModel } from './agentModel.ts';
 import { decideTurn, failedTurn, type Outcome } from './decideTurn.ts';
 import { loadTurn, type LoadedTurn } from './loadTurn.ts';
@@ -20,91 +20,90 @@ export interface AgentLoopOptions {
 }
 
 /** Conversations of one workspace that a model thinks about at once. */
-const MAX_IN_FLIGHT = 32;
-/** A model ends itself when its time is over, and says so; this is for one that does not. */
+const MAX_PER_WORKSPACE = 32;
+/** A model ends by itself when its time is over, and says so. This is for one that does not. */
 const GRACE_MS = 1000;
 
 /**
- * The agent: takes up each conversation that asks for it, decides one step, records it. A step is
- * either tool calls, whose end asks again, or the last of its turn. All it knows is in the store:
- * after a crash the conversation is taken up again, and what was worked out before is dropped.
+ * The agent: takes up each conversation that asks for it, decides one step and records it. A step
+ * is either tool calls, whose end asks again, or the last of its turn. All the agent knows is in the
+ * store: after a crash it takes the conversation up again and drops the unfinished step.
  */
-export class AgentLoop {
-  readonly #options: AgentLoopOptions;
-  readonly #stopping = new AbortController();
-  readonly #loop: WorkLoop;
+export const startAgent = (options: AgentLoopOptions): Worker =>
+  startWorker({
+    store: options.store,
+    log: options.log,
+    queue: AGENT_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    // A reply adds to what is stored, so it waits until there is room.
+    freeInGroup: (group) =>
+      refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0,
+    bound: { bounds: options.deps.bounds, name: 'workspace_agent_turns' },
+    leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
+    drainMs: 0, // a stop does not wait for a model that is thinking
+    run: ({ id }, context) => takeTurn(options, id, context),
+    onFailure: {
+      message: 'an agent turn could not be decided or recorded; it is taken up again',
+      idField: 'conversation',
+    },
+  });
 
-  /** Starts at once. */
-  constructor(options: AgentLoopOptions) {
-    this.#options = options;
-    this.#loop = new WorkLoop({
-      store: options.store,
-      log: options.log,
-      queue: AGENT_QUEUE,
-      mostInFlight: MAX_IN_FLIGHT,
-      atShare: { bounds: options.deps.bounds, bound: 'workspace_agent_turns' },
-      leaseMs: options.timeoutMs + LEASE_MARGIN_MS,
-      // A reply adds to what is stored: it waits until there is room.
-      freeSlots: (group) =>
-        refusalOf(options.store.pressure, 'data', shareOf(group)) === null ? 1 : 0,
-      run: async (jobs, done) =>
-        void (await Promise.all(jobs.map((job) => this.#run(job.id).finally(() => done(job))))),
-    });
-  }
+async function takeTurn(
+  options: AgentLoopOptions,
+  conversationId: string,
+  context: JobContext,
+): Promise<void> {
+  const { deps, log } = options;
+  const turn = await context.retry(() => loadTurn(deps, conversationId));
+  if (!turn) return;
+  const outcome = await decideAndRecord(options, turn, context);
+  log.debug({ conversation: conversationId, ...outcome }, 'agent turn');
+}
 
-  /** Takes up no more conversations; a model that is thinking is not waited for. */
-  stop(): Promise<void> {
-    this.#stopping.abort();
-    return this.#loop.stop();
-  }
+interface Recorded {
+  readonly outcome: Outcome['type'];
+  readonly used: boolean;
+}
 
-  async #run(conversationId: string): Promise<void> {
-    const { deps, log } = this.#options;
-    try {
-      const turn = await this.#loop.record(() => loadTurn(deps, conversationId));
-      if (!turn) return;
-      const { outcome, used } = await this.#take(turn);
-      log.debug({ conversation: conversationId, outcome: outcome.type, used }, 'agent turn');
-    } catch (error) {
-      if (!this.#stopping.signal.aborted)
-        log.error(
-          { err: error, conversation: conversationId },
-          'an agent turn could not be worked out or recorded; it is taken up again',
-        );
-    }
+/** A turn that fails unexpectedly would fail again, so a person gets the conversation. */
+async function decideAndRecord(
+  options: AgentLoopOptions,
+  turn: LoadedTurn,
+  context: JobContext,
+): Promise<Recorded> {
+  try {
+    return await record(options, turn, await decide(options, turn, context.signal), context);
+  } catch (error) {
+    if (context.signal.aborted || error instanceof StoreUnavailable) throw error;
+    const conversation = turn.conversation.id;
+    options.log.error({ err: error, conversation }, 'an agent turn failed');
+    const outcome = failedTurn(
+      turn,
+      'The service failed to decide or record a reply. Its log has the details.',
+    );
+    return record(options, turn, outcome, context);
   }
+}
 
-  /** A turn that fails in a way nobody foresaw would fail again: a person gets the conversation. */
-  async #take(turn: LoadedTurn): Promise<{ outcome: Outcome; used: boolean }> {
-    try {
-      return await this.#record(turn, await this.#decide(turn));
-    } catch (error) {
-      if (this.#stopping.signal.aborted || error instanceof StoreUnavailable) throw error;
-      this.#options.log.error(
-        { err: error, conversation: turn.conversation.id },
-        'an agent turn failed',
-      );
-      return this.#record(
-        turn,
-        failedTurn(turn, 'The service failed to work out or record a reply; its log says more.'),
-      );
-    }
-  }
+function decide(
+  { deps, model, timeoutMs }: AgentLoopOptions,
+  turn: LoadedTurn,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
+  return decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
+}
 
-  #decide(turn: LoadedTurn): Promise<Outcome> {
-    const { deps, model, timeoutMs } = this.#options;
-    const { signal } = this.#stopping;
-    const modelSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs + GRACE_MS)]);
-    return decideTurn(turn, model, { now: deps.clock.now(), signal, modelSignal });
-  }
-
-  async #record(turn: LoadedTurn, outcome: Outcome): Promise<{ outcome: Outcome; used: boolean }> {
-    const { deps, log } = this.#options;
-    if (outcome.type === 'hand_over' && outcome.reason === 'agent_error')
-      log.warn(
-        { conversation: turn.conversation.id, reason: outcome.note },
-        'the agent failed and handed over',
-      );
-    return { outcome, used: await this.#loop.record(() => recordOutcome(deps, turn, outcome)) };
-  }
+async function record(
+  { deps, log }: AgentLoopOptions,
+  turn: LoadedTurn,
+  outcome: Outcome,
+  { retry }: JobContext,
+): Promise<Recorded> {
+  if (outcome.type === 'hand_over' && outcome.reason === 'agent_error')
+    log.warn(
+      { conversation: turn.conversation.id, reason: outcome.note },
+      'the agent failed and handed over',
+    );
+  return { outcome: outcome.type, used: await retry(() => recordOutcome(deps, turn, outcome)) };
 }

@@ -6,8 +6,7 @@ import { openSetup } from '../domain/accountSetup.ts';
 import { OUTBOUND_QUEUE, type SendResult, type AttemptPolicy } from '../domain/outboundMessage.ts';
 import type { Job } from '../store/store.ts';
 import { KeyedMutex } from '../work/keyedMutex.ts';
-import type { Lease } from '../work/lease.ts';
-import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, startWorker, type JobContext, type Worker } from '../work/worker.ts';
 import type { ChannelsConfig } from './channelAdapter.ts';
 import { beginAttempt, recordAttempt, type BegunAttempt } from './outboundAttempts.ts';
 import { connectedChannel } from './registry.ts';
@@ -24,14 +23,12 @@ export interface SenderOptions {
 }
 
 /** Texts of one workspace under way at once, over all its accounts. */
-const MAX_IN_FLIGHT = 64;
-const MAX_IN_FLIGHT_PER_ACCOUNT = 20;
+const MAX_PER_WORKSPACE = 64;
+const MAX_PER_ACCOUNT = 20;
 /** A contact's text may wait while the one before, which was claimed earlier, is attempted. */
 const ATTEMPTS_PER_LEASE = 2;
 /** Meta's receipts take a second or two; after a restart its webhook has to reach us again. */
 const GRACE_MS = 15_000;
-/** How long texts that are under way may take to end at a stop. */
-const DRAIN_MS = 10_000;
 
 /**
  * Sends outbound messages, each contact's one after the other and in order, also across retries. An
@@ -39,73 +36,23 @@ const DRAIN_MS = 10_000;
  * arrived: the sender waits for its receipt, and sends it again if none comes. A text may arrive
  * twice rather than never.
  */
-export class Sender {
-  readonly #options: SenderOptions;
-  readonly #policy: AttemptPolicy;
-  readonly #inFlight = new Map<string, number>();
+export function startSender(options: SenderOptions): Worker {
+  const { store, deps, log, clock, config, retryDelaysMs, graceMs = GRACE_MS } = options;
+  const policy: AttemptPolicy = { retryDelaysMs, graceMs };
   /**
-   * One attempt per contact at a time. A receipt can make a contact's next text due before the answer
-   * about the one before has arrived.
+   * One attempt per contact at a time. A receipt can make a contact's next text due before the
+   * answer about the one before has arrived.
    */
-  readonly #contacts = new KeyedMutex();
-  readonly #stopping = new AbortController();
-  readonly #loop: WorkLoop;
+  const contacts = new KeyedMutex();
 
-  /** Starts at once. */
-  constructor(options: SenderOptions) {
-    this.#options = options;
-    this.#policy = { retryDelaysMs: options.retryDelaysMs, graceMs: options.graceMs ?? GRACE_MS };
-    this.#loop = new WorkLoop({
-      store: options.store,
-      log: options.log,
-      clock: options.clock,
-      queue: OUTBOUND_QUEUE,
-      mostInFlight: MAX_IN_FLIGHT,
-      atShare: { bounds: options.deps.bounds, bound: 'workspace_texts' },
-      leaseMs: ATTEMPTS_PER_LEASE * options.config.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (account) => MAX_IN_FLIGHT_PER_ACCOUNT - (this.#inFlight.get(account) ?? 0),
-      run: async (jobs, done, lease) =>
-        void (await Promise.all(jobs.map((job) => this.#run(job, lease).finally(() => done(job))))),
-    });
-  }
-
-  /**
-   * Takes no more work and gives attempts that are under way a moment to end. The next start
-   * continues with the rest, as after a crash.
-   */
-  async stop(): Promise<void> {
-    const timer = setTimeout(() => this.#stopping.abort(), DRAIN_MS);
-    await this.#loop.stop();
-    clearTimeout(timer);
-  }
-
-  async #run(job: Job, lease: Lease): Promise<void> {
-    const { id: contactId, group: account } = job;
-    this.#count(account, 1);
-    try {
-      await this.#contacts.run(contactId, () => this.#sendNext(job, lease));
-    } catch (error) {
-      if (!this.#stopping.signal.aborted)
-        this.#options.log.error(
-          { err: error, contact: contactId },
-          'a text could not be sent or recorded',
-        );
-    } finally {
-      this.#count(account, -1);
-    }
-  }
-
-  async #sendNext(job: Job, lease: Lease): Promise<void> {
-    const { deps, log, config } = this.#options;
-    const begun = await this.#loop.record(() =>
-      beginAttempt(deps, job, this.#policy, () => lease.covers(config.timeoutMs)),
+  const sendNext = async (job: Job, { lease, signal, retry }: JobContext): Promise<void> => {
+    const begun = await retry(() =>
+      beginAttempt(deps, job, policy, () => lease.covers(config.timeoutMs)),
     );
     if (!begun) return;
     const startedAt = performance.now();
-    const result = await this.#send(begun);
-    const recorded = await this.#loop.record(() =>
-      recordAttempt(deps, begun.outbound, result, this.#policy),
-    );
+    const result = await send(options, begun, signal);
+    const recorded = await retry(() => recordAttempt(deps, begun.outbound, result, policy));
     const { id, messageId, part, attempts } = begun.outbound;
     const about = {
       outbound_message: id,
@@ -121,32 +68,44 @@ export class Sender {
         { ...about, reason: result.error, next_attempt_at: recorded?.nextAttemptAt ?? null },
         'a text was not sent',
       );
-  }
+  };
 
-  /** @throws the signal's reason, at a stop */
-  async #send({ outbound, contact, channel }: BegunAttempt): Promise<SendResult> {
-    const { deps, config, log } = this.#options;
-    const { signal } = this.#stopping;
-    try {
-      const account = { channel, values: openSetup(deps, channel) };
-      const text = { outboundMessageId: outbound.id, text: outbound.text, to: contact };
-      return await connectedChannel(channel.type).send(text, account, { config, signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      log.error({ err: error, outbound_message: outbound.id }, 'an adapter failed');
-      return {
-        type: 'failed',
-        error: 'The service failed to send this message. Its log has the details.',
-        isRefused: false,
-        retryAfterMs: null,
-        mayHaveArrived: true,
-      };
-    }
-  }
+  return startWorker({
+    store,
+    log,
+    clock,
+    queue: OUTBOUND_QUEUE,
+    maxPerWorkspace: MAX_PER_WORKSPACE,
+    freeInGroup: (_account, underWay) => MAX_PER_ACCOUNT - underWay,
+    bound: { bounds: deps.bounds, name: 'workspace_texts' },
+    leaseMs: ATTEMPTS_PER_LEASE * config.timeoutMs + LEASE_MARGIN_MS,
+    run: (job, context) => contacts.run(job.id, () => sendNext(job, context)),
+    onFailure: {
+      message: 'a text could not be sent or recorded; it is claimed again',
+      idField: 'contact',
+    },
+  });
+}
 
-  #count(account: string, by: 1 | -1): void {
-    const now = (this.#inFlight.get(account) ?? 0) + by;
-    if (now === 0) this.#inFlight.delete(account);
-    else this.#inFlight.set(account, now);
+/** @throws the signal's reason, at a stop */
+async function send(
+  { deps, config, log }: SenderOptions,
+  { outbound, contact, channel }: BegunAttempt,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  try {
+    const account = { channel, values: openSetup(deps, channel) };
+    const text = { outboundMessageId: outbound.id, text: outbound.text, to: contact };
+    return await connectedChannel(channel.type).send(text, account, { config, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.error({ err: error, outbound_message: outbound.id }, 'an adapter failed');
+    return {
+      type: 'failed',
+      error: 'The service failed to send this message. Its log has the details.',
+      isRefused: false,
+      retryAfterMs: null,
+      mayHaveArrived: true,
+    };
   }
 }

@@ -7,12 +7,12 @@ import type { OutboundClient } from '../outbound/outboundClient.ts';
 import { rememberOpened } from '../security/rememberOpened.ts';
 import { StoreUnavailable, type Job } from '../store/store.ts';
 import { Batcher, isolateFailures } from '../work/batcher.ts';
-import { LEASE_MARGIN_MS, WorkLoop } from '../work/workLoop.ts';
+import { LEASE_MARGIN_MS, startWorker, type Worker } from '../work/worker.ts';
 import { attempt, type AttemptResult } from './attempt.ts';
 import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import type { InFlightLimit } from './inFlightLimit.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
-import { loadDueDeliveries, type DueDelivery } from './loadDueDeliveries.ts';
+import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
 import { ParkedLineages } from './parkedLineages.ts';
 import { recordResults, type MadeAttempt } from './recordResult.ts';
 
@@ -27,7 +27,7 @@ export interface DispatcherOptions {
 }
 
 /** Deliveries of one workspace under way at once, over all its subscriptions. */
-const MAX_IN_FLIGHT = 512;
+const MAX_PER_WORKSPACE = 512;
 /**
  * An attempt may wait for a connection as long as another one takes. Its own deadline begins then.
  */
@@ -47,16 +47,24 @@ export class Dispatcher {
   readonly #observer: DeliveryObserver;
   /** By lineage. */
   readonly #limits: InFlightLimits;
-  readonly #parked: ParkedLineages = new ParkedLineages(() => this.#loop.wake());
-  readonly #loop: WorkLoop;
-  /** Results of about the same time are one transaction. */
+  readonly #parked: ParkedLineages = new ParkedLineages(() => this.#worker.wake());
+  readonly #worker: Worker;
+  /** Jobs that are claimed together are read in one transaction. */
+  readonly #loads = new Batcher<Job, LoadedDelivery>({
+    run: isolateFailures(
+      (jobs) => this.#worker.retry(() => loadDueDeliveries(this.#options.deps, jobs)),
+      isOutage,
+    ),
+    schedule: queueMicrotask,
+  });
+  /** Results of about the same time are recorded in one transaction. */
   readonly #results = new Batcher<MadeAttempt, Delivery | null>({
     run: isolateFailures(
       (attempts) =>
-        this.#loop.record(() =>
+        this.#worker.retry(() =>
           recordResults(this.#options.deps, attempts, this.#options.retryDelaysMs),
         ),
-      (error) => error instanceof StoreUnavailable,
+      isOutage,
     ),
     schedule: setImmediate,
     maxItems: MAX_BATCH,
@@ -71,21 +79,25 @@ export class Dispatcher {
     };
     this.#observer = options.observer ?? nobody;
     this.#limits = new InFlightLimits(options.timeoutMs);
-    this.#loop = new WorkLoop({
+    this.#worker = startWorker({
       store: options.store,
       log: options.log,
       queue: DELIVERY_QUEUE,
-      mostInFlight: MAX_IN_FLIGHT,
-      atShare: { bounds: options.deps.bounds, bound: 'workspace_deliveries' },
+      maxPerWorkspace: MAX_PER_WORKSPACE,
+      freeInGroup: (group) => this.#parked.slotsOf(limitedBy(group), this.#limitOf(group).free),
+      bound: { bounds: options.deps.bounds, name: 'workspace_deliveries' },
       leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
-      freeSlots: (group) => this.#parked.slotsOf(limitedBy(group), this.#limitOf(group).free),
-      run: (jobs, done) => this.#sendAll(jobs, done),
+      run: (job) => this.#deliver(job),
+      onFailure: {
+        message: 'a delivery could not be attempted or recorded; it is claimed again',
+        idField: 'delivery',
+      },
     });
   }
 
   /** Milliseconds since the loop last turned; a healthy one turns every few seconds. */
   get sinceLastTurnMs(): number {
-    return this.#loop.sinceLastTurnMs;
+    return this.#worker.sinceLastTurnMs;
   }
 
   /**
@@ -93,32 +105,21 @@ export class Dispatcher {
    * start.
    */
   stop(): Promise<void> {
-    return this.#loop.stop();
+    return this.#worker.stop();
   }
 
-  async #sendAll(jobs: readonly Job[], done: (job: Job) => void): Promise<void> {
-    for (const { group } of jobs) this.#limitOf(group).start();
-    const { due, cancelled, waiting } = await this.#loop
-      .record(() => loadDueDeliveries(this.#options.deps, jobs))
-      .catch((error: unknown) => {
-        this.#options.log.error(
-          { err: error },
-          'claimed deliveries could not be read; they are claimed again when their lease ends',
-        );
-        return { due: [], cancelled: [], waiting: new Set<string>() };
-      });
-    for (const delivery of cancelled) this.#observer.ended(delivery);
-    const sendable = new Set(due.map(({ delivery }) => delivery.id));
-    for (const { group } of jobs) {
-      if (waiting.has(group)) this.#parked.park(limitedBy(group));
-      else this.#parked.leave(limitedBy(group));
-    }
-    for (const job of jobs) {
-      if (sendable.has(job.id)) continue;
-      this.#limitOf(job.group).end(null, 0);
-      done(job);
-    }
-    await Promise.all(due.map((each) => this.#send(each).finally(() => done(each.job))));
+  async #deliver(job: Job): Promise<void> {
+    const limit = this.#limitOf(job.group);
+    limit.start();
+    const loaded = await this.#loads.add(job).catch((error: unknown) => {
+      limit.end(null, 0);
+      throw error;
+    });
+    if (loaded?.type === 'waiting') this.#parked.park(limitedBy(job.group));
+    else this.#parked.leave(limitedBy(job.group));
+    if (loaded?.type === 'due') return this.#send(loaded);
+    limit.end(null, 0);
+    if (loaded?.type === 'cancelled') this.#observer.ended(loaded.delivery);
   }
 
   /** The subscription's. Jobs of an earlier version have another group, and the same limit. */
@@ -127,19 +128,11 @@ export class Dispatcher {
   }
 
   async #send(due: DueDelivery): Promise<void> {
-    const { deps, log } = this.#options;
-    try {
-      const at = deps.clock.now();
-      const result = await this.#attempt(due, at);
-      this.#loop.wake(); // its place is free before the result is on record
-      this.#tell(due, result);
-      await this.#record(due, result, at);
-    } catch (error) {
-      log.error(
-        { err: error, delivery: due.delivery.id },
-        'an attempt could not be made or recorded',
-      );
-    }
+    const at = this.#options.deps.clock.now();
+    const result = await this.#attempt(due, at);
+    this.#worker.wake(); // its place is free before the result is on record
+    this.#tell(due, result);
+    await this.#record(due, result, at);
   }
 
   async #attempt(
@@ -165,7 +158,7 @@ export class Dispatcher {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
       if (limit.pausedMs > 0)
-        setTimeout(() => this.#loop.wake(), Math.ceil(limit.pausedMs) + 1).unref();
+        setTimeout(() => this.#worker.wake(), Math.ceil(limit.pausedMs) + 1).unref();
       this.#observer.attempted(result);
       return result;
     } catch (error) {
@@ -210,3 +203,5 @@ export class Dispatcher {
     if (recorded !== null && recorded.status !== 'pending') this.#observer.ended(recorded);
   }
 }
+
+const isOutage = (error: unknown): boolean => error instanceof StoreUnavailable;

@@ -16,55 +16,44 @@ export interface DueDelivery {
   readonly secrets: readonly string[];
 }
 
-/** What claimed jobs stand for. */
-export interface LoadedDeliveries {
-  readonly due: readonly DueDelivery[];
-  readonly cancelled: readonly Delivery[];
-  /** Lineages whose subscription was removed: their deliveries go on waiting for its successor. */
-  readonly waiting: ReadonlySet<string>;
-}
+/**
+ * What a claimed job stands for. `waiting`: its subscription was removed, and its deliveries wait
+ * for the successor. Null: the delivery needs nothing more.
+ */
+export type LoadedDelivery =
+  | ({ readonly type: 'due' } & DueDelivery)
+  | { readonly type: 'waiting' }
+  | { readonly type: 'cancelled'; readonly delivery: Delivery }
+  | null;
 
 /**
- * Reads what claimed jobs stand for, in one transaction. What waits for a removed subscription's
- * successor is given back; what has nothing to send any more (nobody took the place of its
- * subscription, its event is past retention) is cancelled.
+ * Reads what claimed jobs stand for, in one transaction. The deliveries of a removed subscription
+ * are given back. A delivery whose subscription has no successor, or whose event is past retention,
+ * is cancelled.
  */
 export const loadDueDeliveries = async (
   { store, clock, secrets }: Deps,
   jobs: readonly Job[],
-): Promise<LoadedDeliveries> => {
+): Promise<readonly LoadedDelivery[]> => {
   const now = clock.now();
-  const { due, cancelled, waiting } = await store.transaction(async (tx) => {
+  const loaded = await store.transaction((tx) => {
     const holders = new LineageHolders(tx);
-    const found = {
-      due: [] as Omit<DueDelivery, 'secrets'>[],
-      cancelled: [] as Delivery[],
-      waiting: new Set<string>(),
-    };
-    // Asked for at once: a store may read them together.
-    const loaded = await Promise.all(jobs.map((job) => load(tx, holders, job)));
-    for (const [i, each] of loaded.entries()) {
-      const job = jobs[i]!;
-      if (each?.type === 'due') found.due.push(each);
-      else if (each?.type === 'waiting') found.waiting.add(job.group);
-      else if (each) found.cancelled.push(each.delivery);
-    }
-    return found;
+    // All at once: a store may read them together.
+    return Promise.all(jobs.map((job) => load(tx, holders, job)));
   });
-  const opened = due.map((each) => ({
-    ...each,
-    secrets: signingSecrets(each.subscription, now).map(({ sealed }) => secrets.open(sealed)),
-  }));
-  return { due: opened, cancelled, waiting };
+  return loaded.map((each) => {
+    if (each?.type !== 'due') return each;
+    const sealed = signingSecrets(each.subscription, now);
+    return { ...each, secrets: sealed.map((secret) => secrets.open(secret.sealed)) };
+  });
 };
 
 type Loaded =
   | ({ readonly type: 'due' } & Omit<DueDelivery, 'secrets'>)
-  | { readonly type: 'waiting' }
-  | { readonly type: 'cancelled'; readonly delivery: Delivery };
+  | Exclude<LoadedDelivery, { readonly type: 'due' }>;
 
 /** @returns null when it has been dealt with already */
-async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded | null> {
+async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded> {
   const delivery = await tx.deliveries.peek(job.id);
   if (delivery?.status === 'pending') {
     const { subscription, retired } = await holders.of(delivery.subscriptionId);
@@ -82,7 +71,7 @@ async function load(tx: Tx, holders: LineageHolders, job: Job): Promise<Loaded |
  * Locked: nobody may ask for it to be sent again before its job is gone. @param before as it was
  * looked at
  */
-async function giveUp(tx: Tx, { id }: Job, before: Delivery | null): Promise<Loaded | null> {
+async function giveUp(tx: Tx, { id }: Job, before: Delivery | null): Promise<Loaded> {
   const delivery = await tx.deliveries.get(id);
   // asked for again at this moment: it has a new job
   if (delivery?.status === 'pending' && before?.status !== 'pending') return null;

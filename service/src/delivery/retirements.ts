@@ -6,7 +6,7 @@ import { endRetirement } from '../domain/operations/retireSubscription.ts';
 import { isVacant, RETIREMENT_QUEUE } from '../domain/retiredSubscription.ts';
 import { limitedBy } from '../domain/workGroup.ts';
 import type { Job } from '../store/store.ts';
-import { WorkLoop } from '../work/workLoop.ts';
+import { startWorker, type Worker } from '../work/worker.ts';
 
 /** Retirements of one workspace worked on at once. */
 const MAX_IN_FLIGHT = 4;
@@ -14,41 +14,30 @@ const MAX_IN_FLIGHT = 4;
 const LEASE_MS = 60_000;
 
 /**
- * Does what removed subscriptions leave to do: recalls what met a 404, and ends their time. @see
- * decision 0022
+ * Does what removed subscriptions leave to do: recalls deliveries that met a 404, and ends the time
+ * that a subscription is kept.
  */
-export class Retirements {
-  readonly #loop: WorkLoop;
-
-  /** Starts at once. */
-  constructor({ store, deps, log }: { store: ServiceStore; deps: Deps; log: Logger }) {
-    const run = async (job: Job) => {
-      try {
-        await workOn(deps, job);
-      } catch (error) {
-        log.error(
-          { err: error, job: job.id },
-          'a removed subscription could not be followed up; it is tried again',
-        );
-      }
-    };
-    this.#loop = new WorkLoop({
-      store,
-      log,
-      queue: RETIREMENT_QUEUE,
-      mostInFlight: MAX_IN_FLIGHT,
-      leaseMs: LEASE_MS,
-      freeSlots: () => 1,
-      run: async (jobs, done) =>
-        void (await Promise.all(jobs.map((job) => run(job).finally(() => done(job))))),
-    });
-  }
-
-  /** Takes no more work and waits for what is in flight. */
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-}
+export const startRetirements = ({
+  store,
+  deps,
+  log,
+}: {
+  store: ServiceStore;
+  deps: Deps;
+  log: Logger;
+}): Worker =>
+  startWorker({
+    store,
+    log,
+    queue: RETIREMENT_QUEUE,
+    maxPerWorkspace: MAX_IN_FLIGHT,
+    leaseMs: LEASE_MS,
+    run: (job) => workOn(deps, job),
+    onFailure: {
+      message: 'a removed subscription could not be followed up; it is tried again',
+      idField: 'job',
+    },
+  });
 
 async function workOn(deps: Deps, { id, group, data }: Job): Promise<void> {
   if (data.task === 'recall') {

@@ -7,7 +7,7 @@ import { StoreUnavailable, type StorePressure } from '../store/store.ts';
 
 export interface RoomMakerOptions {
   readonly store: ServiceStore;
-  /** For how long ago somebody wrote: a prudent one, since what was removed cannot be had back. */
+  /** For how long ago somebody wrote: the monotonic one, since nothing that was removed comes back. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly isConnected: (contactId: string) => boolean;

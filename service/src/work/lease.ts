@@ -1,13 +1,12 @@
 import type { SteadyClock } from '../domain/clock.ts';
 
-/** For recording what an attempt came to. */
+/** Time to record the result of an attempt. */
 const RECORD_MS = 10_000;
 
 /**
- * How long what was claimed is this process's alone, as far as it can tell by itself: from before
- * the claim is asked for, so that it ends no later than the store's. A process that stood still or
- * waited out an outage finds by it that another one may be at its work, or would be before an
- * attempt has ended: what is under way then was not interrupted.
+ * How long claimed jobs belong to this process alone, by its own clock. It counts from before the
+ * claim was sent, so it ends no later than the store's lease. After a pause or an outage, the
+ * process sees here that another one may have taken over its jobs.
  */
 export class Lease {
   readonly #clock: SteadyClock;
@@ -18,10 +17,7 @@ export class Lease {
     this.#endsAt = clock.steadyMs() + ms;
   }
 
-  /**
-   * An attempt that takes so long is over and on record before anybody else can claim it. What is
-   * not begun is claimed again.
-   */
+  /** Whether an attempt of this length ends, and is recorded, before another process may claim. */
   covers(attemptMs: number): boolean {
     return this.#clock.steadyMs() + attemptMs + RECORD_MS <= this.#endsAt;
   }

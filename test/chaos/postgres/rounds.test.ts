@@ -328,7 +328,9 @@ describe(`${ROUNDS} rounds of chaos on PostgreSQL under load (seed ${SEED})`, ()
         log
           .split('\n')
           .filter((line) =>
-            /"msg":"(request failed|a work loop stumbled|an agent turn failed)"/.test(line),
+            /"msg":"(request failed|jobs could not be claimed[^"]*|an agent turn failed)"/.test(
+              line,
+            ),
           ),
       ).toEqual([]);
       expect(log).not.toMatch(/"status":500/);

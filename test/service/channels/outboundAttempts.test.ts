@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { Sender } from '../../../service/src/channels/sender.ts';
+import { startSender } from '../../../service/src/channels/sender.ts';
+import type { Worker } from '../../../service/src/work/worker.ts';
 import type { Channel } from '../../../service/src/domain/channel.ts';
 import { systemClock, timestamp } from '../../../service/src/domain/clock.ts';
 import type { ServiceStore } from '../../../service/src/domain/collections.ts';
@@ -42,7 +43,7 @@ describe('the sender', () => {
   let store: ServiceStore;
   let deps: Deps;
   let graph: GraphServer;
-  let sender: Sender | null = null;
+  let sender: Worker | null = null;
   let view: ConversationView;
 
   beforeEach(async () => {
@@ -117,7 +118,7 @@ describe('the sender', () => {
 
   const start = (retryDelaysMs = [20, 20, 20, 20]) => {
     const config = { graphApiUrl: `${graph.url}/${graph.version}`, timeoutMs: 5000 };
-    sender = new Sender({
+    sender = startSender({
       store,
       deps,
       clock: systemClock,

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { listChatMessages } from '../../domain/operations/listChatMessages.ts';
-import { persistently } from '../../work/persistently.ts';
+import { retryThroughOutage } from '../../work/outageRetry.ts';
 import { atBound } from '../atBound.ts';
 import { callerOf, visitorOf } from '../caller.ts';
 import type { ChatFeed } from '../chatFeed.ts';
@@ -67,6 +67,7 @@ export function chatStreamRouter(
     let wake = () => {};
     let news = true;
     const ended = new AbortController();
+    const retry = retryThroughOutage(ended.signal);
     const stop = () => {
       ended.abort();
       wake();
@@ -104,10 +105,7 @@ export function chatStreamRouter(
         if (!news) await new Promise<void>((resolve) => (wake = resolve));
         news = false;
         for (let isMore = true; isMore && !ended.signal.aborted; ) {
-          const messages = await persistently(
-            () => listChatMessages(deps, contact.id, lastId, BATCH),
-            ended.signal,
-          );
+          const messages = await retry(() => listChatMessages(deps, contact.id, lastId, BATCH));
           if (ended.signal.aborted) break;
           let bytes = 0;
           for (const message of messages) {

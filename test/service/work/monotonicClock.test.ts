@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { openPrudentClock } from '../../../service/src/work/prudentClock.ts';
+import { openMonotonicClock } from '../../../service/src/work/monotonicClock.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { startEventReceiver, type EventReceiver } from '../../helpers/eventReceiver.ts';
 import { apiClient, chatCustomer, type ChatCustomer } from '../../helpers/apiClient.ts';
@@ -20,14 +20,14 @@ describe('the clock by which old things are removed', () => {
       transaction: (fn: (tx: never) => unknown) =>
         fn({ events: { find: async () => events } } as never),
     } as never;
-    const prudent = await openPrudentClock({
+    const monotonic = await openMonotonicClock({
       clock,
       store,
       log: { warn: (line) => void lines.push(line) },
     });
     return {
-      ago: () => clock.now().getTime() - prudent.now().getTime(),
-      at: () => prudent.now().getTime(),
+      ago: () => clock.now().getTime() - monotonic.now().getTime(),
+      at: () => monotonic.now().getTime(),
       lines,
     };
   };

@@ -1,0 +1,210 @@
+import type { Logger } from 'pino';
+import { systemClock, type SteadyClock } from '../domain/clock.ts';
+import type { BoundName, Bounds } from '../limits/bounds.ts';
+import { FairPool } from '../limits/fairPool.ts';
+import { shareOf, StoreUnavailable, type Job, type Schema, type Store } from '../store/store.ts';
+import { Lease } from './lease.ts';
+import { retryThroughOutage, type Retry } from './outageRetry.ts';
+import { ShareWatch } from './shareWatch.ts';
+
+export interface WorkerOptions {
+  readonly store: Pick<Store<Schema>, 'claim' | 'msUntilDue' | 'onWork'>;
+  readonly log: Logger;
+  /** Measures leases. Default: the system's clock. */
+  readonly clock?: SteadyClock;
+  readonly queue: string;
+  /**
+   * Jobs of one workspace under way at once while no other workspace has any. All workspaces
+   * together have up to twice as many, so that there is always a place for one more workspace.
+   */
+  readonly maxPerWorkspace: number;
+  /** How many more jobs of a group may start. Default: one for each claim. */
+  readonly freeInGroup?: (group: string, underWay: number) => number;
+  /** Reported when a workspace has its share of the places and more jobs that wait. */
+  readonly bound?: { readonly bounds: Bounds; readonly name: BoundName };
+  /** A job that has not ended by then is claimed again. */
+  readonly leaseMs: number;
+  /** How long jobs under way may take to end after a stop before they are aborted. */
+  readonly drainMs?: number;
+  /** Does one job and completes or releases it. A job that does neither is claimed again. */
+  readonly run: (job: Job, context: JobContext) => Promise<void>;
+  /** What to log when `run` throws, and the field that names the job. */
+  readonly onFailure: { readonly message: string; readonly idField: string };
+}
+
+export interface JobContext {
+  readonly lease: Lease;
+  /** Aborted when a stop waits no longer for the job. */
+  readonly signal: AbortSignal;
+  /** Repeats a read or write until the store is available again. */
+  readonly retry: Retry;
+}
+
+/** What a lease has beyond the longest attempt, to record its result. */
+export const LEASE_MARGIN_MS = 30_000;
+const DRAIN_MS = 10_000;
+/** The worker looks for jobs at least this often, so that no job waits for a missed signal. */
+const HEARTBEAT_MS = 2000;
+
+/** Claims the due jobs of a queue and runs them until it is stopped. */
+export const startWorker = (options: WorkerOptions): Worker => new Worker(options);
+
+/**
+ * A worker holds nothing that a crash could lose: a job that was claimed and not completed is
+ * claimed again.
+ */
+export class Worker {
+  /** Repeats a read or write until the store is available again, or the worker stops. */
+  readonly retry: Retry;
+  readonly #options: WorkerOptions;
+  readonly #places: FairPool;
+  readonly #shares: ShareWatch | null;
+  readonly #underWay = new Map<string, number>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopListening: () => void;
+  readonly #stopping = new AbortController();
+  readonly #aborting = new AbortController();
+  #isTurning = false;
+  #isWakeQueued = false;
+  #turnAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+  #lastTurn = performance.now();
+
+  constructor(options: WorkerOptions) {
+    const { store, queue, maxPerWorkspace, bound } = options;
+    this.#options = options;
+    this.retry = retryThroughOutage(this.#stopping.signal);
+    this.#places = new FairPool(2 * maxPerWorkspace);
+    this.#shares = bound === undefined ? null : new ShareWatch(this.#places, bound);
+    this.#stopListening = store.onWork(() => this.wake(), queue);
+    this.wake();
+  }
+
+  /** Milliseconds since the worker last looked for jobs. A healthy one looks every few seconds. */
+  get sinceLastTurnMs(): number {
+    return performance.now() - this.#lastTurn;
+  }
+
+  /** Looks for jobs soon. Several calls in one turn of the event loop cause one look. */
+  wake(): void {
+    if (this.#isWakeQueued || this.#stopping.signal.aborted) return;
+    this.#isWakeQueued = true;
+    setImmediate(() => {
+      this.#isWakeQueued = false;
+      void this.#turn();
+    });
+  }
+
+  /** Starts no more jobs, and resolves when those under way have ended or were aborted. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#stopListening();
+    clearTimeout(this.#timer);
+    const { drainMs = DRAIN_MS } = this.#options;
+    const drained = setTimeout(() => this.#aborting.abort(), drainMs);
+    while (this.#running.size > 0) await Promise.all(this.#running);
+    clearTimeout(drained);
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#isTurning) {
+      this.#turnAgain = true;
+      return;
+    }
+    this.#isTurning = true;
+    try {
+      do {
+        this.#turnAgain = false;
+        this.#lastTurn = performance.now();
+        await this.#claimJobs();
+      } while (this.#turnAgain && !this.#stopping.signal.aborted);
+      this.#turnWithin(await this.#msUntilDue());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable))
+        this.#options.log.error(
+          { err: error, queue: this.#options.queue },
+          'jobs could not be claimed; the worker tries again in two seconds',
+        );
+      this.#turnWithin(HEARTBEAT_MS);
+    } finally {
+      this.#isTurning = false;
+    }
+    if (this.#turnAgain) this.wake();
+  }
+
+  #turnWithin(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#stopping.signal.aborted) this.#timer = setTimeout(() => void this.#turn(), ms);
+  }
+
+  async #claimJobs(): Promise<void> {
+    const { store, queue, leaseMs, clock = systemClock } = this.#options;
+    if (this.#stopping.signal.aborted || this.#places.free === 0) return;
+    const lease = new Lease(clock, leaseMs);
+    this.#shares?.beforeClaim();
+    const jobs = await store.claim({
+      queue,
+      limit: this.#places.free,
+      places: this.#places,
+      freeSlots: (group) => this.#freeInGroup(group),
+      leaseMs,
+    });
+    // A job that is claimed during a stop is left to the next process.
+    if (this.#stopping.signal.aborted) return;
+    const places = jobs.map(({ group }) => this.#places.enter(shareOf(group)));
+    this.#shares?.afterClaim(new Set(jobs.map(({ group }) => shareOf(group))));
+    for (const [i, job] of jobs.entries()) this.#start(job, lease, places[i]);
+  }
+
+  #start(job: Job, lease: Lease, leavePlace: (() => void) | null | undefined): void {
+    this.#count(job.group, 1);
+    const running = this.#run(job, lease).finally(() => {
+      this.#count(job.group, -1);
+      this.#running.delete(running);
+      leavePlace?.();
+      this.wake();
+    });
+    this.#running.add(running);
+  }
+
+  async #run(job: Job, lease: Lease): Promise<void> {
+    const { run, log, onFailure } = this.#options;
+    const { signal } = this.#aborting;
+    try {
+      await run(job, { lease, signal, retry: this.retry });
+    } catch (error) {
+      if (!signal.aborted)
+        log.error({ err: error, [onFailure.idField]: job.id }, onFailure.message);
+    }
+  }
+
+  async #msUntilDue(): Promise<number> {
+    const { store, queue } = this.#options;
+    await this.#shares?.report((share) => this.#hasDue(share));
+    if (this.#places.free === 0) return HEARTBEAT_MS;
+    const waitMs = await store.msUntilDue(queue, (group) => this.#isFull(group), this.#places);
+    return waitMs === null ? HEARTBEAT_MS : Math.min(HEARTBEAT_MS, Math.max(1, waitMs));
+  }
+
+  /** Whether the workspace has due jobs that no place is free for. */
+  async #hasDue(share: string): Promise<boolean> {
+    const { store, queue } = this.#options;
+    const onlyThisShare = { free: 1, heldBy: (other: string) => (other === share ? 0 : 1) };
+    return (await store.msUntilDue(queue, (group) => this.#isFull(group), onlyThisShare)) === 0;
+  }
+
+  #freeInGroup(group: string): number {
+    const { freeInGroup = () => 1 } = this.#options;
+    return freeInGroup(group, this.#underWay.get(group) ?? 0);
+  }
+
+  #isFull(group: string): boolean {
+    return this.#freeInGroup(group) === 0;
+  }
+
+  #count(group: string, by: 1 | -1): void {
+    const underWay = (this.#underWay.get(group) ?? 0) + by;
+    if (underWay === 0) this.#underWay.delete(group);
+    else this.#underWay.set(group, underWay);
+  }
+}
