@@ -77,14 +77,14 @@ describe('every screen in every state', () => {
     const window = await team.open();
     await window.page.goto(newService.setupUrl!);
     await expectFit(window);
-    await window.page.getByLabel('Name of the workspace').fill('Harbour Outfitters');
+    await window.page.getByLabel('Workspace name').fill('Harbour Outfitters');
     await window.page.getByLabel('Your name').fill('Ana');
-    await window.page.getByLabel('Your e-mail').fill('ana@example.com');
-    await window.page.getByLabel('A password').fill('correct horse battery');
+    await window.page.getByLabel('Your email').fill('ana@example.com');
+    await window.page.getByLabel('Password').fill('correct horse battery');
     await window.page.getByRole('button', { name: 'Set up and show the API key' }).click();
     await window.page.getByRole('heading', { name: 'Ready' }).waitFor();
     await expectFit(window);
-    await window.page.getByRole('button', { name: 'Go to the conversations' }).click();
+    await window.page.getByRole('button', { name: 'Go to conversations' }).click();
     await window.page.getByText('No conversations yet.').waitFor();
     await expectFit(window);
     for (const path of ['/keys', '/tools']) {

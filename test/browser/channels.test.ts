@@ -71,13 +71,13 @@ describe('WhatsApp', () => {
   it('is connected, tested, and shows when it delivers, by itself', async () => {
     await button('Connect WhatsApp').click();
     await fillIn(page);
-    await page.getByText('never tested').waitFor();
+    await page.getByText('not tested', { exact: true }).waitFor();
     await button('Test connection').click();
-    await page.getByText('connection OK').waitFor();
+    await page.getByText('working', { exact: true }).waitFor();
     await page
       .getByText(`WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`)
       .waitFor();
-    await page.getByText('Nothing has come from WhatsApp yet.').waitFor();
+    await page.getByText('Nothing received from WhatsApp yet.').waitFor();
     await mark();
 
     const { body } = await team.service.api.get('/api/channels');
@@ -100,7 +100,7 @@ describe('WhatsApp', () => {
     await page.goto(`${team.service.url}/channels/${id}`);
     await page.getByText('Disconnect…').click();
     await button(/^Yes, disconnect/).click();
-    await page.getByText('The account is disconnected.').waitFor();
+    await page.getByText('Account disconnected.').waitFor();
     await page.getByText('None yet.').waitFor();
   });
 

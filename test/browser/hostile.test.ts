@@ -256,24 +256,24 @@ describe('hostile texts', () => {
     await page.goto(`${url}/keys`);
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill(BREAKER.slice(0, 100));
-    await button('Create the key').click();
+    await button('Create key').click();
     await page.getByRole('heading', { name: 'Your new API key' }).waitFor();
     await expectHarmless(watching, 'key');
     // The question before revoking quotes the name.
     await button(/^Revoke the key ">/).click();
-    await page.getByText('The key is revoked').waitFor();
+    await page.getByText('API key revoked.').waitFor();
     expect(dialogs.splice(0)).toEqual([expect.stringContaining(BREAKER.slice(0, 100))]);
-    await page.getByText('Create a subscription by hand').click();
-    await page.getByLabel('Target address').fill(`https://x.invalid/${BREAKER.replace(/\s/g, '')}`);
+    await page.getByText('Create a subscription').click();
+    await page.getByLabel('Endpoint URL').fill(`https://x.invalid/${BREAKER.replace(/\s/g, '')}`);
     await page.getByLabel('Source').fill(BREAKER.slice(0, 64));
-    await button('Create the subscription').click();
+    await button('Create subscription').click();
     await page.getByText('The subscription was not created.').waitFor();
     expect(await page.getByLabel('Source').inputValue()).toBe(BREAKER.slice(0, 64));
     await expectHarmless(watching, 'refused subscription');
 
     await page.goto(`${url}/team`);
     await page.getByLabel('Who is it for?').fill(MARKUP.slice(0, 100));
-    await button('Make a link').click();
+    await button('Create invitation link').click();
     await page.getByText(`${MARKUP.slice(0, 100)}, invited by`).waitFor();
     await expectHarmless(watching, 'invitation');
 
@@ -286,7 +286,7 @@ describe('hostile texts', () => {
     expect(await page.getByLabel('Description').first().inputValue()).toBe(ALL);
     await expectHarmless(watching, 'refused tool');
     await page.goto(`${url}/agent`);
-    await page.getByLabel('Message of a customer').fill(ALL);
+    await page.getByLabel('Customer message').fill(ALL);
     await button('Try it').click();
     await page.getByRole('heading', { name: /^It would/ }).waitFor();
     await expectHarmless(watching, 'tried');
@@ -315,7 +315,7 @@ describe('hostile texts', () => {
       .getByLabel('Name')
       .first()
       .evaluate((field: HTMLInputElement) => (field.value = 'a\0b'));
-    await page.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByText('Must be well-formed Unicode without NUL.').waitFor();
     await expectHarmless({ window, page }, 'NUL');
     for (const path of [

@@ -28,7 +28,7 @@ describe('by keyboard alone', () => {
     window = await team.open();
     page = window.page;
     await page.goto(`${team.service.url}/conversations`);
-    await page.getByLabel('E-mail').waitFor();
+    await page.getByLabel('Email').waitFor();
     // The cursor is there already.
     await page.keyboard.type(MEMBER.email);
     await tab();
@@ -114,7 +114,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.type('Will be repaired.');
     await tabTo('Close the conversation');
     await press('Enter');
-    await page.getByText('The conversation is closed.').waitFor();
+    await page.getByText('Conversation closed.').waitFor();
     await page.getByText('Goal reached').first().waitFor();
   });
 
@@ -154,7 +154,7 @@ describe('by keyboard alone', () => {
     await tabTo('Copy');
     await tabTo(/^Revoke the key Website/);
     await press('Enter');
-    await page.getByText('The key is revoked').waitFor();
+    await page.getByText('API key revoked.').waitFor();
   });
 
   it('the way past the navigation is short', async () => {

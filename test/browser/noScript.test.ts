@@ -50,7 +50,7 @@ describe('without JavaScript', () => {
     await page.getByLabel('What came of it').selectOption('Goal reached');
     await page.getByLabel('Summary').fill('Repaired.');
     await button('Close the conversation').click();
-    await page.getByText('The conversation is closed.').waitFor();
+    await page.getByText('Conversation closed.').waitFor();
     await page.getByRole('link', { name: 'Closed', exact: true }).click();
     await page.getByRole('link', { name: /Clara/ }).waitFor();
     await page.getByRole('searchbox').fill('nobody of this name');
@@ -90,7 +90,7 @@ describe('without JavaScript', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByText('Create an API key').click();
     await page.getByLabel('Name').first().fill('Website');
-    await button('Create the key').click();
+    await button('Create key').click();
     const key = await page.getByText(/^cs_live_\w{32}$/).innerText();
     const call = () =>
       fetch(`${team.service.url}/api/conversations`, {
@@ -98,7 +98,7 @@ describe('without JavaScript', () => {
       });
     expect((await call()).status).toBe(200);
     await button(/^Revoke the key Website/).click();
-    await page.getByText('The key is revoked').waitFor();
+    await page.getByText('API key revoked.').waitFor();
     expect((await call()).status).toBe(401);
   });
 

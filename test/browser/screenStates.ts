@@ -110,7 +110,7 @@ export const SCREEN_STATES: readonly ScreenState[] = [
 ];
 
 async function refuseSignIn(page: Page) {
-  await page.getByLabel('E-mail').fill('nobody@example.com');
+  await page.getByLabel('Email').fill('nobody@example.com');
   await page.getByLabel('Password').fill('wrong password');
   await button(page, 'Sign in').click();
   await page.getByRole('alert').waitFor();
@@ -135,7 +135,7 @@ async function refuseTool(page: Page) {
 async function refusePaymentLink(page: Page) {
   await page.getByLabel('Amount').fill('1,234.50');
   await page.getByLabel('What it is for').fill('Fastnet jacket');
-  await button(page, 'Make the link').click();
+  await button(page, 'Create link').click();
   await page.getByText('Must be an amount of').waitFor();
 }
 
@@ -161,13 +161,13 @@ export async function testTool(page: Page) {
 }
 
 export async function tryAgent(page: Page) {
-  await page.getByLabel('Message of a customer').fill('Where is my order A-1042?');
+  await page.getByLabel('Customer message').fill('Where is my order A-1042?');
   await button(page, 'Try it').click();
   await page.getByRole('heading', { name: /^It would/ }).waitFor();
 }
 
 export async function invite(page: Page) {
   await page.getByLabel('Who is it for?').fill('Ben, our new colleague');
-  await button(page, 'Make a link').click();
+  await button(page, 'Create invitation link').click();
   await page.getByText('/join?token=').waitFor();
 }

@@ -158,7 +158,7 @@ describe('the screens’ defences in a browser', () => {
       : `${host}:${stranger.port}/`;
     await page.goto(server);
     await page.getByRole('button', { name: 'Win a prize' }).click();
-    await page.getByRole('heading', { name: /That did not work|Sign in/ }).waitFor();
+    await page.getByRole('heading', { name: /Something went wrong|Sign in/ }).waitFor();
     expect(await keyNames(page)).toBe(before);
   });
 
@@ -192,7 +192,7 @@ describe('the screens’ defences in a browser', () => {
     await page.goto(`${url}/sign-in`);
     for (let time = 1; time <= 10; time++) {
       await fillSignIn(page, { ...carla, password: `wrong number ${time}` });
-      await page.getByText('E-mail or password is wrong.').waitFor();
+      await page.getByText('The email or password is wrong.').waitFor();
     }
     await fillSignIn(page, { ...carla, email: 'Carla@example.com ' });
     await page.getByText('Too many wrong passwords. Wait for 15 minutes and try again.').waitFor();
@@ -219,7 +219,7 @@ describe('the screens’ defences in a browser', () => {
     await three.page.getByText('You are signed out in every browser.').waitFor();
     await two.page.getByText('Create an API key').click();
     await two.page.getByLabel('Name').first().fill('Too late');
-    await two.page.getByRole('button', { name: 'Create the key' }).click();
+    await two.page.getByRole('button', { name: 'Create key' }).click();
     await two.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const { page } = await team.openSignedIn('/keys');
     expect(await page.getByText('Too late').count()).toBe(0);
@@ -239,7 +239,7 @@ describe('the screens’ defences in a browser', () => {
     // What happens next leads him out: the list wants to load again.
     await ben.page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await fillSignIn(ben.page, BEN);
-    await ben.page.getByText('E-mail or password is wrong.').waitFor();
+    await ben.page.getByText('The email or password is wrong.').waitFor();
   });
 
   it.each([
@@ -271,7 +271,7 @@ describe('the screens’ defences in a browser', () => {
 
   it('comes back to the page that was asked for', async () => {
     const { page } = await team.open();
-    await signIn(page, url, '/keys?notice=revoked');
-    expect(page.url()).toBe(`${url}/keys?notice=revoked`);
+    await signIn(page, url, '/keys?notice=key-revoked');
+    expect(page.url()).toBe(`${url}/keys?notice=key-revoked`);
   });
 });

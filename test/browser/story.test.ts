@@ -95,10 +95,10 @@ describe('the whole story, as people see it', () => {
     const member = await open();
     await member.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await member.goto(setupLink);
-    await member.getByLabel('Name of the workspace').fill('Harbour Outfitters');
+    await member.getByLabel('Workspace name').fill('Harbour Outfitters');
     await member.getByLabel('Your name').fill('Ana');
-    await member.getByLabel('Your e-mail').fill('ana@example.com');
-    await member.getByLabel('A password').fill('correct horse battery');
+    await member.getByLabel('Your email').fill('ana@example.com');
+    await member.getByLabel('Password').fill('correct horse battery');
     await button(member, 'Set up and show the API key').click();
     await member.getByRole('heading', { name: 'Ready' }).waitFor();
     return member;
@@ -113,7 +113,7 @@ describe('the whole story, as people see it', () => {
   }
 
   async function answerACustomer(member: Page) {
-    await button(member, 'Go to the conversations').click();
+    await button(member, 'Go to conversations').click();
     await member.getByText('No conversations yet.').waitFor();
     const maria = await arrive('María');
     await writeInChat(maria, 'Hello, do you repair tents?');
@@ -185,7 +185,7 @@ describe('the whole story, as people see it', () => {
     await member.getByLabel('What came of it').selectOption('Goal reached');
     await member.getByLabel('Summary').fill('Order cancelled and paid back.');
     await button(member, 'Close the conversation').click();
-    await member.getByText('The conversation is closed.').waitFor();
+    await member.getByText('Conversation closed.').waitFor();
     await member.getByText('Order cancelled and paid back.').waitFor();
     await member.getByText('nothing can be sent here').waitFor();
   }

@@ -91,7 +91,7 @@ export async function signIn(
 
 /** Fills in the sign-in form that is shown, and sends it. */
 export async function fillSignIn(page: Page, { email, password }: Credentials): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -107,12 +107,12 @@ export async function join(
 ): Promise<void> {
   await member.goto(`${url}/team`);
   await member.getByLabel('Who is it for?').fill(name);
-  await member.getByRole('button', { name: 'Make a link' }).click();
+  await member.getByRole('button', { name: 'Create invitation link' }).click();
   const link = await member.getByText('/join?token=').innerText();
   await newcomer.goto(link);
   await newcomer.getByLabel('Your name').fill(name);
-  await newcomer.getByLabel('Your e-mail').fill(email);
-  await newcomer.getByLabel('A password').fill(password);
+  await newcomer.getByLabel('Your email').fill(email);
+  await newcomer.getByLabel('Password').fill(password);
   await newcomer.getByRole('button', { name: 'Join' }).click();
   await newcomer.getByRole('heading', { name: 'Conversations' }).waitFor();
 }

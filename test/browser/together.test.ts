@@ -165,7 +165,7 @@ describe('two members in two browsers', () => {
     await mark();
     await ana.getByText('Create an API key').click();
     await ana.getByLabel('Name').first().fill('Website');
-    await button(ana, 'Create the key').click();
+    await button(ana, 'Create key').click();
     await ana.getByText('This is the key “Website”.').waitFor();
     await button(ben, /^Revoke the key Website/).waitFor();
     await expectNoReload(ben);

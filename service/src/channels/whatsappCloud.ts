@@ -47,7 +47,7 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'verify_token',
       label: 'Verify token',
-      help: 'Typed into the Meta app beside the webhook address. Left empty, one is made.',
+      help: 'Typed into the Meta app beside the webhook URL. Left empty, one is made.',
       kind: 'generated',
       isRequired: false,
       max: 256,

@@ -40,7 +40,7 @@ export const stripe: RemoteProvider = {
     {
       name: 'webhook_secret',
       label: 'Signing secret of the webhook',
-      help: 'Stripe shows it (whsec_…) once the webhook address is added as an endpoint. Without it, payments are seen a little later.',
+      help: 'Stripe shows it (whsec_…) once the webhook URL is added as an endpoint. Without it, payments are seen a little later.',
       kind: 'secret',
       isRequired: false,
       pattern: /^whsec_[A-Za-z0-9+/=]{8,250}$/,

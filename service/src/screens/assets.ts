@@ -1,34 +1,35 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 
-const ours = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
 const { resolve } = createRequire(import.meta.url);
+const ownFile = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
 
-/** What pages load, all of it from here. */
-const FILES = {
-  'pico.css': { path: resolve('@picocss/pico/css/pico.min.css'), type: 'text/css' },
-  'app.css': { path: ours('app.css'), type: 'text/css' },
-  'app.js': { path: ours('app.js'), type: 'text/javascript' },
-  'htmx.js': { path: resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript' },
-  'htmx-sse.js': { path: resolve('htmx-ext-sse/dist/sse.min.js'), type: 'text/javascript' },
-  'chat.css': { path: ours('chat.css'), type: 'text/css' },
-  'chat.js': { path: ours('chat.js'), type: 'text/javascript' },
-  'chat-api.js': { path: ours('chat-api.js'), type: 'text/javascript' },
-  'chat-log.js': { path: ours('chat-log.js'), type: 'text/javascript' },
-  'chat-outbox.js': { path: ours('chat-outbox.js'), type: 'text/javascript' },
-  'chat-storage.js': { path: ours('chat-storage.js'), type: 'text/javascript' },
-  'pay.js': { path: ours('pay.js'), type: 'text/javascript' },
-  'pay.css': { path: ours('pay.css'), type: 'text/css' },
-  'chat-stream.js': { path: ours('chat-stream.js'), type: 'text/javascript' },
+const LIBRARY_FILES = {
+  'pico.css': resolve('@picocss/pico/css/pico.min.css'),
+  'htmx.js': resolve('htmx.org/dist/htmx.min.js'),
+  'htmx-sse.js': resolve('htmx-ext-sse/dist/sse.min.js'),
 } as const;
+const OWN_FILES = [
+  'app.css',
+  'app.js',
+  'chat.css',
+  'chat.js',
+  'chat-api.js',
+  'chat-log.js',
+  'chat-outbox.js',
+  'chat-storage.js',
+  'chat-stream.js',
+  'pay.css',
+  'pay.js',
+] as const;
 
-type AssetName = keyof typeof FILES;
+type AssetName = keyof typeof LIBRARY_FILES | (typeof OWN_FILES)[number];
 
 interface Asset {
-  readonly type: string;
   readonly content: Buffer;
   readonly version: string;
 }
@@ -38,33 +39,26 @@ const loaded = new Map<string, Asset>();
 function load(name: AssetName): Asset {
   const known = loaded.get(name);
   if (known) return known;
-  const { path, type } = FILES[name];
+  const path =
+    name in LIBRARY_FILES ? LIBRARY_FILES[name as keyof typeof LIBRARY_FILES] : ownFile(name);
   const content = withVersionedImports(readFileSync(path));
-  const asset = {
-    type,
-    content,
-    version: createHash('sha256').update(content).digest('hex').slice(0, 12),
-  };
+  const version = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  const asset = { content, version };
   loaded.set(name, asset);
   return asset;
 }
 
-/**
- * A module of ours asks for the others by the addresses that they have now: browsers keep each for
- * a year.
- */
+const OWN_IMPORT = /(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm;
+
+/** Modules import each other by versioned URLs, since browsers cache each file for a year. */
 const withVersionedImports = (content: Buffer): Buffer =>
   Buffer.from(
-    content
-      .toString('utf8')
-      .replace(/(?<=^import .* from ')\.\/([a-z-]+\.js)(?=';$)/gm, (_, name: string) =>
-        assetUrl(name as AssetName),
-      ),
+    content.toString().replace(OWN_IMPORT, (_, name: string) => assetUrl(name as AssetName)),
   );
 
-for (const name of Object.keys(FILES)) load(name as AssetName);
+for (const name of [...Object.keys(LIBRARY_FILES), ...OWN_FILES]) load(name as AssetName);
 
-/** An asset's address, another one whenever its content changes. */
+/** The URL of an asset. It changes with the asset's content. */
 export function assetUrl(name: AssetName): string {
   return `/assets/${name}?v=${load(name).version}`;
 }
@@ -72,12 +66,13 @@ export function assetUrl(name: AssetName): string {
 export function assetsRouter(): Router {
   const router = Router();
   router.get('/assets/:name', (request, response, next) => {
-    const file = loaded.get(request.params.name);
-    if (!file) return next();
+    const { name } = request.params;
+    const asset = loaded.get(name);
+    if (!asset) return next();
     response
       .set('Cache-Control', 'public, max-age=31536000, immutable')
-      .type(file.type)
-      .send(file.content);
+      .type(extname(name))
+      .send(asset.content);
   });
   return router;
 }

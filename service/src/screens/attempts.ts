@@ -5,55 +5,56 @@ import type { BoundName, Bounds } from '../limits/bounds.ts';
 import type { Limiter, Limiters } from '../limits/limiter.ts';
 import { Pauses } from './pauses.ts';
 
-/** What was tried is remembered so long. */
+/** How long a failed attempt counts. */
 const MINUTES = 15;
 
-/** A person's own mistakes, with room for a second person with the same e-mail and address. */
+/** For one email from one IP address. */
 export const MAX_TRIES_BY_EMAIL_AND_ADDRESS = 10;
-/** An office signs in behind one address; what it gets right does not count. */
+/** For one IP address. A whole office can sign in from it; successful attempts do not count. */
 export const MAX_TRIES_BY_ADDRESS = 100;
-/** Of the present password, when a member changes it. */
-export const MAX_TRIES_OF_PRESENT_PASSWORD = 5;
+/** For the current password, when a member changes it. */
+export const MAX_TRIES_OF_CURRENT_PASSWORD = 5;
 
-/** So many tries for one e-mail, from anywhere, are answered at once: more than a person needs. */
+/** For one email from any address: this many attempts are answered without delay. */
 export const UNSLOWED_TRIES = 10;
+/** Each further attempt waits this much longer. */
 const SLOWER_BY_MS = 100;
-/** One who guesses notices; a person who is attacked still waits for it. */
+/** Long enough to slow an attacker down, short enough for the member who is attacked. */
 const MAX_SLOWED_MS = 3_000;
-/** Held back at once in all: each keeps a connection. */
+/** Attempts that wait at the same time. Each keeps a connection open. */
 const MAX_SLOWED = 100;
 
-/** Counted before the password is looked at, so that many tries at once are no way around it. */
+/** An attempt counts before the password is checked, so that many at once cannot get around it. */
 export interface Attempt {
-  /** From this address in the last minutes, this one among them; what was right is not counted. */
+  /** Failed attempts from this address in the last minutes, including this one. */
   readonly tries: number;
-  /** It was right: it does not count, and a person is let off their earlier mistakes. */
+  /** Call it when the attempt succeeds: it no longer counts, nor do the person's earlier mistakes. */
   forgive(): Promise<void>;
 }
 
-/** How often somebody may try to get in. All throw rate_limited (429) after too many tries. */
+/** Limits attempts to sign in. Each function throws rate_limited (429) after too many. */
 export interface AttemptLimits {
-  /** With a link: to join, or to set up. Counts by address. */
+  /** With a link, to join or to set up. Counts by address. */
   useLink(request: Request): Promise<Attempt>;
   /**
-   * With e-mail and password. Counts by address first, so that what is refused by address leaves
-   * no further key; then by e-mail and address. By e-mail alone nobody is refused, or anybody could
-   * lock a member out: from the eleventh on, tries are held back, up to three seconds.
+   * With email and password. Counts by address first, so that a refused address adds no other
+   * counters, then by email and address. An email alone is never refused, or anyone could lock a
+   * member out: from the eleventh attempt on, answers are delayed by up to three seconds.
    * @param email normalised
    */
   signIn(request: Request, email: string): Promise<Attempt>;
-  /** With the present password, of a member who is signed in. */
+  /** With the current password of a signed-in member. */
   changePassword(memberId: string): Promise<Attempt>;
 }
 
-/** Counts over all processes. */
+/** Counts across all processes. */
 export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits {
   const limit = (name: string, most: number) =>
     limiters({ name, most, seconds: MINUTES * 60, forgives: true });
   const byAddressAlone = limit('sign_in_address', MAX_TRIES_BY_ADDRESS);
   const byEmailAndAddress = limit('sign_in_member', MAX_TRIES_BY_EMAIL_AND_ADDRESS);
   const byEmail = limit('sign_in_email', UNSLOWED_TRIES);
-  const byMember = limit('present_password', MAX_TRIES_OF_PRESENT_PASSWORD);
+  const byMember = limit('present_password', MAX_TRIES_OF_CURRENT_PASSWORD);
   const pauses = new Pauses(MAX_SLOWED);
 
   const refuse = (bound: BoundName, what: string, waitMs: number): never => {
@@ -68,7 +69,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
     const waitMs = await limiter.count(key);
     if (waitMs !== null) refuse(bound, 'wrong passwords', waitMs);
   };
-  /** @returns how many there were */
+  /** @returns how many attempts there were */
   const countByAddress = async (address: string, what = 'wrong passwords'): Promise<number> => {
     const tries = await byAddressAlone.add(address);
     if (tries <= MAX_TRIES_BY_ADDRESS) return tries;
@@ -79,7 +80,7 @@ export function limitAttempts(limiters: Limiters, bounds: Bounds): AttemptLimits
   return {
     async useLink(request) {
       const address = byAddress(request);
-      const tries = await countByAddress(address, 'tries');
+      const tries = await countByAddress(address, 'attempts');
       return { tries, forgive: () => byAddressAlone.takeBack(address) };
     },
 

@@ -1,33 +1,37 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { AppError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errorCatalogue.ts';
 import { noteBound } from '../http/atBound.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { html, sendPage } from './html.ts';
 import { plainPage } from './layout.ts';
-import { html, renderDocument } from './html.ts';
 
-/** Answers with a page that says what was wrong. */
-export function refusePage(response: Response, status: number, message: string): void {
-  response
-    .status(status)
-    .type('html')
-    .send(
-      renderDocument(
-        plainPage(
-          'That did not work',
-          html`<h1>That did not work</h1><p role="alert">${message}</p><p><a href="/">Back to the start</a></p>`,
-        ),
-      ),
-    );
-}
+/** Answers with a page that says what is wrong. */
+export const sendErrorPage = (response: Response, status: number, message: string): void =>
+  sendPage(
+    response,
+    plainPage(
+      'Something went wrong',
+      html`
+        <h1>Something went wrong</h1>
+        <p role="alert">${message}</p>
+        <p><a href="/">Back to the start page</a></p>
+      `,
+    ),
+    status,
+  );
 
-/** What an error says beside its page: when to try again, and that the log need not tell of it. */
+/** Whether an error is this one of the catalogue. */
+export const isError = (error: unknown, code: ErrorCode): error is AppError =>
+  error instanceof AppError && error.code === code;
+
+/** Sets what an error says outside of its page: when to try again, and that it need not be logged. */
 export function noteError(response: Response, { details }: AppError): void {
   const { retryAfterSeconds, isAtBound } = details;
   if (retryAfterSeconds !== undefined) response.set('Retry-After', String(retryAfterSeconds));
   if (isAtBound) noteBound(response);
 }
 
-/** The screens' errors, as pages. Of a fault of ours only the request's id is shown. */
+/** Shows errors as pages. A failure of the service shows only the request's id. */
 export const handleScreenErrors: ErrorRequestHandler = (
   error: unknown,
   request,
@@ -37,23 +41,20 @@ export const handleScreenErrors: ErrorRequestHandler = (
   if (response.headersSent) return next(error);
   if (error instanceof AppError) {
     noteError(response, error);
-    return refusePage(response, error.status, error.message);
+    return sendErrorPage(response, error.status, error.message);
   }
   if (error instanceof StoreUnavailable) {
     response.set('Retry-After', '2');
-    return refusePage(
-      response,
-      503,
-      `The service cannot write now. ${ERROR_CATALOGUE.unavailable.fix}`,
-    );
+    const message = `The service cannot save changes right now. ${ERROR_CATALOGUE.unavailable.fix}`;
+    return sendErrorPage(response, 503, message);
   }
   const { status } = error as { status?: number };
   if (status !== undefined && status >= 400 && status < 500)
-    return refusePage(response, status, 'The form cannot be read. Load the page again.');
+    return sendErrorPage(response, status, 'The form cannot be read. Reload the page.');
   request.log.error({ err: error }, 'a screen failed');
-  refusePage(
+  sendErrorPage(
     response,
     500,
-    `Something went wrong in the service. Try again; if it stays, report ${request.id}.`,
+    `The service failed. Try again. If it happens again, report this id: ${request.id}.`,
   );
 };

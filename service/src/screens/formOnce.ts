@@ -4,15 +4,14 @@ import type { Deps } from '../domain/deps.ts';
 import { inOneTransaction } from '../domain/inOneTransaction.ts';
 import type { Workspace } from '../domain/workspace.ts';
 
-const KEPT_FOR_MS = 24 * 60 * 60 * 1000;
+const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Does what a form asks for once, however often the same form is sent within 24 hours: clicked
- * twice, sent again by a reload. What is done and that it was done are one transaction; a twin
- * waits for it.
- * @param form what makes it the same form; a form with another content is another one
- * @param run what is done; returns an id
- * @returns the id that the first time returned
+ * Runs a form's action once, even if the same form is sent several times within 24 hours: by a
+ * double click, or by a reload. The action and the record of it are one transaction.
+ * @param form identifies the form; different values make it a different form
+ * @param run the action; returns an id
+ * @returns the id that the first run returned
  */
 export const onceForForm = (
   deps: Deps,
@@ -25,8 +24,9 @@ export const onceForForm = (
       .update(JSON.stringify([workspace.id, 'form', form]))
       .digest('hex');
     const now = deps.clock.now().getTime();
-    const kept = await tx.idempotentAnswers.get(id);
-    if (kept && Date.parse(kept.expiresAt) > now) return deps.secrets.open(kept.sealedBody);
+    const earlier = await tx.idempotentAnswers.get(id);
+    if (earlier && Date.parse(earlier.expiresAt) > now)
+      return deps.secrets.open(earlier.sealedBody);
     const body = await run(within);
     await tx.idempotentAnswers.put({
       id,
@@ -35,7 +35,7 @@ export const onceForForm = (
       requestHash: id,
       status: 200,
       sealedBody: deps.secrets.seal(body),
-      expiresAt: timestamp(new Date(now + KEPT_FOR_MS)),
+      expiresAt: timestamp(new Date(now + REMEMBERED_MS)),
     });
     return body;
   });

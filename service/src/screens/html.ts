@@ -1,3 +1,4 @@
+import type { Response } from 'express';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -5,16 +6,25 @@ import { renderToString } from 'preact-render-to-string';
 export { html };
 
 /**
- * A piece of a page. Everything put into it is escaped: text and attributes alike, whatever a
- * customer wrote. There is no other way to make HTML here.
+ * A piece of a page. Everything put into a template is escaped, texts and attributes alike. There
+ * is no other way to make HTML here.
  */
 export type View = VNode | readonly View[] | string | number | null | false | undefined;
 
-/** A fragment, to be swapped into a page. */
+const Fragment = ({ children }: { children?: View }) => children as VNode;
+
 export const render = (view: View): string =>
   renderToString(html`<${Fragment}>${view}<//>` as VNode);
 
-/** A whole document. */
-export const renderDocument = (view: View): string => `<!doctype html>\n${render(view)}`;
+/** Sends a whole page. */
+export const sendPage = (response: Response, page: View, status = 200): void =>
+  void response
+    .status(status)
+    .type('html')
+    .send(`<!doctype html>\n${render(page)}`);
 
-const Fragment = ({ children }: { children?: View }) => children as VNode;
+/** Sends a part of a page, which htmx puts in place. */
+export const sendPart = (response: Response, part: View): void =>
+  void response.type('html').send(render(part));
+
+export const renderDocument = (view: View): string => `<!doctype html>\n${render(view)}`;

@@ -1,8 +1,9 @@
 import type { SignedIn } from '../domain/operations/findSession.ts';
 import { assetUrl } from './assets.ts';
 import { html, type View } from './html.ts';
+import { noticeView } from './notices.ts';
 
-/** htmx without what a strict CSP forbids; an error's page is shown like any other. */
+/** htmx without what a strict CSP forbids. Error pages are shown like any other page. */
 const HTMX_CONFIG = JSON.stringify({
   includeIndicatorStyles: false,
   allowEval: false,
@@ -34,7 +35,7 @@ const head = (title: string) => html`
   </head>
 `;
 
-/** A page for somebody who is not signed in: a form, a notice. */
+/** A page for someone who is not signed in. */
 export const plainPage = (title: string, content: View): View => html`
   <html lang="en">
     ${head(title)}
@@ -55,77 +56,25 @@ export const SECTIONS = [
 ] as const;
 export type Section = (typeof SECTIONS)[number]['id'] | 'account';
 
-/**
- * What was done, said once on the next page: a code in its address, so that no text of a stranger
- * is shown.
- */
-export const NOTICES: Readonly<Record<string, string>> = {
-  saved: 'Saved.',
-  closed: 'The conversation is closed.',
-  'closed-meanwhile': 'The conversation was closed meanwhile, so nothing was changed.',
-  'decided-meanwhile':
-    'This was decided or had ended already: the card below says how. Your decision was not used.',
-  'reason-missing': 'Say why you reject it, in at most 1,000 characters.',
-  removed: 'Removed.',
-  revoked: 'The key is revoked: it works no more.',
-  unsubscribed: 'The subscription is removed: nothing more is sent there.',
-  'secrets-revoked': 'Only the newest secret signs from now on.',
-  'test-event': 'A test event is on its way; see below what comes of it.',
-  'sent-again': 'The delivery is on its way again; see it under all deliveries.',
-  'tool-created': 'The tool is created. Run a test call; then it can go live.',
-  'tool-draft':
-    'Saved. It is called differently now, so it is a draft: run a test call before it goes live.',
-  'tool-live': 'The tool is live: the agent can call it.',
-  'tool-paused': 'The tool is paused: the agent calls it no more.',
-  'tool-removed': 'The tool is removed.',
-  'agent-on': 'The agent is on: it answers what customers write from now on.',
-  'agent-off': 'The agent is off: only workflows and people answer.',
-  'channel-connected':
-    'The account is connected here. Test the connection, then set the channel up to deliver to this service.',
-  'channel-tested': 'The connection works.',
-  'channel-test-failed': 'The test failed; see below why.',
-  'channel-disconnected': 'The account is disconnected.',
-  'payment-made': 'The payment link is made. Copy it, or send it to the customer.',
-  'payment-sent': 'The payment link is sent to the customer.',
-  'payment-preparing':
-    'The payment link is being prepared and was not sent yet. Once it is open, send it from its card.',
-  'payment-refused':
-    'The provider refused to make the payment link: its card says why. Nothing was sent.',
-  'payment-not-sent-window':
-    'The payment link is kept, but not sent: the channel takes messages only for a time after the customer’s last one. Send it when they have written again.',
-  'payment-not-sent-channel':
-    'The payment link is kept, but not sent: the channel is not connected any more. Connect it again under Channels, then send it.',
-  'payment-not-sent-closed': 'The payment link was not sent: the conversation is closed.',
-  'payment-cancelled': 'The payment link is cancelled.',
-  'payment-marked': 'Marked as paid.',
-  'payment-meanwhile':
-    'This payment link was paid or had ended already: it says how. Nothing was changed.',
-  'payment-reference-unusable':
-    'Not marked as paid: the reference must have at most 200 characters.',
-  'provider-removed': 'The payment provider is removed.',
-  'provider-test-passed': 'The keys work: the test has passed.',
-  'provider-test-failed': 'The test has failed: what is wrong stands below.',
-  password: 'Your password is changed, and every other browser is signed out.',
-  left: 'You are no member of the team any more.',
-  'signed-out': 'You are signed out.',
-  'signed-out-everywhere': 'You are signed out in every browser.',
-};
+export interface TeamPage {
+  readonly title: string;
+  readonly section: Section;
+  /** A code of the notices. */
+  readonly notice?: unknown;
+  /** As wide as the window. */
+  readonly wide?: boolean;
+}
 
-/** A page of the team. @param notice a code of `NOTICES` */
+/** A page for members, with the navigation. */
 export const teamPage = (
   signedIn: SignedIn,
-  {
-    title,
-    section,
-    notice,
-    wide = false,
-  }: { title: string; section: Section; notice?: unknown; wide?: boolean },
+  { title, section, notice, wide = false }: TeamPage,
   content: View,
 ): View => html`
   <html lang="en">
     ${head(title)}
     <body hx-boost="true" hx-headers=${JSON.stringify({ 'X-CSRF-Token': signedIn.csrfToken })}>
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">Skip to content</a>
       <header class="top">
         <nav class=${wide ? 'container-fluid' : 'container'} aria-label="Main">
           <a class="brand" href="/conversations">${signedIn.workspace.name}</a>
@@ -136,18 +85,11 @@ export const teamPage = (
         </nav>
       </header>
       <main id="main" class=${wide ? 'container-fluid' : 'container'} tabindex="-1">
-        ${noticeOf(notice)}
+        ${noticeView(notice)}
         ${content}
       </main>
     </body>
   </html>
 `;
 
-const noticeOf = (code: unknown) =>
-  typeof code === 'string' && Object.hasOwn(NOTICES, code)
-    ? html`<p class="notice" role="status">${NOTICES[code]}</p>`
-    : null;
-
-/** The hidden field that shows that a form was made here. */
-export const csrfField = ({ csrfToken }: SignedIn): View =>
-  html`<input type="hidden" name="csrf" value=${csrfToken} />`;
+export { csrfField } from './components.ts';

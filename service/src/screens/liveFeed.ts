@@ -2,14 +2,11 @@ import type { ServiceStore } from '../domain/collections.ts';
 import { KeyedListeners } from '../http/keyedListeners.ts';
 import type { Change } from '../store/store.ts';
 
-/**
- * Tells open pages of the team what has changed in their workspace. One reader of the change feed
- * serves them all.
- */
+/** Tells the team's open pages what changes in their workspace. All pages share one change feed. */
 export interface LiveFeed {
   /**
-   * @param listener gets each change; null when changes were missed: load again. Returns the way to
-   * stop.
+   * @param listener gets each change, or null when changes were missed and everything has to load
+   * @returns a function that stops listening
    */
   listen(workspaceId: string, listener: (change: Change | null) => void): () => void;
 }
@@ -20,8 +17,7 @@ export function followWorkspaces(store: ServiceStore, signal: AbortSignal): Live
   void (async () => {
     for await (const change of store.changes({ signal })) {
       if ('gap' in change) listeners.tellAll(null);
-      // What was removed no longer says whose it was; no more is told than that a list may have
-      // changed.
+      // A removed document no longer has a workspace. Listeners only learn that a list may have changed.
       else if (change.document === null) listeners.tellAll(change as Change);
       else {
         const { workspaceId } = change.document as { workspaceId?: string };

@@ -4,36 +4,29 @@ import { atBound } from '../http/atBound.ts';
 import { beat, beginEvents, endSoon } from '../http/eventStream.ts';
 import { OpenStreams, type StreamLimits } from '../http/openStreams.ts';
 import { findSession } from '../domain/operations/findSession.ts';
-import type { Payment } from '../domain/payment.ts';
-import type { ToolCall } from '../domain/toolCall.ts';
 import type { Change } from '../store/store.ts';
 import type { LiveFeed } from './liveFeed.ts';
 import { sessionToken, signedInOf } from './session.ts';
 
 const BEAT_MS = 15_000;
 const RETRY_MS = 1000;
-/**
- * A page that was ended for a newer one comes back only so much later, so that two do not drive
- * each other out.
- */
+/** For a page whose stream ended for a newer one, so that two pages do not drive each other out. */
 const REPLACED_RETRY_MS = 60_000;
 const FULL_RETRY_MS = 30_000;
-/**
- * A member has one stream a tab; all teams of a process together leave room for their customers.
- */
+/** A member has one stream for each tab. The total leaves room for the customers' streams. */
 export const TEAM_STREAMS: StreamLimits = { perOwner: 20, perAddress: Infinity, inAll: 2000 };
-/** Many changes in a row are said once. */
+/** Changes within this time are sent as one event. */
 const GATHER_MS = 150;
 
-/** What a page can listen to, by `hx-trigger="sse:<name>"`. */
-type LiveName = 'conversations' | 'thread' | 'tools' | 'channels' | 'payments' | 'keys';
+const LIVE_EVENTS = ['conversations', 'thread', 'tools', 'channels', 'payments', 'keys'] as const;
+/** What a page can listen to, with `hx-trigger="sse:<event>"`. */
+export type LiveEvent = (typeof LIVE_EVENTS)[number];
 
 /**
- * Server-sent events that say what to load again, never what it holds: `conversations` (any of the
- * workspace), `thread` (the one in `?conversation=`), `tools`, `channels`, `payments`,
- * `keys`.
+ * Server-sent events that tell a page what to load again, without its content. `thread` is the
+ * conversation in `?conversation=`; the others are those of the whole workspace.
  * @param signal ends all streams
- * @throws unavailable (503) when the workspace has its share of all streams
+ * @throws unavailable (503) when too many streams are open
  */
 export function liveStreamRouter(
   deps: Pick<Deps, 'store' | 'clock' | 'bounds'>,
@@ -56,34 +49,35 @@ export function liveStreamRouter(
       throw atBound(
         deps.bounds,
         'team_streams',
-        'Too many pages are open. They go on without news as it comes.',
+        'Too many pages are open. They no longer update by themselves.',
         { code: 'unavailable', retryAfterMs: FULL_RETRY_MS },
       );
     beginEvents(request, response, RETRY_MS);
 
-    const pending = new Set<LiveName>();
+    const pending = new Set<LiveEvent>();
     let timer: NodeJS.Timeout | undefined;
     const flush = () => {
       timer = undefined;
-      // told once it has taken what it was told before
+      // A slow reader gets the rest once it has read what was sent before.
       if (response.writableEnded || response.writableNeedDrain) return;
       for (const name of pending) response.write(`event: ${name}\ndata: changed\n\n`);
       pending.clear();
     };
     response.on('drain', () => (timer ??= setTimeout(flush, GATHER_MS)));
     const stopListening = feed.listen(workspace.id, (change) => {
-      for (const name of change === null ? ALL : namesOf(change, conversationId)) pending.add(name);
+      for (const name of change === null ? LIVE_EVENTS : eventsOf(change, conversationId))
+        pending.add(name);
       if (pending.size > 0) timer ??= setTimeout(flush, GATHER_MS);
     });
     const stopBeating = beat(response, BEAT_MS);
-    const look = setInterval(async () => {
-      if (token === null || !(await isStillSignedIn(deps, token))) stop(); // signed out or removed
+    const checking = setInterval(async () => {
+      if (token === null || !(await isStillSignedIn(deps, token))) stop();
     }, BEAT_MS);
     const stop = () => {
       leave();
       stopListening();
       stopBeating();
-      clearInterval(look);
+      clearInterval(checking);
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
       endSoon(response);
@@ -94,48 +88,35 @@ export function liveStreamRouter(
   return router;
 }
 
-/** While the store cannot be asked, who was signed in still is. */
+/** While the store is unavailable, the session counts as valid. */
 const isStillSignedIn = (deps: Pick<Deps, 'store' | 'clock'>, token: string): Promise<boolean> =>
   findSession(deps, token).then(
     (session) => session !== null,
     () => true,
   );
 
-const ALL: readonly LiveName[] = [
-  'conversations',
-  'thread',
-  'tools',
-  'channels',
-  'payments',
-  'keys',
-];
-
-function namesOf(
+function eventsOf(
   { collection, id, document }: Change,
   conversationId: string | null,
-): readonly LiveName[] {
+): readonly LiveEvent[] {
+  const isInThread =
+    conversationId !== null &&
+    (document as { conversationId?: string } | null)?.conversationId === conversationId;
+  const thread: readonly LiveEvent[] = isInThread ? ['thread'] : [];
   switch (collection) {
     case 'conversations':
       return id === conversationId ? ['conversations', 'thread'] : ['conversations'];
     case 'messages':
-      return (document as { conversationId?: string } | null)?.conversationId === conversationId
-        ? ['thread']
-        : [];
+      return thread;
     case 'toolCalls':
-      return (document as ToolCall | null)?.conversationId === conversationId &&
-        conversationId !== null
-        ? ['thread', 'tools']
-        : ['tools'];
+      return [...thread, 'tools'];
     case 'tools':
       return ['tools'];
     case 'channels':
-      // Whatever comes in changes its channel; a thread has to know only when one is gone.
+      // Each inbound message changes its channel. A thread only needs to know when it is removed.
       return document === null ? ['channels', 'thread'] : ['channels'];
     case 'payments':
-      return (document as Payment | null)?.conversationId === conversationId &&
-        conversationId !== null
-        ? ['thread', 'payments']
-        : ['payments'];
+      return [...thread, 'payments'];
     case 'paymentAccounts':
       return ['payments'];
     case 'deliveries':

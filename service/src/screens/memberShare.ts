@@ -4,16 +4,16 @@ import type { Deps } from '../domain/deps.ts';
 import type { ConnectionShares } from '../limits/connectionShares.ts';
 import { signedInOf } from './session.ts';
 
-/** The workspace of the member whose request this is. */
+/** The workspace of the member who makes the request. */
 const workspaceId = new AsyncLocalStorage<string>();
 
-/** What follows is done for the member's workspace; only behind requireMember. */
+/** Remembers the member's workspace for the rest of the request. Use it only after requireMember. */
 export const doForMember: RequestHandler = (_request, response, next) =>
   workspaceId.run(signedInOf(response).workspace.id, next);
 
 /**
- * Where connections to the database are shared, what is done for a member waits for the workspace's
- * turn, as API calls do.
+ * Where database connections are shared, a member's transactions wait for the workspace's turn, as
+ * those of API calls do.
  */
 export function withMemberShare(deps: Deps, shares: ConnectionShares | null): Deps {
   if (shares === null) return deps;

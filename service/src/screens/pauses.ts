@@ -1,14 +1,14 @@
-/** Requests that are held back for a while: a bounded number, of which the oldest goes on early. */
+/** Holds requests back for a while. When too many wait, the oldest continues early. */
 export class Pauses {
   readonly #most: number;
-  /** Each ends one; the oldest first. */
+  /** Each ends one pause; the oldest comes first. */
   readonly #ends = new Set<() => void>();
 
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** How many are held back. */
+  /** How many requests wait. */
   get size(): number {
     return this.#ends.size;
   }

@@ -10,7 +10,7 @@ import { channelScreensRouter } from './channels/channelRoutes.ts';
 import { chatRouter } from './chat/chatRouter.ts';
 import { conversationsRouter } from './conversations/conversationsRouter.ts';
 import { handleScreenErrors } from './errorPage.ts';
-import { readMemberForm } from './forms.ts';
+import { readMemberFormBody } from './forms.ts';
 import { keysRouter } from './keys/keysRouter.ts';
 import type { AddressBudget } from '../http/addressBudget.ts';
 import type { RequestTurns } from '../http/requestTurns.ts';
@@ -32,13 +32,13 @@ import { toolScreensRouter } from './tools/toolRoutes.ts';
 
 export interface ScreenParts {
   readonly deps: Deps;
-  /** Null: there is nothing to share. */
+  /** Null where database connections are not shared. */
   readonly connectionShares: ConnectionShares | null;
   readonly config: Pick<Config, 'chatFrameOrigins' | 'channels' | 'payments'>;
   readonly limiters: Limiters;
-  /** Of each address, for those who are not signed in. */
+  /** What each address may request without signing in. */
   readonly budget: AddressBudget;
-  /** Of all requests, workspace by workspace. */
+  /** Serves the workspaces' requests in turn. */
   readonly turns: RequestTurns;
   readonly live: LiveFeed;
   readonly setup: Setup;
@@ -49,7 +49,10 @@ export interface ScreenParts {
   readonly stopping: AbortSignal;
 }
 
-/** Pages that only members see; every one of them does its work through the domain's operations. */
+/** Pages that anyone can request. */
+const PUBLIC_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
+
+/** Pages that only members see. */
 const MEMBER_PATHS = [
   '/conversations',
   '/tools',
@@ -62,86 +65,76 @@ const MEMBER_PATHS = [
   '/live',
 ];
 
-/** As many as API calls: a team of two hundred whose pages are loaded anew each second. */
+const SIGN_IN_PATHS = ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join'];
+
+/** Requests that add data. Requests that free space, or hardly use any, are always accepted. */
+const ADDING_PATHS = [
+  '/conversations/:id/reply',
+  '/conversations/:id/payment-link',
+  '/channels',
+  '/tools',
+  '/tools/:id',
+  '/tools/:id/test',
+  '/keys',
+  '/keys/subscriptions',
+  '/keys/subscriptions/:id/test',
+  '/keys/subscriptions/:id/recover',
+  '/team/invites',
+  '/join',
+];
+
+/** As many as API calls: a team of two hundred that reloads a page each second. */
 const MAX_PAGES_A_MINUTE = 12_000;
+const PAGE_LIMIT = {
+  name: 'pages',
+  most: MAX_PAGES_A_MINUTE,
+  seconds: 60,
+  bound: 'workspace_pages',
+  what: 'pages for this workspace',
+} as const;
 
-/** Pages that anybody may ask for. */
-const STRANGER_PATHS = ['/assets', '/chat', '/setup', '/sign-in', '/join'];
-
-/**
- * What members add, and who joins them; the rest of what they do makes room, or takes none to speak
- * of.
- */
-const ADDING_PATHS =
-  /^\/(conversations\/[^/]+\/(reply|payment-link)|channels|tools|tools\/[^/]+|tools\/[^/]+\/test|keys|keys\/subscriptions|keys\/subscriptions\/[^/]+\/(test|recover)|team\/invites|join)\/?$/i;
-
-/** The screens, in the order a request meets them. */
+/** All pages, in the order in which a request passes them. */
 export function screensRouter(parts: ScreenParts): Router {
-  const {
-    config,
-    limiters,
-    budget,
-    turns,
-    live,
-    setup,
-    model,
-    followToolCall,
-    followPayment,
-    stopping,
-  } = parts;
+  const { config, budget, turns, stopping } = parts;
   const deps = withMemberShare(parts.deps, parts.connectionShares);
   const { publicUrl } = deps;
   const isHttps = () => publicUrl().startsWith('https://');
+  const attempts = limitAttempts(parts.limiters, deps.bounds);
   const router = Router();
-  router.use(STRANGER_PATHS, budget.requests);
+
+  router.use(PUBLIC_PATHS, budget.requests);
   router.use(assetsRouter());
   router.use(chatRouter(deps, config.chatFrameOrigins), payRouter(deps, budget.payPages));
-  router.use(
-    ['/setup', '/sign-in', '/sign-out', '/sign-out-everywhere', '/join', ...MEMBER_PATHS],
-    securityHeaders(),
-    refuseCrossSite,
-  );
-  router.post(ADDING_PATHS, (_request, _response, next) => (deps.assertRoom('data', null), next()));
+  router.use([...SIGN_IN_PATHS, ...MEMBER_PATHS], securityHeaders(), refuseCrossSite);
+  router.post(ADDING_PATHS, (_request, _response, next) => {
+    deps.assertRoom('data', null);
+    next();
+  });
   router.get('/', (_request, response) => response.redirect(303, '/conversations'));
-  const attempts = limitAttempts(limiters, deps.bounds);
-  router.use(setupRouter(setup, attempts, publicUrl));
+  router.use(setupRouter(parts.setup, attempts, publicUrl));
   router.use(signInRouter(deps, attempts, isHttps), joinRouter(deps, attempts, isHttps));
 
-  router.use(MEMBER_PATHS, requireMember(deps));
   const workspaceOf = (response: Response) => signedInOf(response).workspace.id;
-  router.post(
-    ADDING_PATHS,
-    (_request, response, next) => (deps.assertRoom('data', workspaceOf(response)), next()),
-  );
-  const perWorkspace = {
-    name: 'pages',
-    most: MAX_PAGES_A_MINUTE,
-    seconds: 60,
-    bound: 'workspace_pages',
-    what: 'pages for this workspace',
-  } as const;
   const counting = { limiters: memoryLimiters, bounds: deps.bounds };
+  router.use(MEMBER_PATHS, requireMember(deps));
+  router.post(ADDING_PATHS, (_request, response, next) => {
+    deps.assertRoom('data', workspaceOf(response));
+    next();
+  });
   router.use(
     MEMBER_PATHS,
-    limitRate(counting, [perWorkspace], (_request, response) => workspaceOf(response)),
-  );
-  router.use(
-    MEMBER_PATHS,
+    limitRate(counting, [PAGE_LIMIT], (_request, response) => workspaceOf(response)),
     turns.inTurn(workspaceOf),
-    readMemberForm,
+    readMemberFormBody,
     requireCsrfToken,
     doForMember,
   );
-  router.use(liveStreamRouter(deps, live, stopping));
-  router.use(conversationsRouter(deps, followPayment));
-  router.use(
-    toolScreensRouter(deps, followToolCall),
-    agentScreenRouter(deps, model, publicUrl, stopping),
-  );
-  router.use(
-    channelScreensRouter(deps, config.channels),
-    paymentScreensRouter(deps, config.payments),
-  );
+  router.use(liveStreamRouter(deps, parts.live, stopping));
+  router.use(conversationsRouter(deps, parts.followPayment));
+  router.use(toolScreensRouter(deps, parts.followToolCall));
+  router.use(agentScreenRouter(deps, parts.model, publicUrl, stopping));
+  router.use(channelScreensRouter(deps, config.channels));
+  router.use(paymentScreensRouter(deps, config.payments));
   router.use(teamRouter(deps, attempts, publicUrl));
   router.use(keysRouter(deps, publicUrl));
 

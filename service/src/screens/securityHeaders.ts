@@ -1,9 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/**
- * Scripts, styles and pictures come from here alone, nothing inline; nobody may frame a page of the
- * team.
- */
+/** Scripts, styles and images come from this service only, and none are inline. */
 const POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -14,9 +11,7 @@ const POLICY = {
   'base-uri': "'none'",
 };
 
-/**
- * @param frameAncestors who may show the page in a frame: origins, or nobody
- */
+/** @param frameAncestors the origins whose pages may show this page in a frame; none by default */
 export const securityHeaders = (frameAncestors: readonly string[] = []): RequestHandler => {
   const ancestors =
     frameAncestors.length === 0 ? "'none'" : ["'self'", ...frameAncestors].join(' ');

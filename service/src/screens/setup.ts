@@ -2,152 +2,164 @@ import { Router } from 'express';
 import { z } from 'zod';
 import { textSchema } from '../http/contract/shared.ts';
 import type { AttemptLimits } from './attempts.ts';
+import { copyable } from './components.ts';
 import {
   field,
-  formProblem,
-  formValues,
+  formProblems,
+  newForm,
   parseForm,
-  readFormBody,
-  type FormValues,
-  type Problems,
+  readForm,
+  readPublicFormBody,
+  type FormState,
 } from './forms.ts';
-import { html, renderDocument, type View } from './html.ts';
+import { html, sendPage, type View } from './html.ts';
 import { plainPage } from './layout.ts';
 import { setSessionCookie } from './session.ts';
 
 /** The one-time link of the first start. */
 export interface Setup {
   isValid(token: string): Promise<boolean>;
-  /** The workspace that a key made on the command line has made already; null on an empty store. */
+  /** The workspace, if a key made on the command line has created one; null on an empty store. */
   workspaceName(): Promise<string | null>;
-  /**
-   * @returns the first API key and the first member's session, or null when the link was used
-   * already
-   */
+  /** @returns the first API key and the member's session; null when the link is already used */
   complete(
     token: string,
     setup: { workspaceName: string; memberName: string; email: string; password: string },
   ): Promise<{ key: string; sessionToken: string } | null>;
 }
 
-export const MIN_PASSWORD_CHARACTERS = 10;
+const MIN_PASSWORD_CHARACTERS = 10;
+const MAX_PASSWORD_CHARACTERS = 200;
 
 export const passwordSchema = z
   .string()
   .min(MIN_PASSWORD_CHARACTERS, `must have at least ${MIN_PASSWORD_CHARACTERS} characters`)
-  .max(200, 'must have at most 200 characters');
-/** Who a new member is. */
+  .max(MAX_PASSWORD_CHARACTERS, `must have at most ${MAX_PASSWORD_CHARACTERS} characters`);
+
 export const newMemberSchema = z.object({
   name: textSchema(100),
-  email: z.email('must be an e-mail address').max(254, 'must have at most 254 characters'),
+  email: z.email('must be an email address').max(254, 'must have at most 254 characters'),
   password: passwordSchema,
 });
 
-export const newMemberFields = (values: FormValues, problems: Problems): View => html`
-  ${field({ name: 'name', label: 'Your name', values, problems, help: 'Customers see it beside what you write.', attributes: { required: true, maxlength: 100, autocomplete: 'name' } })}
-  ${field({ name: 'email', label: 'Your e-mail', values, problems, attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' } })}
-  ${field({ name: 'password', label: 'A password', problems, help: `At least ${MIN_PASSWORD_CHARACTERS} characters.`, attributes: { type: 'password', required: true, minlength: MIN_PASSWORD_CHARACTERS, maxlength: 200, autocomplete: 'new-password' } })}
+export const newPasswordField = (name: string, label: string, form: FormState): View =>
+  field({
+    name,
+    label,
+    form: { ...form, values: {} },
+    help: `At least ${MIN_PASSWORD_CHARACTERS} characters.`,
+    attributes: {
+      type: 'password',
+      required: true,
+      minlength: MIN_PASSWORD_CHARACTERS,
+      maxlength: MAX_PASSWORD_CHARACTERS,
+      autocomplete: 'new-password',
+    },
+  });
+
+export const newMemberFields = (form: FormState): View => html`
+  ${field({
+    name: 'name',
+    label: 'Your name',
+    form,
+    help: 'Customers see it next to your messages.',
+    attributes: { required: true, maxlength: 100, autocomplete: 'name' },
+  })}
+  ${field({
+    name: 'email',
+    label: 'Your email',
+    form,
+    attributes: { type: 'email', required: true, maxlength: 254, autocomplete: 'username' },
+  })}
+  ${newPasswordField('password', 'Password', form)}
 `;
 
 /**
- * Makes the first team member, workspace and API key. Works once, without any script. @param
- * publicUrl the service's address as others see it
+ * Creates the first member, workspace and API key. Works once, and without scripts.
+ * @param publicUrl the service's public URL
  */
 export function setupRouter(setup: Setup, limits: AttemptLimits, publicUrl: () => string): Router {
   const router = Router();
 
-  router.get('/setup', async (request, response) => {
-    const token = typeof request.query.token === 'string' ? request.query.token : '';
-    if (await setup.isValid(token))
-      response.type('html').send(renderDocument(formPage(token, await setup.workspaceName())));
-    else response.status(404).type('html').send(renderDocument(usedUp));
+  router.get('/setup', async ({ query }, response) => {
+    const token = typeof query.token === 'string' ? query.token : '';
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
+    sendPage(response, setupPage(token, await setup.workspaceName()));
   });
 
-  router.post('/setup', readFormBody, async (request, response) => {
+  router.post('/setup', readPublicFormBody, async (request, response) => {
     const attempt = await limits.useLink(request);
-    const values = formValues(request.body);
+    const values = readForm(request);
     const token = values.token ?? '';
-    if (!(await setup.isValid(token)))
-      return void response.status(404).type('html').send(renderDocument(usedUp));
+    if (!(await setup.isValid(token))) return sendPage(response, usedLinkPage, 404);
     const existing = await setup.workspaceName();
-    const form = parseForm(
-      newMemberSchema.extend({
-        workspace: existing === null ? textSchema(100) : z.string().optional(),
-      }),
-      values,
-    );
-    if (!form.ok)
-      return void response
-        .status(400)
-        .type('html')
-        .send(renderDocument(formPage(token, existing, values, form.problems)));
-    const { workspace, name, email, password } = form.data;
-    const made = await setup.complete(token, {
-      workspaceName: workspace ?? '',
-      memberName: name,
-      email,
-      password,
+    const workspace = existing === null ? textSchema(100) : z.string().optional();
+    const form = parseForm(newMemberSchema.extend({ workspace }), values);
+    if (!form.ok) return sendPage(response, setupPage(token, existing, form), 400);
+    const created = await setup.complete(token, {
+      workspaceName: form.data.workspace ?? '',
+      memberName: form.data.name,
+      email: form.data.email,
+      password: form.data.password,
     });
-    if (made === null) return void response.status(404).type('html').send(renderDocument(usedUp));
+    if (created === null) return sendPage(response, usedLinkPage, 404);
     await attempt.forgive();
-    setSessionCookie(response, made.sessionToken, publicUrl().startsWith('https://'));
-    response
-      .status(201)
-      .type('html')
-      .send(renderDocument(donePage(made.key, publicUrl())));
+    setSessionCookie(response, created.sessionToken, publicUrl().startsWith('https://'));
+    sendPage(response, readyPage(created.key, publicUrl()), 201);
   });
 
   return router;
 }
 
-const usedUp = plainPage(
+const usedLinkPage = plainPage(
   'This link does not work',
   html`
     <h1>This link does not work</h1>
-    <p>The set-up link works once, for the first person of the team. If the service has not been set up yet, start it again and use the link that it prints.</p>
+    <p>
+      A setup link works once. If the service has not been set up yet, restart it and use the link
+      that it prints.
+    </p>
     <p><a href="/sign-in">Sign in</a></p>
   `,
 );
 
-const formPage = (
+const setupPage = (
   token: string,
   existingWorkspace: string | null,
-  values: FormValues = {},
-  problems: Problems = {},
+  form: FormState = newForm(),
 ): View =>
   plainPage(
     'Set up Conversation Service',
     html`
       <h1>Set up Conversation Service</h1>
-      ${formProblem(Object.keys(problems).length > 0 ? 'Correct what is marked below.' : undefined)}
+      ${formProblems(form)}
       <form method="post" action="/setup">
         <input type="hidden" name="token" value=${token} />
         ${
           existingWorkspace === null
             ? field({
                 name: 'workspace',
-                label: 'Name of the workspace',
-                values,
-                problems,
+                label: 'Workspace name',
+                form,
                 attributes: { required: true, maxlength: 100, autofocus: true },
               })
-            : html`<p>You join the workspace <strong>${existingWorkspace}</strong>.</p>`
+            : html`<p>You are joining the workspace <strong>${existingWorkspace}</strong>.</p>`
         }
-        ${newMemberFields(values, problems)}
+        ${newMemberFields(form)}
         <button>Set up and show the API key</button>
       </form>
     `,
   );
 
-const donePage = (key: string, baseUrl: string): View =>
+const readyPage = (key: string, baseUrl: string): View =>
   plainPage(
     'Ready',
     html`
       <h1>Ready</h1>
-      <p>This is the API key for n8n. It is shown this once; copy it now:</p>
-      <p><code id="key">${key}</code> <button class="small" type="button" data-copy="#key">Copy</button></p>
-      <p>In n8n, make a credential “Conversation Service API” with this key and this base URL:</p>
-      <p><code id="base-url">${baseUrl}</code> <button class="small" type="button" data-copy="#base-url" aria-label="Copy the base URL">Copy</button></p>
-      <p><a role="button" href="/conversations">Go to the conversations</a></p>
+      <p>This is your API key for n8n. Copy it now. You won’t be able to see it again.</p>
+      <p>${copyable('key', key, 'the API key')}</p>
+      <p>In n8n, create a “Conversation Service API” credential with this key and this base URL:</p>
+      <p>${copyable('base-url', baseUrl, 'the base URL')}</p>
+      <p><a role="button" href="/conversations">Go to conversations</a></p>
     `,
   );

@@ -2,22 +2,24 @@ import { Router, type Response } from 'express';
 import { z } from 'zod';
 import { normalizeEmail } from '../domain/contact.ts';
 import type { Deps } from '../domain/deps.ts';
+import { AppError } from '../domain/errorCatalogue.ts';
 import { endAllSessions, endSession } from '../domain/operations/endSessions.ts';
 import { findSession } from '../domain/operations/findSession.ts';
 import { signIn } from '../domain/operations/signIn.ts';
-import { AppError } from '../domain/errorCatalogue.ts';
 import type { AttemptLimits } from './attempts.ts';
 import { noteError } from './errorPage.ts';
 import {
   field,
   formProblem,
-  formValues,
+  newForm,
   parseForm,
-  readFormBody,
-  type FormValues,
+  readForm,
+  readPublicFormBody,
+  type FormState,
 } from './forms.ts';
-import { html, renderDocument, type View } from './html.ts';
-import { NOTICES, plainPage } from './layout.ts';
+import { html, sendPage, type View } from './html.ts';
+import { plainPage } from './layout.ts';
+import { noticeView } from './notices.ts';
 import {
   clearSessionCookie,
   requireCsrfToken,
@@ -33,11 +35,11 @@ const schema = z.object({
   next: z.string().default(''),
 });
 
-/** Only a path of ours: a link must not lead elsewhere after the sign-in. */
-const safeTarget = (next: string): string =>
+/** Allows only paths of this service, so that a link cannot lead elsewhere after the sign-in. */
+const safePath = (next: string): string =>
   /^\/(?![/\\])[\x21-\x7e]*$/.test(next) && !next.startsWith('/sign-in') ? next : '/conversations';
 
-/** Signing in and out. @param isHttps whether the public address is https:// */
+/** Signing in and out. @param isHttps whether the public URL begins with https:// */
 export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => boolean): Router {
   const router = Router();
 
@@ -45,28 +47,23 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
     const token = sessionToken(request);
     const next = typeof request.query.next === 'string' ? request.query.next : '';
     if (token !== null && (await findSession(deps, token)))
-      return void response.redirect(303, safeTarget(next));
-    const notice =
-      typeof request.query.notice === 'string' ? NOTICES[request.query.notice] : undefined;
-    response.type('html').send(renderDocument(signInPage({ values: { next }, notice })));
+      return response.redirect(303, safePath(next));
+    sendPage(response, signInPage(newForm({ next }), request.query.notice));
   });
 
-  router.post('/sign-in', readFormBody, async (request, response) => {
-    const values = formValues(request.body);
+  router.post('/sign-in', readPublicFormBody, async (request, response) => {
+    const values = readForm(request);
     const refuse = (status: number, problem: string) =>
-      response
-        .status(status)
-        .type('html')
-        .send(renderDocument(signInPage({ values, problem })));
+      sendPage(response, signInPage({ values, problems: { '': problem } }), status);
     const form = parseForm(schema, values);
-    if (!form.ok) return void refuse(400, 'Enter your e-mail and your password.');
+    if (!form.ok) return refuse(400, 'Enter your email and password.');
     try {
       const attempt = await limits.signIn(request, normalizeEmail(form.data.email));
       const token = await signIn(deps, { ...form.data, tries: attempt.tries });
-      if (token === null) return void refuse(401, 'E-mail or password is wrong.');
+      if (token === null) return refuse(401, 'The email or password is wrong.');
       await attempt.forgive();
       setSessionCookie(response, token, isHttps());
-      response.redirect(303, safeTarget(form.data.next));
+      response.redirect(303, safePath(form.data.next));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       noteError(response, error);
@@ -74,40 +71,58 @@ export function signInRouter(deps: Deps, limits: AttemptLimits, isHttps: () => b
     }
   });
 
-  const signedIn = [readFormBody, requireMember(deps), requireCsrfToken];
-  router.post('/sign-out', signedIn, async (_request: unknown, response: Response) => {
+  const member = [readPublicFormBody, requireMember(deps), requireCsrfToken];
+  const leave = (response: Response, notice: string) => {
+    clearSessionCookie(response, isHttps());
+    response.redirect(303, `/sign-in?notice=${notice}`);
+  };
+  router.post('/sign-out', member, async (_request: unknown, response: Response) => {
     await endSession(deps, signedInOf(response).session.id);
-    clearSessionCookie(response, isHttps());
-    response.redirect(303, '/sign-in?notice=signed-out');
+    leave(response, 'signed-out');
   });
-  router.post('/sign-out-everywhere', signedIn, async (_request: unknown, response: Response) => {
+  router.post('/sign-out-everywhere', member, async (_request: unknown, response: Response) => {
     await endAllSessions(deps, signedInOf(response).member.id);
-    clearSessionCookie(response, isHttps());
-    response.redirect(303, '/sign-in?notice=signed-out-everywhere');
+    leave(response, 'signed-out-everywhere');
   });
   return router;
 }
 
-const signInPage = ({
-  values,
-  problem,
-  notice,
-}: {
-  values: FormValues;
-  problem?: string;
-  notice?: string | undefined;
-}): View =>
+const signInPage = (form: FormState, notice?: unknown): View =>
   plainPage(
     'Sign in',
     html`
       <h1>Sign in</h1>
-      ${notice === undefined ? null : html`<p class="notice" role="status">${notice}</p>`}
-      ${formProblem(problem)}
+      ${noticeView(notice)}
+      ${formProblem(form.problems[''])}
       <form method="post" action="/sign-in">
-        <input type="hidden" name="next" value=${values.next ?? ''} />
-        ${field({ name: 'email', label: 'E-mail', values, attributes: { type: 'email', required: true, autocomplete: 'username', maxlength: 254, autofocus: true } })}
-        ${field({ name: 'password', label: 'Password', attributes: { type: 'password', required: true, autocomplete: 'current-password', maxlength: 200 } })}
+        <input type="hidden" name="next" value=${form.values.next ?? ''} />
+        ${field({
+          name: 'email',
+          label: 'Email',
+          form,
+          attributes: {
+            type: 'email',
+            required: true,
+            autocomplete: 'username',
+            maxlength: 254,
+            autofocus: true,
+          },
+        })}
+        ${currentPasswordField('password', 'Password')}
         <button>Sign in</button>
       </form>
     `,
   );
+
+export const currentPasswordField = (name: string, label: string, form = newForm()): View =>
+  field({
+    name,
+    label,
+    form,
+    attributes: {
+      type: 'password',
+      required: true,
+      autocomplete: 'current-password',
+      maxlength: 200,
+    },
+  });

@@ -20,7 +20,7 @@ export function ago(time: string, now: Date): string {
 export const exactTime = (time: string): string =>
   time.replace('T', ' ').replace(/\.\d+\+00:00$/, ' UTC');
 
-/** A time in words, with the exact one behind it. */
+/** A time in words, with the exact time as its title. */
 export const timeView = (time: string | null, now: Date): View =>
   time === null
     ? '–'

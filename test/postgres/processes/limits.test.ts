@@ -110,7 +110,7 @@ describe('two API processes', () => {
         ).problem('current'),
       );
     expect(countBy(problems, (problem) => problem!)).toEqual({
-      'The present password is wrong.': 5,
+      'The current password is wrong.': 5,
       'Too many wrong passwords. Wait for 15 minutes and try again.': 3,
     });
   });

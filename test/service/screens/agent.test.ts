@@ -49,9 +49,9 @@ describe('the agent’s screen with the keyword agent', () => {
   it('is off at first and says what that means; it is switched on and off', async () => {
     const page = await browser.get('/agent');
     expect(page.text).toContain('The agent is off');
-    expect(page.text).toContain('only workflows and people answer');
-    expect(page.text).toContain('goes on by itself when a first tool goes live');
-    expect(page.text).toContain('The built-in keyword agent.');
+    expect(page.text).toContain('only workflows and your team answer');
+    expect(page.text).toContain('turns on by itself when the first tool goes live');
+    expect(page.text).toContain('Built-in keyword agent.');
     expect((await browser.post('/agent/switch', { enabled: 'on' })).text).toContain(
       'The agent is on',
     );
@@ -125,14 +125,16 @@ describe('the agent’s screen with the keyword agent', () => {
       text: 'Where is order A-1042? Please find my order.',
     });
     expect(call.text).toContain(
-      'It would call a tool find_order , once a person of the team has approved it, with { "order_number": "A-1042" }',
+      'It would call a tool find_order , after a person approves it, with { "order_number": "A-1042" }',
     );
     const person = await browser.post('/agent/try', { text: 'I want to talk to a person' });
-    expect(person.text).toContain('It would hand over to a person The customer asks for a person.');
+    expect(person.text).toContain(
+      'It would hand over to a person The customer asked for a person.',
+    );
     const unknown = await browser.post('/agent/try', {
       text: `Can you fix my bicycle chain? ${HOSTILE}`,
     });
-    expect(unknown.text).toContain('It does not know how to help with that');
+    expect(unknown.text).toContain('it does not know how to help');
     expect(unknown.html).not.toMatch(/<script>|<img/);
     await expectNothingStored(service, endpoint, 1);
   });
@@ -210,7 +212,7 @@ describe('the agent’s screen with a language model', () => {
       (await tryWith(model.toolCalls({ name: 'find_order', arguments: { order: '7' } }))).text,
     ).toContain('find_order , with { "order": "7" }');
     expect((await tryWith(model.toolCalls({ name: 'find_order', arguments: {} }))).text).toContain(
-      'It would not be made: arguments.order is missing.',
+      'This call would fail: arguments.order is missing.',
     );
     expect(
       (

@@ -112,7 +112,9 @@ describe('an approval on the conversations screen', () => {
   it('rejected, needs a reason and says it; nothing is called', async () => {
     const { path, reject, callId } = await waiting();
     await ana.get(path);
-    expect((await ana.post(reject, { note: ' ' })).text).toContain('Say why you reject it');
+    expect((await ana.post(reject, { note: ' ' })).text).toContain(
+      'To reject a tool call, enter a reason',
+    );
     expect((await callOf(callId)).status).toBe('pending_approval');
     const after = await ana.post(reject, { note: HOSTILE });
     expect(after.text).toContain(`Rejected by ana , now . Reason: ${HOSTILE.replace(/\s+/g, ' ')}`);
@@ -129,9 +131,9 @@ describe('an approval on the conversations screen', () => {
     const first = pages.find((page) => page !== second)!;
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(first.path).toBe(`${path}#${callId}`);
-    expect(second.path).toBe(`${path}?notice=decided-meanwhile#${callId}`);
+    expect(second.path).toBe(`${path}?notice=already-decided#${callId}`);
     expect(second.text).toContain(
-      'This was decided or had ended already: the card below says how. Your decision was not used.',
+      'This tool call was already decided or has expired. Your decision was not used.',
     );
     expect(second.text).toMatch(/(Approved|Rejected) by ana/);
     expect((await ana.post(approve)).text).toContain('Your decision was not used.');
@@ -296,7 +298,7 @@ describe('an approval that nobody decides', () => {
       await ana.get(`/conversations/${id}`);
       await callIn(service.api, `conversation_id=${id}`, 'expired');
       const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/approve`);
-      expect(late.path).toContain('notice=decided-meanwhile');
+      expect(late.path).toContain('notice=already-decided');
       expect(late.text).toContain('Nobody decided in time: it expired now');
       expect(endpoint.at('/cancel_order')).toHaveLength(1); // the test call before it went live
     } finally {

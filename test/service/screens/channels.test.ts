@@ -23,7 +23,7 @@ import {
 } from '../../helpers/meta.ts';
 import { startTestService, type TestService } from '../../helpers/service.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
-import { whyUnreachable } from '../../../service/src/screens/channels/reachability.ts';
+import { whyUnreachable } from '../../../service/src/screens/channels/channelState.ts';
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`;
 const OTHER_NUMBER = {
@@ -81,11 +81,11 @@ const expectNoSecrets = (page: Page) => {
 describe('the channels', () => {
   it('are the web chat, with its page and the way to its snippet, when nothing is connected', async () => {
     const { text, html } = await browser.get('/channels');
-    expect(text).toContain('Web chat on It needs no account');
+    expect(text).toContain('Web chat on Always available, without an account');
     expect(html).toContain(`${service.url.replace('127.0.0.1', 'localhost')}/chat?workspace=test"`);
     expect(html).toContain('href="/agent#chat-title"');
     expect((await browser.get('/agent')).html).toContain('id="chat-title"');
-    expect(text).toContain('Connected accounts None yet. Connect WhatsApp');
+    expect(text).toContain('Connected accounts No connected accounts yet. Connect WhatsApp');
   });
 
   it('are for members alone', async () => {
@@ -105,22 +105,22 @@ describe('the channels', () => {
     const { path } = await connected({ name: HOSTILE });
     const list = await browser.get('/channels');
     expect(list.text).toContain(
-      `WhatsApp, ${TEST_NUMBER.id} Nothing has come from WhatsApp yet. never tested`,
+      `WhatsApp, ${TEST_NUMBER.id} Nothing received from WhatsApp yet. not tested`,
     );
     expect(list.html).not.toContain('<script>alert');
     expect(list.html).not.toContain('<img');
     await browser.post(`${path}/test`);
-    expect((await browser.get('/channels/fragment')).text).toContain('connection OK');
+    expect((await browser.get('/channels/fragment')).text).toContain('working');
   });
 
   it('warn while nobody outside can reach this service, and no longer once they can', async () => {
     expect((await browser.get('/channels')).text).toContain(
-      'cannot deliver to this service: http://localhost',
+      'cannot reach this service: http://localhost',
     );
     await service.restart({ PUBLIC_URL: 'http://chat.example.com' });
     const plain = await signedInBrowser(service.url);
     expect((await plain.get('/channels')).text).toContain(
-      'http://chat.example.com is no https:// address.',
+      'http://chat.example.com does not begin with https://.',
     );
     await service.restart({ PUBLIC_URL: 'https://chat.example.com' });
     browser = await signedInBrowser(service.url);
@@ -166,7 +166,7 @@ describe('an account', () => {
   it('is connected, and its page says what to type where', async () => {
     const { page, id } = await connected();
     const [channel] = await channels();
-    expect(page.text).toContain(`Webhook address ${channel.webhook_url} Copy`);
+    expect(page.text).toContain(`Webhook URL ${channel.webhook_url} Copy`);
     expect(page.text).toContain(`Verify token ${channel.settings.verify_token} Copy`);
     expect(page.html).toContain('data-copy="#webhook-address"');
     expect(page.html).toContain('data-copy="#shown-verify_token"');
@@ -198,7 +198,7 @@ describe('an account', () => {
     const page = await connect({ name: 'Again' });
     expect([page.status, page.text]).toEqual([
       409,
-      expect.stringContaining('This account is connected already: open it'),
+      expect.stringContaining('This account is already connected. Open it'),
     ]);
     expect(page.html).toContain(`href="${path}"`);
     expectNoSecrets(page);
@@ -220,10 +220,10 @@ describe('an account', () => {
       `${path}?notice=saved`,
       expect.stringContaining('Renamed'),
     ]);
-    expect((await browser.post(`${path}/test`)).text).toContain('connection OK');
+    expect((await browser.post(`${path}/test`)).text).toContain('Connection working');
     await browser.post(path, { ...kept, s_access_token: 'another-token' });
-    expect((await browser.get(path)).text).toContain('Connection never tested');
-    expect((await browser.post(`${path}/test`)).text).toContain('connection failed');
+    expect((await browser.get(path)).text).toContain('Connection not tested');
+    expect((await browser.post(`${path}/test`)).text).toContain('Connection failed');
     expect((await channels())[0].settings.verify_token).toBe(verifyToken);
   });
 
@@ -253,34 +253,32 @@ describe('an account', () => {
       s_app_secret: '',
       s_verify_token: 'v',
     });
-    expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('connected already')]);
+    expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('already connected')]);
   });
 
   it('says how a test went, in words, and when', async () => {
     const { path, page } = await connected();
-    expect(page.text).toContain('The connection was not tested yet');
+    expect(page.text).toContain('Not tested yet with these settings.');
     const ok = await browser.post(`${path}/test`);
     expect(ok.path).toBe(`${path}?notice=channel-tested`);
     expect(ok.text).toContain(
-      `Connection connection OK Tested now : WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`,
+      `Connection working Tested now : WhatsApp knows this number as ${TEST_NUMBER.display_phone_number}`,
     );
     graph.answerNumberWith(
       graphError(401, { code: 190, message: 'Error validating access token: Session has expired' }),
     );
     const failed = await browser.post(`${path}/test`);
     expect(failed.path).toBe(`${path}?notice=channel-test-failed`);
-    expect(failed.text).toMatch(/Connection connection failed Tested now : .*access token/);
+    expect(failed.text).toMatch(/Connection failed Tested now : .*access token/);
     expectNoSecrets(failed);
   });
 
   it('says when something last came in', async () => {
     const { path, id } = await connected();
-    expect((await browser.get(path)).text).toContain('Nothing has come from WhatsApp yet.');
+    expect((await browser.get(path)).text).toContain('Nothing received from WhatsApp yet.');
     await receive(await numberOf(id), 'Hello');
-    expect((await browser.get(path)).text).toContain('WhatsApp last delivered something now .');
-    expect((await browser.get(`${path}/fragment`)).text).toContain(
-      'WhatsApp last delivered something',
-    );
+    expect((await browser.get(path)).text).toContain('Last received from WhatsApp: now .');
+    expect((await browser.get(`${path}/fragment`)).text).toContain('Last received from WhatsApp');
   });
 
   it('is disconnected by a form that asks first, without scripts too', async () => {
@@ -289,7 +287,7 @@ describe('an account', () => {
     const list = await browser.post(`${path}/disconnect`);
     expect([list.path, list.text]).toEqual([
       '/channels?notice=channel-disconnected',
-      expect.stringContaining('The account is disconnected.'),
+      expect.stringContaining('Account disconnected.'),
     ]);
     expect(await channels()).toEqual([]);
     expect((await browser.get(path)).status).toBe(404);

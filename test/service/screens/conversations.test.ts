@@ -370,7 +370,7 @@ describe('the conversations screen', () => {
         verdict: 'goal_reached',
         summary: 'Booked\r\nfor Tuesday',
       });
-      expect(closed.text).toContain('The conversation is closed.');
+      expect(closed.text).toContain('Conversation closed.');
       expect(closed.text).toContain('ana closed the conversation');
       expect(closed.text).toContain('Goal reached. Booked for Tuesday');
       expect(await record(id)).toMatchObject({
@@ -402,10 +402,8 @@ describe('the conversations screen', () => {
         ['close', { verdict: 'unknown', summary: 'second' }],
       ] as const) {
         const page = await ana.post(`${path}/${action}`, values);
-        expect(page.path).toBe(`${path}?notice=closed-meanwhile`);
-        expect(page.text).toContain(
-          'The conversation was closed meanwhile, so nothing was changed.',
-        );
+        expect(page.path).toBe(`${path}?notice=already-closed`);
+        expect(page.text).toContain('This conversation was already closed. Nothing was changed.');
       }
       const closed = await ana.get(path);
       expect(closed.text).toContain('nothing can be sent here');

@@ -86,13 +86,13 @@ describe('the API keys screen: keys', () => {
       new RegExp(`<code id="once">${key}</code>\\s*<button[^>]* data-copy="#once"`),
     );
     expect(page.text).toContain(
-      'Open Credentials , create one, and choose Conversation Service API',
+      'Open Credentials and create a Conversation Service API credential.',
     );
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(200);
     for (const path of [
       '/keys',
       '/keys/live/api-keys',
-      '/keys?notice=revoked',
+      '/keys?notice=key-revoked',
       '/account',
       '/team',
     ]) {
@@ -114,8 +114,8 @@ describe('the API keys screen: keys', () => {
       new RegExp(`action="/keys/${id}/revoke" data-confirm="Revoke the key “to be revoked”`),
     );
     const after = await browser.post(`/keys/${id}/revoke`);
-    expect(after).toMatchObject({ status: 200, path: '/keys?notice=revoked' });
-    expect(after.text).toContain('The key is revoked');
+    expect(after).toMatchObject({ status: 200, path: '/keys?notice=key-revoked' });
+    expect(after.text).toContain('API key revoked.');
     expect((await apiClient(service.url, key).get('/api/hooks')).status).toBe(401);
     expect(after.text).toMatch(/Revoked keys \(1\) to be revoked/);
     expect(after.html).not.toContain(`/keys/${id}/revoke`);

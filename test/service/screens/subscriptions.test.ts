@@ -54,16 +54,12 @@ describe('the API keys screen: subscribing by hand', () => {
   it('says beside the address why it cannot be used, and keeps what was typed', async () => {
     for (const [target, status, problem] of [
       ['', 400, /^Must not be empty\.$/],
-      ['nonsense', 422, /^This address cannot be used: .*absolute https:\/\/ address/],
-      ['http://example.com/x', 422, /^This address cannot be used: .*must begin with https/],
-      [
-        'https://10.0.0.1/x',
-        422,
-        /^This address cannot be used: .*private address.*ALLOWED_NETWORKS/,
-      ],
-      ['https://name.invalid/x', 422, /^This address cannot be used: .*Check the host name/],
+      ['nonsense', 422, /^This URL cannot be used: .*absolute https:\/\/ address/],
+      ['http://example.com/x', 422, /^This URL cannot be used: .*must begin with https/],
+      ['https://10.0.0.1/x', 422, /^This URL cannot be used: .*private address.*ALLOWED_NETWORKS/],
+      ['https://name.invalid/x', 422, /^This URL cannot be used: .*Check the host name/],
       [`https://127.0.0.1/${'x'.repeat(10_000)}`, 400, /^Must have at most 2048 characters\.$/],
-      [`https://127.0.0.1/${HOSTILE}#x`, 422, /^This address cannot be used/],
+      [`https://127.0.0.1/${HOSTILE}#x`, 422, /^This URL cannot be used/],
     ] as const) {
       const page = await subscribe({ target_url: target, source: 'kept' });
       expect([target.slice(0, 40), page.status]).toEqual([target.slice(0, 40), status]);
@@ -91,10 +87,10 @@ describe('the API keys screen: subscribing by hand', () => {
     const page = await subscribe({ event: 'payment.paid', target_url: 'https://127.0.0.1:9/twin' });
     expect(page.status).toBe(409);
     expect(page.problem('target_url')).toBe(
-      'A subscription sends payment.paid to this address already.',
+      'A subscription already sends payment.paid to this URL.',
     );
     const [, address] =
-      /href="(\/keys\/subscriptions\/sub_[0-9A-Z]{26})">Open the subscription that is there/.exec(
+      /href="(\/keys\/subscriptions\/sub_[0-9A-Z]{26})">Open the existing subscription/.exec(
         page.html,
       )!;
     expect((await browser.get(address!)).text).toContain('https://127.0.0.1:9/twin');
@@ -111,7 +107,7 @@ describe('the API keys screen: subscribing by hand', () => {
     const page = await subscribe({ target_url: 'https://127.0.0.1:9/more' });
     expect(page.status).toBe(409);
     expect(page.text).toContain(
-      'There are 25 subscriptions, which is the most. Remove one that is no longer used.',
+      'You have reached the limit of 25 subscriptions. Remove one that you no longer use.',
     );
     expect(page.text).toMatch(
       new RegExp(
@@ -182,7 +178,7 @@ describe('the API keys screen: one subscription', () => {
       await browser.get(`${path}/live/state`),
     ]) {
       expect(page.text).toContain('Failing');
-      expect(page.text).toContain('The last five deliveries failed; deliveries continue.');
+      expect(page.text).toContain('The last 5 deliveries failed. New events are still sent.');
       expect(page.text).toContain(
         'The receiver answered 404; a 4xx is not retried. The address is not known there. If it is a workflow of n8n, publish it again.',
       );
@@ -217,13 +213,13 @@ describe('the API keys screen: one subscription', () => {
     });
     expect(page).toMatchObject({
       status: 200,
-      path: `${path}?status=failed&open=${delivery!.id}&notice=sent-again`,
+      path: `${path}?status=failed&open=${delivery!.id}&notice=resent`,
     });
-    expect(page.text).toContain('The delivery is on its way again');
+    expect(page.text).toContain('The delivery is being sent again.');
     await settled();
     const { text } = await browser.get(path);
     expect(text).toMatch(/Delivered now 2 attempts/);
-    expect(text).toMatch(/Status 200 attempt 2, .*, sent by hand thanks/);
+    expect(text).toMatch(/Status 200 attempt 2, .*, manual thanks/);
   });
 
   it('says that a delivery which is on its way cannot be sent again', async () => {
@@ -232,14 +228,14 @@ describe('the API keys screen: one subscription', () => {
     answer = { status: 500, body: '' };
     await (await chatCustomer(service.url)).write('hello');
     const { id } = await waitFor('its first attempt', async () =>
-      (await browser.get(path)).text.includes('one attempt, next in')
+      (await browser.get(path)).text.includes('1 attempt, next in')
         ? (await deliveries())[0]
         : null,
     );
     expect((await browser.get(path)).html).not.toContain(`/deliveries/${id}/redeliver`);
     const page = await browser.post(`${path}/deliveries/${id}/redeliver`);
     expect(page.status).toBe(409);
-    expect(page.text).toContain('This delivery is still on its way.');
+    expect(page.text).toContain('This delivery is still in progress.');
   });
 
   it('sends again all that failed since a time of the reader, and counts it', async () => {
@@ -249,15 +245,13 @@ describe('the API keys screen: one subscription', () => {
       new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 16);
     // Buenos Aires, three hours west: ten minutes from now on its clock is still to come.
     const later = await browser.post(`${path}/recover`, { since: inMinutes(-170), offset: '180' });
-    expect(later.text).toContain(
-      'Nothing to send again: no delivery since then has failed for good.',
-    );
+    expect(later.text).toContain('There are no failed deliveries since then.');
     const now = await browser.post(`${path}/recover`, { since: inMinutes(-190), offset: '180' });
     expect(now.path).toBe(`${path}?recovered=2`);
-    expect(now.text).toContain('2 deliveries are on the way again.');
+    expect(now.text).toContain('2 failed deliveries are being sent again.');
     expect((await settled()).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
     expect((await browser.post(`${path}/recover`, { since: inMinutes(-10) })).text).toContain(
-      'Nothing to send again',
+      'There are no failed deliveries since then.',
     );
   });
 
@@ -272,7 +266,7 @@ describe('the API keys screen: one subscription', () => {
     for (const values of refused) {
       const page = await browser.post(`${path}/recover`, values);
       expect(page.status).toBe(400);
-      expect(page.problem('since')).toBe('Must be a date and a time.');
+      expect(page.problem('since')).toBe('Enter a date and a time.');
       expect(page.value('since') ?? '').toBe(values.since);
       expect(page.html).not.toContain('<script>alert');
     }
@@ -281,10 +275,10 @@ describe('the API keys screen: one subscription', () => {
   it('sends a test event', async () => {
     const page = await browser.post(`${path}/test`);
     expect(page.path).toMatch(new RegExp(`^${path}\\?open=dlv_[0-9A-Z]{26}&notice=test-event$`));
-    expect(page.text).toContain('A test event is on its way');
+    expect(page.text).toContain('Test event sent.');
     await receiver.payload('message.received');
     await settled();
-    expect((await browser.get(path)).text).toMatch(/Delivered now one attempt/);
+    expect((await browser.get(path)).text).toMatch(/Delivered now 1 attempt/);
     expect(receiver.faults).toEqual([]);
   });
 
@@ -296,11 +290,11 @@ describe('the API keys screen: one subscription', () => {
     expect(logged).toContain('/rotate-secret');
     expect(logged).not.toContain('whsec_');
     expect(page.text).toMatch(
-      /What to do within 24 hours: the replaced secret signs too until \d{4}-\d\d-\d\d .* UTC .*publish it again/,
+      /The previous secret stays valid until \d{4}-\d\d-\d\d .* UTC .*publish it again/,
     );
     for (const each of [path, '/keys', `${path}/rotate-secret`, `${path}/live/state`])
       expect((await browser.get(each)).html).not.toMatch(SECRET);
-    expect((await browser.get(path)).text).toMatch(/Replaced secret signs too until/);
+    expect((await browser.get(path)).text).toMatch(/Previous secret valid until/);
     await browser.post(`${path}/test`);
     await settled();
     for (const each of [secret, hook.secret])
@@ -311,18 +305,18 @@ describe('the API keys screen: one subscription', () => {
     expect((await browser.get(path)).html).not.toContain('revoke-previous-secrets');
     for (let n = 0; n < 4; n += 1) await browser.post(`${path}/rotate-secret`);
     const page = await browser.get(path);
-    expect(page.text).toMatch(/Replaced secrets 4 sign too, the last until/);
+    expect(page.text).toMatch(/Previous secrets 4 still valid, the last until/);
     expect(page.html).toMatch(
-      /action="[^"]*\/revoke-previous-secrets" data-confirm="Have only the newest secret sign/,
+      /action="[^"]*\/revoke-previous-secrets" data-confirm="Sign with the newest secret only/,
     );
     const refused = await browser.post(`${path}/rotate-secret`);
     expect(refused.status).toBe(409);
-    expect(refused.text).toContain('Five secrets sign already. Revoke the replaced ones first');
+    expect(refused.text).toContain('already has five valid secrets. Revoke the previous ones');
 
     const revoked = await browser.post(`${path}/revoke-previous-secrets`);
     expect(revoked.path).toBe(`${path}?notice=secrets-revoked`);
-    expect(revoked.text).toContain('Only the newest secret signs from now on.');
-    expect(revoked.text).not.toContain('Replaced secret');
+    expect(revoked.text).toContain('Previous secrets revoked.');
+    expect(revoked.text).not.toContain('Previous secret valid');
     await browser.post(`${path}/test`);
     await settled();
     expect(signatureFault(receiver.requests[0]!, hook.secret)).not.toBeNull();
@@ -351,7 +345,7 @@ describe('the API keys screen: one subscription', () => {
     );
     const page = await browser.post(`${path}/remove`);
     expect(page.path).toBe('/keys?notice=unsubscribed');
-    expect(page.text).toMatch(/The subscription is removed.*0 of 25/);
+    expect(page.text).toMatch(/Subscription removed.*0 of 25/);
     expect((await browser.get(path)).status).toBe(404);
     expect((await service.api.get('/api/hooks')).body.data).toEqual([]);
   });
@@ -376,7 +370,7 @@ describe('the API keys screen: one subscription', () => {
     expect(ids((await browser.get(`${path}/live/deliveries?status=delivered`)).html)).toHaveLength(
       25,
     );
-    expect((await browser.get(`${path}?status=pending`)).text).toContain('No delivery is waiting.');
+    expect((await browser.get(`${path}?status=pending`)).text).toContain('No pending deliveries.');
     expect((await browser.get(`${path}?status=nonsense&cursor=dlv_zzz`)).status).toBe(400);
   });
 

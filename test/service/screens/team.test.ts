@@ -110,7 +110,7 @@ describe('the team', () => {
         (
           await browser.post('/account/password', { current: 'wrong', next: 'a new long password' })
         ).problem('current'),
-      ).toBe('The present password is wrong.');
+      ).toBe('The current password is wrong.');
     expect(
       (
         await browser.post('/account/password', {
@@ -118,7 +118,7 @@ describe('the team', () => {
           next: 'a new long password',
         })
       ).path,
-    ).toBe('/account?notice=password');
+    ).toBe('/account?notice=password-changed');
     for (let n = 0; n < 5; n++)
       await browser.post('/account/password', { current: 'wrong', next: 'a new long password' });
     expect(

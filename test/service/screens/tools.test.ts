@@ -125,7 +125,7 @@ describe('making a tool', () => {
 
   it('makes an HTTP tool from its request template; the secret is on no page', async () => {
     const page = await browser.post('/tools', httpForm());
-    expect(page.text).toContain('The tool is created.');
+    expect(page.text).toContain('Tool created.');
     const tool = await newestTool();
     expect(tool.request_template).toEqual({
       method: 'POST',
@@ -344,7 +344,7 @@ describe('changing a tool', () => {
       name: tool.name,
       endpoint: `${endpoint.url}/other`,
     });
-    expect(page.text).toContain('It is called differently now, so it is a draft');
+    expect(page.text).toContain('The tool is a draft again because its definition changed.');
     expect(await newestTool()).toMatchObject({
       status: 'draft',
       tested_at: null,
@@ -438,7 +438,7 @@ describe('changing a tool', () => {
     expect(detail.html).toMatch(/data-confirm="Remove /);
     expect(detail.html).not.toContain(secret);
     const list = await browser.post(`/tools/${tool.id}/remove`);
-    expect(list.text).toContain('The tool is removed.');
+    expect(list.text).toContain('Tool removed.');
     expect((await browser.get(`/tools/${tool.id}`)).status).toBe(404);
   });
 });
@@ -476,7 +476,7 @@ describe('a test call', () => {
     const live = await browser.post(`/tools/${tool.id}/go-live`);
     expect(live.text).toContain('The tool is live');
     const paused = await browser.post(`/tools/${tool.id}/pause`);
-    expect(paused.text).toContain('The tool is paused');
+    expect(paused.text).toContain('Tool paused.');
     expect(paused.html).toMatch(/<button id="go-live">/);
   });
 

@@ -5,7 +5,7 @@ import type { SignedIn } from './findSession.ts';
 
 /**
  * Gives a member another password and signs every other browser out.
- * @throws invalid_request (400) when the present password is wrong, rate_limited (429) when too
+ * @throws invalid_request (400) when the current password is wrong, rate_limited (429) when too
  * many passwords are being checked
  */
 export async function changePassword(
@@ -13,7 +13,7 @@ export async function changePassword(
   { member, session }: SignedIn,
   { current, next }: { current: string; next: string },
 ): Promise<void> {
-  const wrong = new AppError('invalid_request', 'The present password is wrong.', {
+  const wrong = new AppError('invalid_request', 'The current password is wrong.', {
     param: 'current',
   });
   if (!(await passwords.isRight(current, member.passwordHash))) throw wrong;

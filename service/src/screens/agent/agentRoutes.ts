@@ -10,18 +10,20 @@ import { readAgent } from '../../domain/operations/readAgent.ts';
 import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
 import * as contract from '../../http/contract/agent.ts';
 import { textSchema } from '../../http/contract/shared.ts';
-import { formValues, parseForm, withPlainBreaks, type FormValues } from '../forms.ts';
-import { renderDocument } from '../html.ts';
+import { parseForm, readForm, type FormValues } from '../forms.ts';
+import { sendPage } from '../html.ts';
 import { signedInOf } from '../session.ts';
-import { agentPage, type AgentPage, type ModelWords } from './agentPage.ts';
+import { agentPage, type AgentPage, type ModelInfo } from './agentPage.ts';
 
-/** What decides for the agent, and how the screens name it. */
-export interface ScreenModel extends ModelWords {
+/** The model that decides for the agent, and how the screens name it. */
+export interface ScreenModel extends ModelInfo {
   readonly model: AgentModel;
   readonly timeoutMs: number;
 }
 
-/** The agent's settings and the box to try it. @param stopping ends what is being tried */
+const messageSchema = z.object({ text: textSchema(MAX_MESSAGE_CHARACTERS) });
+
+/** `/agent`: settings, and a form to try the agent. @param stopping ends what is being tried */
 export function agentScreenRouter(
   deps: Deps,
   model: ScreenModel,
@@ -29,63 +31,50 @@ export function agentScreenRouter(
   stopping: AbortSignal,
 ): Router {
   const router = Router();
-  const show = async (response: Response, status: number, more: Partial<AgentPage>) => {
+  const show = async (response: Response, status: number, extras: Partial<AgentPage>) => {
     const signedIn = signedInOf(response);
-    const read = await readAgent(deps, signedIn.workspace);
-    response
-      .status(status)
-      .type('html')
-      .send(renderDocument(agentPage(signedIn, { ...read, model, baseUrl: publicUrl(), ...more })));
+    const agent = await readAgent(deps, signedIn.workspace);
+    const page = { ...agent, model, publicUrl: publicUrl(), ...extras };
+    sendPage(response, agentPage(signedIn, page), status);
   };
 
-  router.get('/agent', (request, response) =>
-    show(response, 200, { notice: request.query.notice }),
-  );
+  router.get('/agent', ({ query }, response) => show(response, 200, { notice: query.notice }));
 
   router.post('/agent', async (request, response) => {
-    const values = withPlainBreaks(formValues(request.body));
-    const form = parseForm(contract.updateAgent.body!, {
-      name: values.name,
-      greeting: values.greeting,
-      instructions: values.instructions,
-      languages: languagesFrom(values),
-      payment_links: values.payment_links,
-    });
-    if (!form.ok) return show(response, 400, { values, problems: form.problems });
-    const { payment_links: paymentLinks, ...named } = form.data;
-    await updateAgentSettings(
-      deps,
-      signedInOf(response).workspace,
-      definedOnly({ ...named, paymentLinks }),
-    );
+    const values = readForm(request);
+    const { name, greeting, instructions, payment_links } = values;
+    const given = { name, greeting, instructions, languages: languagesFrom(values), payment_links };
+    const form = parseForm(contract.updateAgent.body!, values, given);
+    if (!form.ok) return show(response, 400, { form });
+    const { payment_links: paymentLinks, ...others } = form.data;
+    const changes = definedOnly({ ...others, paymentLinks });
+    await updateAgentSettings(deps, signedInOf(response).workspace, changes);
     response.redirect(303, '/agent?notice=saved');
   });
 
   router.post('/agent/switch', async (request, response) => {
-    const enabled = formValues(request.body).enabled === 'on';
+    const enabled = readForm(request).enabled === 'on';
     await updateAgentSettings(deps, signedInOf(response).workspace, { enabled });
     response.redirect(303, `/agent?notice=${enabled ? 'agent-on' : 'agent-off'}`);
   });
 
   router.post('/agent/try', async (request, response) => {
-    const { text = '' } = withPlainBreaks(formValues(request.body));
-    const form = parseForm(z.object({ text: textSchema(MAX_MESSAGE_CHARACTERS) }), { text });
-    if (!form.ok)
-      return show(response, 400, { tried: { text, step: null, problem: form.problems.text } });
-    const step = await tryAgent(deps, model.model, signedInOf(response).workspace, text, {
-      timeoutMs: model.timeoutMs,
-      signal: stopping,
-    });
-    await show(response, 200, { tried: { text, step } });
+    const values = readForm(request);
+    const form = parseForm(messageSchema, values);
+    if (!form.ok) return show(response, 400, { tried: { form, step: null } });
+    const { workspace } = signedInOf(response);
+    const limits = { timeoutMs: model.timeoutMs, signal: stopping };
+    const step = await tryAgent(deps, model.model, workspace, form.data.text, limits);
+    await show(response, 200, { tried: { form: { values, problems: {} }, step } });
   });
 
-  // A form's answer is shown under the form's address: loading that again leads back.
+  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
   router.get('/agent/:action', (_request, response) => response.redirect(303, '/agent'));
 
   return router;
 }
 
-/** The preferred one first. */
+/** The chosen languages, the preferred one first. */
 const languagesFrom = (values: FormValues) => {
   const chosen = LANGUAGES.filter((language) => values[`language_${language}`] === 'on');
   return chosen.toSorted((a, b) => Number(b === values.preferred) - Number(a === values.preferred));

@@ -1,11 +1,11 @@
 import type { TriedCall, TriedStep } from '../../agent/tryAgent.ts';
 import { html, type View } from '../html.ts';
 
-/** What the agent would do, in words. */
+/** What the agent would do about a message. */
 export const triedView = (step: TriedStep, agentName: string): View =>
-  html`<article class="tried">${inWords(step, agentName)}</article>`;
+  html`<article class="tried">${stepView(step, agentName)}</article>`;
 
-function inWords(step: TriedStep, agentName: string): View {
+function stepView(step: TriedStep, agentName: string): View {
   switch (step.type) {
     case 'reply':
       return html`
@@ -19,7 +19,7 @@ function inWords(step: TriedStep, agentName: string): View {
         <h3>It would call ${step.calls.length === 1 ? 'a tool' : `${step.calls.length} tools`}</h3>
         ${step.calls.map(callView)}
         ${qualified(step.qualify)}
-        <p class="muted">Nothing was called. With the result it would go on.</p>
+        <p class="muted">Nothing was called. The agent would continue with the results.</p>
       `;
     case 'hand_over':
       return html`
@@ -32,9 +32,9 @@ function inWords(step: TriedStep, agentName: string): View {
 }
 
 const REASONS = {
-  customer_request: 'The customer asks for a person.',
-  missing_knowledge: 'It does not know how to help with that: no live tool fits.',
-  tool_failure: 'A tool failed before.',
+  customer_request: 'The customer asked for a person.',
+  missing_knowledge: 'No live tool fits, so it does not know how to help.',
+  tool_failure: 'A tool failed.',
   agent_error: 'The model failed:',
 } as const;
 
@@ -45,7 +45,7 @@ const qualified = (qualify: boolean): View =>
   qualify ? html`<p>It would mark the conversation as qualified.</p>` : null;
 
 const callView = (call: TriedCall): View => html`
-  <p><strong>${call.tool}</strong>${call.asksFirst ? ', once a person of the team has approved it' : ''}, with</p>
+  <p><strong>${call.tool}</strong>${call.asksFirst ? ', after a person approves it' : ''}, with</p>
   <pre tabindex="0" role="group" aria-label="Arguments"><code>${JSON.stringify(call.arguments, null, 2) ?? ''}</code></pre>
-  ${call.problem === null ? null : html`<p class="problem">It would not be made: ${call.problem}</p>`}
+  ${call.problem === null ? null : html`<p class="problem">This call would fail: ${call.problem}</p>`}
 `;

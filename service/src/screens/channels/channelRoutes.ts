@@ -16,149 +16,122 @@ import {
 import { openGenerated } from '../../domain/accountSetup.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { askChannelWith } from '../../http/routes/channels.ts';
-import {
-  formValues,
-  parseForm,
-  withPlainBreaks,
-  type FormValues,
-  type Problems,
-} from '../forms.ts';
-import { html, render, renderDocument, type View } from '../html.ts';
+import { isError } from '../errorPage.ts';
+import { parseForm, readForm, type FormState, type FormValues } from '../forms.ts';
+import { html, sendPage, sendPart, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
-import { channelPage, connectionSection, type ChannelPage } from './channelPage.ts';
+import {
+  channelPage,
+  connectionSection,
+  newChannelPage,
+  type ChannelPage,
+  type NewChannelPage,
+} from './channelPage.ts';
 import { accountsSection, channelsPage } from './channelsPage.ts';
-import { newChannelPage, type NewChannelPage } from './newChannelPage.ts';
 import { setupFrom, setupProblems } from './setupForm.ts';
 
 const nameSchema = z.object({ name: textSchema(100) });
 
-/** `/channels`: where conversations come from. */
+/** `/channels`: the list, new accounts, and each connected account. */
 export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router {
   const router = Router();
-  const now = () => deps.clock.now();
-  const workspaceOf = (response: Response) => signedInOf(response).workspace;
-  const allOf = async (response: Response) =>
-    (await listChannels(deps, workspaceOf(response), { limit: MAX_CHANNELS, cursor: null })).items;
-  const send = (response: Response, status: number, page: View) =>
-    void response.status(status).type('html').send(renderDocument(page));
+  addChannelList(router, deps);
+  addNewChannel(router, deps);
+  addChannel(router, deps, config);
+  return router;
+}
 
-  router.get('/channels', async ({ query }, response) =>
-    send(
-      response,
-      200,
-      channelsPage(signedInOf(response), {
-        channels: await allOf(response),
-        publicUrl: deps.publicUrl(),
-        now: now(),
-        notice: query.notice,
-      }),
-    ),
+const workspaceOf = (response: Response) => signedInOf(response).workspace;
+
+function addChannelList(router: Router, deps: Deps): void {
+  const listAll = async (response: Response) => {
+    const page = { limit: MAX_CHANNELS, cursor: null };
+    return (await listChannels(deps, workspaceOf(response), page)).items;
+  };
+
+  router.get('/channels', async ({ query: { notice } }, response) => {
+    const channels = await listAll(response);
+    const page = { channels, publicUrl: deps.publicUrl(), now: deps.clock.now(), notice };
+    sendPage(response, channelsPage(signedInOf(response), page));
+  });
+
+  router.get('/channels/fragment', async (_request, response) =>
+    sendPart(response, accountsSection(await listAll(response), deps.clock.now())),
   );
+}
 
-  router.get(
-    '/channels/fragment',
-    async (_request, response) =>
-      void response.type('html').send(render(accountsSection(await allOf(response), now()))),
-  );
-
-  const showNew = (
+function addNewChannel(router: Router, deps: Deps): void {
+  const show = (
     response: Response,
     status: number,
     type: unknown,
-    more: Partial<NewChannelPage> = {},
-  ) =>
-    send(
-      response,
-      status,
-      newChannelPage(signedInOf(response), {
-        adapter: adapterNamed(type),
-        publicUrl: deps.publicUrl(),
-        ...more,
-      }),
-    );
+    refusal: Partial<NewChannelPage> = {},
+  ) => {
+    const page = { adapter: findAdapter(type), publicUrl: deps.publicUrl(), ...refusal };
+    sendPage(response, newChannelPage(signedInOf(response), page), status);
+  };
 
-  router.get('/channels/new', ({ query }, response) => showNew(response, 200, query.type));
+  router.get('/channels/new', ({ query }, response) => show(response, 200, query.type));
 
-  router.post('/channels', async ({ body }, response) => {
-    const values = withPlainBreaks(formValues(body));
-    const { type, fields } = adapterNamed(values.type);
+  router.post('/channels', async (request, response) => {
+    const values = readForm(request);
+    const { type, fields } = findAdapter(values.type);
     await save(
       values,
       async (name) => {
-        const channel = await createChannel(deps, workspaceOf(response), {
-          type,
-          name,
-          values: setupFrom(fields, values),
-        });
-        response.redirect(303, `/channels/${channel.id}?notice=channel-connected`);
+        const wanted = { type, name, values: setupFrom(fields, values) };
+        const { id } = await createChannel(deps, workspaceOf(response), wanted);
+        response.redirect(303, `/channels/${id}?notice=channel-connected`);
       },
-      (status, refusal) => showNew(response, status, type, { values, ...refusal }),
+      (status, refusal) => show(response, status, type, refusal),
     );
   });
+}
 
+function addChannel(router: Router, deps: Deps, config: ChannelsConfig): void {
   const show = (
     response: Response,
     status: number,
     channel: Channel,
-    more: Partial<ChannelPage> = {},
+    extras: Partial<ChannelPage>,
   ) => {
     const shown = openGenerated(deps, connectedChannel(channel.type).fields, channel);
-    send(
-      response,
-      status,
-      channelPage(signedInOf(response), {
-        channel,
-        shown,
-        publicUrl: deps.publicUrl(),
-        now: now(),
-        ...more,
-      }),
-    );
+    const page = { channel, shown, publicUrl: deps.publicUrl(), now: deps.clock.now(), ...extras };
+    sendPage(response, channelPage(signedInOf(response), page), status);
   };
 
-  router.get('/channels/:id', async ({ params, query }, response) =>
-    show(response, 200, await getChannel(deps, workspaceOf(response), params.id), {
-      notice: query.notice,
-    }),
-  );
+  router.get('/channels/:id', async ({ params, query }, response) => {
+    const channel = await getChannel(deps, workspaceOf(response), params.id);
+    show(response, 200, channel, { notice: query.notice });
+  });
 
   router.get('/channels/:id/fragment', async ({ params }, response) => {
     const channel = await getChannel(deps, workspaceOf(response), params.id).catch(
-      (error: unknown) => leaveIfGone(response, error),
+      (error: unknown) => leaveIfRemoved(response, error),
     );
-    response
-      .type('html')
-      .send(render(connectionSection(signedInOf(response), { channel, now: now() })));
+    sendPart(response, connectionSection(signedInOf(response), channel, deps.clock.now()));
   });
 
-  router.post('/channels/:id', async ({ params, body }, response) => {
-    const values = withPlainBreaks(formValues(body));
-    const channel = await getChannel(deps, workspaceOf(response), params.id);
+  router.post('/channels/:id', async (request, response) => {
+    const values = readForm(request);
+    const workspace = workspaceOf(response);
+    const channel = await getChannel(deps, workspace, request.params.id);
     const { fields } = connectedChannel(channel.type);
     await save(
       values,
       async (name) => {
-        await updateChannel(deps, workspaceOf(response), channel.id, {
-          name,
-          values: setupFrom(fields, values),
-        });
+        const changes = { name, values: setupFrom(fields, values) };
+        await updateChannel(deps, workspace, channel.id, changes);
         response.redirect(303, `/channels/${channel.id}?notice=saved`);
       },
-      (status, refusal) => show(response, status, channel, { values, ...refusal }),
+      (status, refusal) => show(response, status, channel, refusal),
     );
   });
 
-  router.post('/channels/:id/test', async ({ params }, response) => {
-    const { ok } = await testChannel(
-      deps,
-      workspaceOf(response),
-      params.id,
-      askChannelWith(config),
-    );
-    response.redirect(
-      303,
-      `/channels/${params.id}?notice=${ok ? 'channel-tested' : 'channel-test-failed'}`,
-    );
+  router.post('/channels/:id/test', async ({ params: { id } }, response) => {
+    const { ok } = await testChannel(deps, workspaceOf(response), id, askChannelWith(config));
+    const notice = ok ? 'channel-tested' : 'channel-test-failed';
+    response.redirect(303, `/channels/${id}?notice=${notice}`);
   });
 
   router.post('/channels/:id/disconnect', async ({ params }, response) => {
@@ -166,58 +139,50 @@ export function channelScreensRouter(deps: Deps, config: ChannelsConfig): Router
     response.redirect(303, '/channels?notice=channel-disconnected');
   });
 
-  // A form's answer is shown under the form's address: loading that again leads back to the
-  // channel.
+  // A page that answered a POST has the form's address. Reloading it leads back to the channel.
   router.get('/channels/:id/:action', ({ params }, response) =>
     response.redirect(303, `/channels/${params.id}`),
   );
-
-  return router;
 }
 
-/** @throws not_found (404) for what is no channel, or none that is connected */
-function adapterNamed(type: unknown) {
+/** @throws not_found (404) when no such channel can be connected */
+function findAdapter(type: unknown) {
   const adapter = CONNECTED_CHANNELS.find((each) => each.type === type);
   if (!adapter) throw notFound('channel of the type', typeof type === 'string' ? type : '');
   return adapter;
 }
 
 interface Refusal {
-  readonly problems?: Problems;
+  readonly form: FormState;
   readonly refused?: View;
 }
 
-/**
- * Saves what a form says. @param refuse shows the form again, with what is wrong beside its fields
- */
+/** Saves a form. @param refuse shows it again, with what is wrong */
 async function save(
   values: FormValues,
   write: (name: string) => Promise<void>,
   refuse: (status: number, refusal: Refusal) => void,
 ): Promise<void> {
-  const form = parseForm(nameSchema, { name: values.name });
-  if (!form.ok) return refuse(400, { problems: form.problems });
+  const form = parseForm(nameSchema, values);
+  if (!form.ok) return refuse(400, { form });
   try {
     await write(form.data.name);
   } catch (error) {
     const problems = setupProblems(error);
-    if (problems !== null) return refuse(400, { problems });
+    if (problems !== null) return refuse(400, { form: { values, problems } });
     if (!(error instanceof AppError) || error.status !== 409) throw error;
-    refuse(409, { refused: conflictView(error) });
+    refuse(409, { form: { values, problems: {} }, refused: conflictView(error) });
   }
 }
 
 const conflictView = ({ message, details }: AppError): View =>
   details.existingId === undefined
     ? message
-    : html`This account is connected already: <a href=${`/channels/${details.existingId}`}>open it</a> to change it, or disconnect it first.`;
+    : html`This account is already connected. <a href=${`/channels/${details.existingId}`}>Open it</a> to change or disconnect it.`;
 
-/**
- * A page of a channel that somebody disconnected a moment ago goes back to the list. @throws the
- * error
- */
-function leaveIfGone(response: Response, error: unknown): never {
-  if (error instanceof AppError && error.code === 'not_found')
+/** Leads from the page of a channel that was just disconnected back to the list. @throws the error */
+function leaveIfRemoved(response: Response, error: unknown): never {
+  if (isError(error, 'not_found'))
     response.set('HX-Redirect', '/channels?notice=channel-disconnected');
   throw error;
 }

@@ -1,21 +1,20 @@
-import type { ConnectedChannel } from '../../channels/channelAdapter.ts';
 import { adapterOf, CONNECTED_CHANNELS } from '../../channels/registry.ts';
 import { MAX_CHANNELS, WEB_CHAT, type Channel } from '../../domain/channel.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
+import { badge } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
-import { connectionBadge, deliveryWords } from './channelState.ts';
-import { reachabilityWarning } from './reachability.ts';
+import { liveArea, liveSection } from '../liveSection.ts';
+import { connectionBadge, lastInboundView, reachabilityWarning } from './channelState.ts';
 
 export interface ChannelsPage {
   readonly channels: readonly Channel[];
-  /** The service's address as others see it. */
   readonly publicUrl: string;
   readonly now: Date;
   readonly notice?: unknown;
 }
 
-/** Where customers write: the web chat, the connected accounts, and what else can be connected. */
+/** The web chat, the connected accounts, and what else can be connected. */
 export const channelsPage = (
   signedIn: SignedIn,
   { channels, publicUrl, now, notice }: ChannelsPage,
@@ -25,36 +24,38 @@ export const channelsPage = (
     { title: 'Channels', section: 'channels', notice },
     html`
       <h1>Channels</h1>
-      <p class="muted">Where customers write. Every conversation comes from one of these.</p>
+      <p class="muted">Where customers write to you. Every conversation comes from one of these channels.</p>
       ${reachabilityWarning(publicUrl, CONNECTED_CHANNELS.map(({ label }) => label).join(' or '))}
       ${webChatSection(signedIn.workspace.slug, publicUrl)}
-      <div hx-ext="sse" sse-connect="/live">
-        <span hidden hx-get="/channels/fragment" hx-trigger="sse:channels, htmx:sseOpen from:closest [sse-connect]" hx-target="#accounts" hx-swap="outerHTML show:none"></span>
-      </div>
-      ${accountsSection(channels, now)}
+      ${liveArea(liveSection('channels', 'accounts-live', '/channels/fragment', accountsSection(channels, now)))}
       ${
         channels.length >= MAX_CHANNELS
-          ? html`<p>A workspace has at most ${MAX_CHANNELS} connected accounts. Disconnect one that is no longer used to connect another.</p>`
-          : html`<p class="row">${CONNECTED_CHANNELS.map(connectLink)}</p>`
+          ? html`<p>You have reached the limit of ${MAX_CHANNELS} connected accounts. Disconnect one that you no longer use to connect another.</p>`
+          : html`<p class="row">${CONNECTED_CHANNELS.map(({ type, label }) => html`<a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>`)}</p>`
       }
     `,
   );
 
 const webChatSection = (slug: string, publicUrl: string): View => html`
   <section aria-labelledby="web-chat-title">
-    <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} <span class="badge good">on</span></h2>
-    <p>It needs no account and is always there: <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>. The line that brings it onto a page of your own is <a href="/agent#chat-title">on the Agent page</a>.</p>
+    <h2 id="web-chat-title">${adapterOf(WEB_CHAT).label} ${badge('on', 'good')}</h2>
+    <p>
+      Always available, without an account:
+      <a href=${`${publicUrl}/chat?workspace=${encodeURIComponent(slug)}`} hx-boost="false">open the chat page</a>.
+      To add the chat to your own website, copy the snippet
+      <a href="/agent#chat-title">on the Agent page</a>.
+    </p>
   </section>
 `;
 
-/** The part that changes by itself. */
+/** The part that loads again by itself. */
 export const accountsSection = (channels: readonly Channel[], now: Date): View => html`
   <section id="accounts" aria-labelledby="accounts-title">
     <h2 id="accounts-title">Connected accounts</h2>
     ${
       channels.length === 0
-        ? html`<p>None yet.</p>`
-        : html`<ul class="keys-records">${channels.map((channel) => accountItem(channel, now))}</ul>`
+        ? html`<p>No connected accounts yet.</p>`
+        : html`<ul class="records">${channels.map((channel) => accountItem(channel, now))}</ul>`
     }
   </section>
 `;
@@ -64,13 +65,13 @@ function accountItem(channel: Channel, now: Date): View {
   return html`
     <li>
       <div class="what">
-        <p><a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}><bdi>${channel.name}</bdi></a> <span class="muted">${label}, ${channel.account}</span></p>
-        <p class="muted">${deliveryWords(channel, label, now)}</p>
+        <p>
+          <a id=${`channel-${channel.id}`} href=${`/channels/${channel.id}`}><bdi>${channel.name}</bdi></a>
+          <span class="muted">${' '}${label}, ${channel.account}</span>
+        </p>
+        <p class="muted">${lastInboundView(channel, label, now)}</p>
       </div>
       ${connectionBadge(channel)}
     </li>
   `;
 }
-
-const connectLink = ({ type, label }: ConnectedChannel): View =>
-  html`<a role="button" href=${`/channels/new?type=${type}`}>Connect ${label}</a>`;

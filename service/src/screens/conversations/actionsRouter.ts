@@ -80,7 +80,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
       const isDone = await unless('conversation_closed', () =>
         act(signedIn.workspace, request.params.id, actorOf(signedIn)),
       );
-      back(request, response, isDone ? undefined : 'closed-meanwhile');
+      back(request, response, isDone ? undefined : 'already-closed');
     });
   control('take-over', (workspace, id, actor) => takeOverConversation(deps, workspace, id, actor));
   control('hand-back', (workspace, id, actor) => handBackConversation(deps, workspace, id, actor));
@@ -117,7 +117,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
         actor: actorOf(signedIn),
       }),
     );
-    back(request, response, isClosed ? 'closed' : 'closed-meanwhile');
+    back(request, response, isClosed ? 'closed' : 'already-closed');
   });
 
   const decide = (verb: string, approved: boolean) =>
@@ -136,7 +136,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
         const isFirst = await unless('approval_already_decided', () =>
           decideInConversation(deps, signedIn.workspace, id, callId, decision),
         );
-        back(request, response, isFirst ? undefined : 'decided-meanwhile', `#${callId}`);
+        back(request, response, isFirst ? undefined : 'already-decided', `#${callId}`);
       },
     );
   decide('approve', true);

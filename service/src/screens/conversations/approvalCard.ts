@@ -9,7 +9,7 @@ import type { ThreadParts } from './itemsView.ts';
 import { sentenceOf } from './noteView.ts';
 import { threadHref } from './place.ts';
 import { argumentsView, nameOf, outcomeView, toneOf } from './toolCallView.ts';
-import { CALL_LABELS, actorName } from './words.ts';
+import { CALL_LABELS, actorName } from './labels.ts';
 
 export const MAX_REASON_CHARACTERS = 1000;
 

@@ -7,7 +7,7 @@ import { csrfField } from '../layout.ts';
 import { exactTime, timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
-import { VERDICT_LABELS, actorName } from './words.ts';
+import { VERDICT_LABELS, actorName } from './labels.ts';
 
 /** What was typed into a form that could not be used, and why. */
 export interface Refused {

@@ -6,7 +6,7 @@ import { csrfField } from '../layout.ts';
 import { timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
-import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, whoHasIt } from './words.ts';
+import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, whoHasIt } from './labels.ts';
 
 /** Who it is, how it stands, and what can be done about it. */
 export const headFragment = (parts: ThreadParts): View => {

@@ -10,7 +10,7 @@ import { noteView } from './noteView.ts';
 import { paymentCard } from './paymentCard.ts';
 import { threadHref, type Place } from './place.ts';
 import { toolCallView } from './toolCallView.ts';
-import { SENDER_LABELS, customerName } from './words.ts';
+import { SENDER_LABELS, customerName } from './labels.ts';
 
 export interface ThreadParts {
   readonly signedIn: SignedIn;

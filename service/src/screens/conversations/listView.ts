@@ -10,7 +10,7 @@ import {
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { hrefAt, threadHref, type Place } from './place.ts';
-import { STAGE_LABELS, TAB_LABELS, customerName, whoHasIt } from './words.ts';
+import { STAGE_LABELS, TAB_LABELS, customerName, whoHasIt } from './labels.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;

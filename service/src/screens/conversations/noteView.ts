@@ -2,7 +2,7 @@ import type { Conversation } from '../../domain/conversation.ts';
 import type { SystemNote } from '../../domain/systemNote.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
-import { AGENT_REASONS, STAGE_LABELS, VERDICT_LABELS, actorName } from './words.ts';
+import { AGENT_REASONS, STAGE_LABELS, VERDICT_LABELS, actorName } from './labels.ts';
 
 /** What happened, in a sentence, where it happened. */
 export const noteView = (note: SystemNote, conversation: Conversation, now: Date): View => html`

@@ -9,7 +9,7 @@ import { itemsFragment, type ThreadParts } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
 import { paymentForm, type PaymentForm } from './paymentForm.ts';
 import { hrefAt, threadHref } from './place.ts';
-import { customerName } from './words.ts';
+import { customerName } from './labels.ts';
 
 export interface PageParts extends ListParts {
   readonly signedIn: SignedIn;

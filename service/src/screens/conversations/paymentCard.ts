@@ -1,8 +1,8 @@
 import type { Payment } from '../../domain/payment.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
 import { html, type View } from '../html.ts';
-import { paymentBadge, paymentView } from '../payments/paymentView.ts';
-import { amountOf } from '../payments/words.ts';
+import { paymentView } from '../payments/paymentView.ts';
+import { amountOf, paymentBadge } from '../payments/paymentLabels.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
 

@@ -3,7 +3,7 @@ import { MAX_PAYMENT_DESCRIPTION_CHARACTERS, type PaymentProvider } from '../../
 import { field, formProblem, type FormValues, type Problems } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { csrfField } from '../layout.ts';
-import { providerLabel } from '../payments/words.ts';
+import { providerLabel } from '../payments/paymentLabels.ts';
 import { checkbox } from '../tools/inputs.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { defaultExpiryOf, expiriesOf, expiryField } from './paymentExpiry.ts';
@@ -60,7 +60,7 @@ export const paymentForm = (
               ${providerFields(providers, values, problems)}
             </div>
             ${checkbox({ name: 'send', label: 'Send it to the customer now, as a message of yours', values })}
-            <div class="row"><button>Make the link</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Back</a></div>
+            <div class="row"><button>Create link</button><a role="button" class="secondary outline" href=${threadHref(thread.conversation.id, place)}>Back</a></div>
           </form>
         `
     }

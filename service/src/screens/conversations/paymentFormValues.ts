@@ -23,12 +23,12 @@ export function wantedFrom(
   if (!description.success) problems.description = sentence(description.error.issues[0]!.message);
   const provider = providers.find((each) => each === values.provider);
   if (provider === undefined)
-    return { ok: false, problems: { ...problems, provider: 'Choose how it is paid.' } };
+    return { ok: false, values, problems: { ...problems, provider: 'Choose how it is paid.' } };
   const expiry = expiriesOf(provider).find(
     ({ seconds }) => String(seconds) === values[expiryField(provider)],
   );
   if (!expiry) problems[expiryField(provider)] = 'Choose how long it is open.';
-  if (!description.success || !expiry || amount === null) return { ok: false, problems };
+  if (!description.success || !expiry || amount === null) return { ok: false, values, problems };
   return {
     ok: true,
     data: {

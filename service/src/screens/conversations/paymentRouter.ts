@@ -17,7 +17,7 @@ import { newFormToken } from '../../security/tokens.ts';
 import { onceForForm } from '../formOnce.ts';
 import { formValues, type FormValues } from '../forms.ts';
 import { cancelLink, markLinkPaid } from '../payments/paymentActions.ts';
-import { amountOf } from '../payments/words.ts';
+import { amountOf } from '../payments/paymentLabels.ts';
 import { actorOf, signedInOf } from '../session.ts';
 import type { ShowThread } from './conversationsRouter.ts';
 import { newPaymentValues } from './paymentForm.ts';
@@ -81,7 +81,7 @@ export function paymentRouter(
         if (error.code === 'payment_provider_missing')
           return refuse(409, { problem: 'This provider was removed meanwhile. No link was made.' });
         if (error.code !== 'conversation_closed') throw error;
-        back(request, response, 'closed-meanwhile');
+        back(request, response, 'already-closed');
       }
     },
   );
@@ -117,10 +117,10 @@ export function paymentRouter(
   ): Promise<string> {
     if (payment.status === 'creating') return 'payment-preparing';
     if (payment.status === 'failed') return 'payment-refused';
-    if (values.send !== 'on') return 'payment-made';
+    if (values.send !== 'on') return 'payment-created';
     return payment.status === 'open'
       ? sendLink(signedIn, payment, `form ${values.form ?? ''}`)
-      : 'payment-meanwhile';
+      : 'payment-already-ended';
   }
 
   /** Sends it as a message of the member, once for each form. @returns the notice's code */
@@ -177,7 +177,7 @@ export function paymentRouter(
   act('send', async (signedIn, payment, values) =>
     payment.status === 'open'
       ? sendLink(signedIn, payment, `after ${values.after ?? ''}`)
-      : 'payment-meanwhile',
+      : 'payment-already-ended',
   );
   act('cancel', (signedIn, { id }) => cancelLink(deps, signedIn, id));
   act('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));

@@ -4,7 +4,7 @@ import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
 import { paymentLinkValues } from './paymentLinkValues.ts';
 import { readableName, valuesView, valueView } from './valuesView.ts';
-import { CALL_LABELS } from './words.ts';
+import { CALL_LABELS } from './labels.ts';
 
 /**
  * A tool call folded in: its name and how it stands; inside what it was given and what came of it.

@@ -1,32 +1,35 @@
 import type { ApiKey } from '../../domain/apiKey.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
+import { postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
-import { csrfField } from '../layout.ts';
 import { timeView } from '../times.ts';
 
-/** The keys that work, then the revoked ones, folded. */
+/** The active keys, then the revoked ones, folded. */
 export function apiKeysList(signedIn: SignedIn, apiKeys: readonly ApiKey[], now: Date): View {
-  const { working = [], revoked = [] } = Object.groupBy(apiKeys, ({ revokedAt }) =>
-    revokedAt === null ? 'working' : 'revoked',
-  );
+  const active = apiKeys.filter(({ revokedAt }) => revokedAt === null);
+  const revoked = apiKeys.filter(({ revokedAt }) => revokedAt !== null);
   return html`
-    ${working.length === 0 ? html`<p>There is no key that works. Create one below.</p>` : html`<ul class="keys-records">${working.map((key) => workingKey(signedIn, key, now))}</ul>`}
+    ${
+      active.length === 0
+        ? html`<p>No active keys. Create one below.</p>`
+        : html`<ul class="records">${active.map((key) => activeKey(signedIn, key, now))}</ul>`
+    }
     ${
       revoked.length === 0
         ? null
         : html`
-          <details id="revoked-keys">
-            <summary>Revoked keys (${revoked.length})</summary>
-            <ul class="keys-records">${revoked.map((key) => revokedKey(key, now))}</ul>
-          </details>
-        `
+            <details id="revoked-keys">
+              <summary>Revoked keys (${revoked.length})</summary>
+              <ul class="records">${revoked.map((key) => revokedKey(key, now))}</ul>
+            </details>
+          `
     }
   `;
 }
 
 const shortForm = ({ prefix, lastFour }: ApiKey) => `${prefix}…${lastFour}`;
 
-const workingKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
+const activeKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
   <li>
     <div class="what">
       <p><strong><bdi>${key.name}</bdi></strong>${' '}<code>${shortForm(key)}</code></p>
@@ -35,10 +38,16 @@ const workingKey = (signedIn: SignedIn, key: ApiKey, now: Date): View => html`
         ${key.lastUsedAt === null ? 'never used' : html`last used ${timeView(key.lastUsedAt, now)}`}
       </p>
     </div>
-    <form method="post" action=${`/keys/${key.id}/revoke`} data-confirm=${`Revoke the key “${key.name}” (${shortForm(key)})? What uses it stops working at once, for good.`}>
-      ${csrfField(signedIn)}
-      <button id=${`revoke-${key.id}`} class="small outline secondary" aria-label=${`Revoke the key ${key.name} (${shortForm(key)})`}>Revoke</button>
-    </form>
+    ${postButton(signedIn, {
+      action: `/keys/${key.id}/revoke`,
+      label: 'Revoke',
+      confirm: `Revoke the key “${key.name}” (${shortForm(key)})? Everything that uses it stops working at once. You can’t undo this.`,
+      button: {
+        id: `revoke-${key.id}`,
+        class: 'small outline secondary',
+        'aria-label': `Revoke the key ${key.name} (${shortForm(key)})`,
+      },
+    })}
   </li>
 `;
 

@@ -1,13 +1,50 @@
-import { attemptsMade, type Delivery, type DeliveryStatus } from '../../domain/delivery.ts';
+import {
+  attemptsMade,
+  DELIVERY_STATUSES,
+  type Attempt,
+  type Delivery,
+  type DeliveryStatus,
+} from '../../domain/delivery.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Page } from '../../domain/page.ts';
+import {
+  addressWith,
+  badge,
+  durationInWords,
+  filterLinks,
+  pager,
+  postButton,
+} from '../components.ts';
 import { html, type View } from '../html.ts';
-import { csrfField } from '../layout.ts';
 import { ago, exactTime, timeView } from '../times.ts';
-import { attemptsList } from './attemptsList.ts';
-import { addressOf, type DeliveriesView } from './deliveriesView.ts';
 
-/** A page of one subscription's deliveries. */
+/** Which of a subscription's deliveries a page shows. */
+export interface DeliveriesView {
+  readonly status?: DeliveryStatus | undefined;
+  /** The last delivery of the page before. */
+  readonly cursor?: string | undefined;
+  /** The delivery that is unfolded. */
+  readonly open?: string | undefined;
+}
+
+/** Reads the view from a query or a form; ignores what makes no sense. */
+export function deliveriesViewFrom(values: Readonly<Record<string, unknown>>): DeliveriesView {
+  const text = (name: string) =>
+    typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;
+  return {
+    status: DELIVERY_STATUSES.find((each) => each === text('status')),
+    cursor: text('cursor'),
+    open: text('open'),
+  };
+}
+
+/** The address of a subscription's page. */
+export const subscriptionHref = (
+  id: string,
+  view: DeliveriesView,
+  more: Readonly<Record<string, string>> = {},
+): string => addressWith(`/keys/subscriptions/${id}`, { ...view, ...more });
+
 export interface DeliveriesPage {
   readonly subscriptionId: string;
   readonly deliveries: Page<Delivery>;
@@ -15,95 +52,131 @@ export interface DeliveriesPage {
   readonly now: Date;
 }
 
-/** Newest first; each opens to its attempts. */
-export const deliveriesList = (
-  signedIn: SignedIn,
-  { subscriptionId, deliveries: { items, nextCursor }, view, now }: DeliveriesPage,
-): View => html`
-  ${
-    items.length === 0
-      ? html`<p class="muted">${emptyInWords(view)}</p>`
-      : html`<div class="keys-deliveries">${items.map((delivery) => deliveryItem(signedIn, subscriptionId, delivery, view, now))}</div>`
-  }
-  ${
-    view.cursor === undefined && nextCursor === null
-      ? null
-      : html`
-        <nav class="keys-pages" aria-label="Pages of deliveries">
-          ${view.cursor === undefined ? null : html`<a id="newest" href=${addressOf(subscriptionId, { status: view.status })}>Newest</a>`}
-          ${nextCursor === null ? null : html`<a id="older" href=${addressOf(subscriptionId, { status: view.status, cursor: nextCursor })}>Older</a>`}
-        </nav>
-      `
-  }
-`;
+const FILTERS = [
+  { value: undefined, label: 'All' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'pending', label: 'Pending' },
+  { value: 'delivered', label: 'Delivered' },
+] as const;
 
-const NONE: Readonly<Record<DeliveryStatus, string>> = {
-  pending: 'No delivery is waiting.',
-  delivered: 'No delivery has arrived.',
-  failed: 'No delivery has failed for good.',
-  cancelled: 'No delivery was cancelled.',
+export const deliveryFilters = (subscriptionId: string, { status }: DeliveriesView): View =>
+  filterLinks(
+    'Deliveries by status',
+    status,
+    FILTERS.map(({ value, label }) => ({
+      value,
+      label,
+      href: subscriptionHref(subscriptionId, { status: value }),
+    })),
+  );
+
+/** A page of deliveries, newest first. Each unfolds to its attempts. */
+export const deliveriesList = (signedIn: SignedIn, page: DeliveriesPage): View => {
+  const { subscriptionId, deliveries, view } = page;
+  const { status, cursor } = view;
+  const { items, nextCursor } = deliveries;
+  return html`
+    ${
+      items.length === 0
+        ? html`<p class="muted">${emptyInWords(view)}</p>`
+        : html`<div class="deliveries">${items.map((delivery) => deliveryItem(signedIn, delivery, page))}</div>`
+    }
+    ${pager('Pages of deliveries', {
+      newest: cursor === undefined ? null : subscriptionHref(subscriptionId, { status }),
+      older:
+        nextCursor === null
+          ? null
+          : subscriptionHref(subscriptionId, { status, cursor: nextCursor }),
+    })}
+  `;
+};
+
+const EMPTY: Readonly<Record<DeliveryStatus, string>> = {
+  pending: 'No pending deliveries.',
+  delivered: 'No successful deliveries.',
+  failed: 'No failed deliveries.',
+  cancelled: 'No cancelled deliveries.',
 };
 
 const emptyInWords = ({ status, cursor }: DeliveriesView): string => {
-  if (cursor !== undefined) return 'There are no older ones.';
+  if (cursor !== undefined) return 'No older deliveries.';
   return status === undefined
-    ? 'Nothing has been sent yet. Send a test event to see whether it arrives.'
-    : NONE[status];
+    ? 'No deliveries yet. Send a test event to check that the endpoint works.'
+    : EMPTY[status];
 };
 
-const BADGES: Readonly<Record<DeliveryStatus, { label: string; tone: string }>> = {
-  pending: { label: 'Pending', tone: '' },
-  delivered: { label: 'Delivered', tone: 'good' },
-  failed: { label: 'Failed', tone: 'bad' },
-  cancelled: { label: 'Cancelled', tone: '' },
-};
+const BADGES = {
+  pending: badge('Pending'),
+  delivered: badge('Delivered', 'good'),
+  failed: badge('Failed', 'bad'),
+  cancelled: badge('Cancelled'),
+} as const satisfies Readonly<Record<DeliveryStatus, View>>;
 
 const deliveryItem = (
   signedIn: SignedIn,
-  subscriptionId: string,
   delivery: Delivery,
-  view: DeliveriesView,
-  now: Date,
+  { subscriptionId, view, now }: DeliveriesPage,
 ): View => html`
   <details id=${delivery.id} open=${view.open === delivery.id}>
     <summary id=${`summary-${delivery.id}`}>
-      <span class=${`badge ${BADGES[delivery.status].tone}`}>${BADGES[delivery.status].label}</span>
+      ${BADGES[delivery.status]}
       <span class="when">${timeView(delivery.createdAt, now)}</span>
-      <span class="why muted">${outcomeInWords(delivery, now)}</span>
+      <span class="why muted">${attemptsInWords(delivery, now)}</span>
     </summary>
-    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, made ${exactTime(delivery.createdAt)}</p>
-    ${attemptsList(delivery)}
-    ${delivery.status === 'pending' ? null : sendAgainForm(signedIn, subscriptionId, delivery, view)}
+    <p class="muted">Event <code>${delivery.eventId}</code>, delivery <code>${delivery.id}</code>, created ${exactTime(delivery.createdAt)}</p>
+    ${
+      delivery.attempts.length === 0
+        ? html`<p>No attempts yet.</p>`
+        : html`<ol class="attempts">${delivery.attempts.map((attempt) => attemptItem(delivery.id, attempt))}</ol>`
+    }
+    ${
+      delivery.status === 'pending'
+        ? null
+        : postButton(signedIn, {
+            action: `/keys/subscriptions/${subscriptionId}/deliveries/${delivery.id}/redeliver`,
+            label: 'Resend',
+            hidden: { status: view.status, cursor: view.cursor },
+            button: {
+              id: `resend-${delivery.id}`,
+              class: 'small',
+              'aria-label': `Resend the delivery of ${exactTime(delivery.createdAt)}`,
+            },
+          })
+    }
   </details>
 `;
 
-/** What a row says before it is opened. */
-function outcomeInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date): View {
-  const last = attempts.at(-1);
+/** The summary of a folded delivery: its attempts, the next one, and the last error. */
+function attemptsInWords({ status, attempts, nextAttemptAt }: Delivery, now: Date): View {
   const made = attemptsMade({ attempts });
-  const tries = made === 0 ? 'no attempt yet' : made === 1 ? 'one attempt' : `${made} attempts`;
+  const count = made === 0 ? 'no attempts yet' : made === 1 ? '1 attempt' : `${made} attempts`;
   const next =
     status === 'pending' && nextAttemptAt !== null ? `, next ${soon(nextAttemptAt, now)}` : '';
-  return html`${tries}${next}${last?.error ? html`: <bdi>${last.error}</bdi>` : null}`;
+  const error = attempts.at(-1)?.error;
+  return html`${count}${next}${error ? html`: <bdi>${error}</bdi>` : null}`;
 }
 
-/** Retries are seconds apart. */
+/** Like `ago`, in seconds where retries are seconds apart. */
 function soon(time: string, now: Date): string {
   const seconds = Math.ceil((Date.parse(time) - now.getTime()) / 1000);
   if (seconds <= 0) return 'now';
   return seconds < 120 ? `in ${seconds} s` : ago(time, now);
 }
 
-const sendAgainForm = (
-  signedIn: SignedIn,
-  subscriptionId: string,
-  { id, createdAt }: Delivery,
-  { status, cursor }: DeliveriesView,
+const attemptItem = (
+  deliveryId: string,
+  { number, at, statusCode, durationMs, error, responseExcerpt, trigger }: Attempt,
 ): View => html`
-  <form method="post" action=${`/keys/subscriptions/${subscriptionId}/deliveries/${id}/redeliver`}>
-    ${csrfField(signedIn)}
-    ${status === undefined ? null : html`<input type="hidden" name="status" value=${status} />`}
-    ${cursor === undefined ? null : html`<input type="hidden" name="cursor" value=${cursor} />`}
-    <button id=${`again-${id}`} class="small" aria-label=${`Send again the delivery of ${exactTime(createdAt)}`}>Send again</button>
-  </form>
+  <li>
+    <p>
+      <strong>${statusCode === null ? 'No response' : `Status ${statusCode}`}</strong>${' '}
+      <span class="muted">attempt ${number}, ${exactTime(at)}, took ${durationInWords(durationMs)}, ${trigger === 'manual' ? 'manual' : 'automatic'}</span>
+    </p>
+    ${error === null || error === `The receiver answered ${statusCode}.` ? null : html`<p><bdi>${error}</bdi></p>`}
+    ${
+      responseExcerpt === null
+        ? null
+        : html`<pre id=${`answer-${deliveryId}-${number}`} dir="auto" tabindex="0" role="group" aria-label=${`Response to attempt ${number}`}>${responseExcerpt}</pre>`
+    }
+  </li>
 `;

@@ -1,33 +1,34 @@
 import type { ApiKey } from '../../domain/apiKey.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
-import { field, type FormValues, type Problems } from '../forms.ts';
+import { csrfField } from '../components.ts';
+import { field, newForm, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';
-import { csrfField, teamPage } from '../layout.ts';
+import { teamPage } from '../layout.ts';
+import { liveArea, liveSection } from '../liveSection.ts';
 import { apiKeysList } from './apiKeysList.ts';
-import { liveArea, liveSection } from './live.ts';
-import { newSubscriptionForm, type RefusedSubscription } from './newSubscription.ts';
+import { newSubscriptionForm, type NewSubscriptionForm } from './newSubscription.ts';
 import { subscriptionsList } from './subscriptionsList.ts';
 
-/** What a page shows beside the lists. */
+/** What the page shows besides the lists. */
 export interface KeysPageExtras {
   readonly notice?: unknown;
-  /** A key or secret that was just made. */
+  /** A key or secret that was just created. */
   readonly once?: View;
-  readonly keyForm?: { readonly values: FormValues; readonly problems: Problems };
-  readonly subscriptionForm?: RefusedSubscription;
+  readonly keyForm?: FormState;
+  readonly subscriptionForm?: NewSubscriptionForm;
 }
 
-export interface KeysPageParts extends KeysPageExtras {
+export interface KeysPage extends KeysPageExtras {
   readonly apiKeys: readonly ApiKey[];
   readonly subscriptions: readonly SubscriptionHealth[];
   readonly now: Date;
 }
 
-/** Keys above, subscriptions below. */
+/** API keys above, subscriptions below. */
 export const keysPage = (
   signedIn: SignedIn,
-  { apiKeys, subscriptions, now, notice, once, keyForm, subscriptionForm }: KeysPageParts,
+  { apiKeys, subscriptions, now, notice, once, keyForm, subscriptionForm }: KeysPage,
 ): View =>
   teamPage(
     signedIn,
@@ -35,32 +36,39 @@ export const keysPage = (
     liveArea(html`
       <h1>API keys and subscriptions</h1>
       ${once}
-      ${subscriptionForm === undefined ? null : html`<p class="problem" role="alert">The subscription was not created. <a href="#new-subscription">See what is wrong with it.</a></p>`}
-      <section class="keys-block" aria-labelledby="api-keys-title">
+      ${
+        subscriptionForm === undefined
+          ? null
+          : html`<p class="problem" role="alert">The subscription was not created. <a href="#new-subscription">See what to correct</a></p>`
+      }
+      <section class="block" aria-labelledby="api-keys-title">
         <h2 id="api-keys-title">API keys</h2>
         <p class="muted">n8n and other programs use a key to call this service.</p>
-        ${liveSection('api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
+        ${liveSection('keys', 'api-keys', '/keys/live/api-keys', apiKeysList(signedIn, apiKeys, now))}
         ${newKeyForm(signedIn, keyForm)}
       </section>
-      <section class="keys-block" aria-labelledby="subscriptions-title">
+      <section class="block" aria-labelledby="subscriptions-title">
         <h2 id="subscriptions-title">Subscriptions</h2>
-        <p class="muted">Each sends one event to one address, such as a workflow in n8n.</p>
-        ${liveSection('subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
-        ${newSubscriptionForm(signedIn, subscriptionForm ?? {})}
+        <p class="muted">A subscription sends one event to one URL, such as an n8n workflow.</p>
+        ${liveSection('keys', 'subscriptions', '/keys/live/subscriptions', subscriptionsList(subscriptions, now))}
+        ${newSubscriptionForm(signedIn, subscriptionForm ?? newForm())}
       </section>
     `),
   );
 
-const newKeyForm = (
-  signedIn: SignedIn,
-  { values, problems }: { values?: FormValues; problems?: Problems } = {},
-): View => html`
-  <details id="new-key" open=${problems !== undefined}>
-    <summary class="keys-open">Create an API key</summary>
-    <form method="post" action="/keys" class="keys-fields">
+const newKeyForm = (signedIn: SignedIn, form: FormState | undefined): View => html`
+  <details id="new-key" open=${form !== undefined}>
+    <summary class="open-form">Create an API key</summary>
+    <form method="post" action="/keys" class="narrow-form">
       ${csrfField(signedIn)}
-      ${field({ name: 'name', label: 'Name', values: values ?? {}, problems: problems ?? {}, help: 'Stands as the sender of what is written with it, such as n8n.', attributes: { required: true, maxlength: 100, autocomplete: 'off' } })}
-      <button>Create the key</button>
+      ${field({
+        name: 'name',
+        label: 'Name',
+        form: form ?? newForm(),
+        help: 'Shown as the sender of messages written with this key, such as n8n.',
+        attributes: { required: true, maxlength: 100, autocomplete: 'off' },
+      })}
+      <button>Create key</button>
     </form>
   </details>
 `;

@@ -1,21 +1,20 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import { z } from 'zod';
 import type { Deps } from '../../domain/deps.ts';
 import { AppError } from '../../domain/errorCatalogue.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { createApiKey } from '../../domain/operations/createApiKey.ts';
 import { createSubscription } from '../../domain/operations/createSubscription.ts';
-import type { SignedIn } from '../../domain/operations/findSession.ts';
 import { listApiKeys } from '../../domain/operations/listApiKeys.ts';
 import { listSubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
 import { revokeApiKey } from '../../domain/operations/revokeApiKey.ts';
 import { textSchema } from '../../http/contract/shared.ts';
-import { formValues, parseForm } from '../forms.ts';
-import { render, renderDocument } from '../html.ts';
+import { parseForm, readForm } from '../forms.ts';
+import { sendPage, sendPart } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { apiKeysList } from './apiKeysList.ts';
 import { keysPage, type KeysPageExtras } from './keysPage.ts';
-import { newSubscriptionSchema, refusalOf } from './newSubscription.ts';
+import { creationProblems, newSubscriptionSchema } from './newSubscription.ts';
 import { newKeyView, newSubscriptionView } from './shownOnce.ts';
 import { subscriptionRouter } from './subscriptionRouter.ts';
 import { subscriptionsList } from './subscriptionsList.ts';
@@ -23,106 +22,70 @@ import { subscriptionsList } from './subscriptionsList.ts';
 const newKeySchema = z.object({ name: textSchema(100) });
 
 /**
- * API keys and subscriptions on one screen. What is shown once stands in the answer to its POST
- * alone.
- * @param publicUrl the service's address as n8n is to be told it
+ * API keys and subscriptions, on one screen. A new key or secret is shown only in the answer to the
+ * POST that created it.
+ * @param publicUrl the service's public URL, for the credential in n8n
  */
 export function keysRouter(deps: Deps, publicUrl: () => string): Router {
   const router = Router();
-  const show = async (signedIn: SignedIn, extras: KeysPageExtras = {}) => {
-    const { workspace } = signedIn;
-    const read = await inOneTransaction(deps, async (within) => ({
-      apiKeys: await listApiKeys(within, workspace),
-      subscriptions: await listSubscriptionHealth(within, workspace),
+  const show = async (response: Response, status: number, extras: KeysPageExtras) => {
+    const signedIn = signedInOf(response);
+    const lists = await inOneTransaction(deps, async (within) => ({
+      apiKeys: await listApiKeys(within, signedIn.workspace),
+      subscriptions: await listSubscriptionHealth(within, signedIn.workspace),
     }));
-    return renderDocument(keysPage(signedIn, { ...read, now: deps.clock.now(), ...extras }));
+    sendPage(response, keysPage(signedIn, { ...lists, now: deps.clock.now(), ...extras }), status);
   };
 
-  router.get(
-    '/keys',
-    async (request, response) =>
-      void response
-        .type('html')
-        .send(await show(signedInOf(response), { notice: request.query.notice })),
-  );
+  router.get('/keys', ({ query }, response) => show(response, 200, { notice: query.notice }));
 
   router.get('/keys/live/api-keys', async (_request, response) => {
     const signedIn = signedInOf(response);
-    response
-      .type('html')
-      .send(
-        render(
-          apiKeysList(signedIn, await listApiKeys(deps, signedIn.workspace), deps.clock.now()),
-        ),
-      );
+    const apiKeys = await listApiKeys(deps, signedIn.workspace);
+    sendPart(response, apiKeysList(signedIn, apiKeys, deps.clock.now()));
   });
 
   router.get('/keys/live/subscriptions', async (_request, response) => {
-    const all = await listSubscriptionHealth(deps, signedInOf(response).workspace);
-    response.type('html').send(render(subscriptionsList(all, deps.clock.now())));
+    const subscriptions = await listSubscriptionHealth(deps, signedInOf(response).workspace);
+    sendPart(response, subscriptionsList(subscriptions, deps.clock.now()));
   });
 
   router.post('/keys', async (request, response) => {
-    const signedIn = signedInOf(response);
-    const values = formValues(request.body);
+    const { workspace, member } = signedInOf(response);
+    const values = readForm(request);
     const form = parseForm(newKeySchema, values);
-    if (!form.ok)
-      return void response
-        .status(400)
-        .type('html')
-        .send(await show(signedIn, { keyForm: { values, problems: form.problems } }));
-    const wanted = { name: form.data.name.trim(), createdBy: signedIn.member.name };
-    let made: Awaited<ReturnType<typeof createApiKey>>;
+    if (!form.ok) return show(response, 400, { keyForm: form });
     try {
-      made = await createApiKey(deps, signedIn.workspace, wanted);
+      const wanted = { name: form.data.name.trim(), createdBy: member.name };
+      const { key, apiKey } = await createApiKey(deps, workspace, wanted);
+      await show(response, 201, { once: newKeyView(key, apiKey, publicUrl()) });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      return void response
-        .status(error.status)
-        .type('html')
-        .send(await show(signedIn, { keyForm: { values, problems: { name: error.message } } }));
+      const keyForm = { values, problems: { name: error.message } };
+      await show(response, error.status, { keyForm });
     }
-    const { key, apiKey } = made;
-    response
-      .status(201)
-      .type('html')
-      .send(await show(signedIn, { once: newKeyView(key, apiKey, publicUrl()) }));
   });
 
-  router.post('/keys/:id/revoke', async (request, response) => {
-    await revokeApiKey(deps, signedInOf(response).workspace, request.params.id);
-    response.redirect(303, '/keys?notice=revoked');
+  router.post('/keys/:id/revoke', async ({ params }, response) => {
+    await revokeApiKey(deps, signedInOf(response).workspace, params.id);
+    response.redirect(303, '/keys?notice=key-revoked');
   });
 
   router.post('/keys/subscriptions', async (request, response) => {
-    const signedIn = signedInOf(response);
-    const values = formValues(request.body);
+    const { workspace } = signedInOf(response);
+    const values = readForm(request);
     const form = parseForm(newSubscriptionSchema, values);
-    if (!form.ok)
-      return void response
-        .status(400)
-        .type('html')
-        .send(await show(signedIn, { subscriptionForm: { values, problems: form.problems } }));
+    if (!form.ok) return show(response, 400, { subscriptionForm: form });
     try {
-      const { subscription, secret } = await createSubscription(
-        deps,
-        signedIn.workspace,
-        form.data,
-      );
-      response
-        .status(201)
-        .type('html')
-        .send(await show(signedIn, { once: newSubscriptionView(secret, subscription) }));
+      const { subscription, secret } = await createSubscription(deps, workspace, form.data);
+      await show(response, 201, { once: newSubscriptionView(secret, subscription) });
     } catch (error) {
-      const { status, ...refusal } = refusalOf(error, form.data);
-      response
-        .status(status)
-        .type('html')
-        .send(await show(signedIn, { subscriptionForm: { values, ...refusal } }));
+      const { status, ...refused } = creationProblems(error, form.data);
+      await show(response, status, { subscriptionForm: { values, ...refused } });
     }
   });
 
-  // A page that answered a POST keeps its address: loading it again leads back to the screen.
+  // A page that answered a POST has the form's address. Reloading it leads back to the screen.
   router.get(['/keys/subscriptions', '/keys/:id/revoke'], (_request, response) =>
     response.redirect(303, '/keys'),
   );

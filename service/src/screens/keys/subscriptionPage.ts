@@ -3,56 +3,63 @@ import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
 import type { Page } from '../../domain/page.ts';
 import { signingSecrets, type Subscription } from '../../domain/subscription.ts';
-import { formProblem, type FormValues, type Problems } from '../forms.ts';
+import { addressWith, backLink, csrfField, postButton } from '../components.ts';
+import { field, formProblem, newForm, type FormState, type FormValues } from '../forms.ts';
 import { html, type View } from '../html.ts';
-import { csrfField, teamPage } from '../layout.ts';
-import { deliveriesList } from './deliveriesList.ts';
-import { addressOf, queryOf, type DeliveriesView } from './deliveriesView.ts';
-import { liveArea, liveSection } from './live.ts';
-import { recoverForm } from './recoverForm.ts';
+import { teamPage } from '../layout.ts';
+import { liveArea, liveSection } from '../liveSection.ts';
+import { deliveriesList, deliveryFilters, type DeliveriesView } from './deliveriesList.ts';
 import { subscriptionState } from './subscriptionState.ts';
 
-/** What a page shows beside the subscription and its deliveries. */
+/** What the page shows besides the subscription and its deliveries. */
 export interface SubscriptionPageExtras {
-  readonly view: DeliveriesView;
+  readonly view?: DeliveriesView;
   readonly notice?: unknown;
-  /** How many deliveries were just sent again. */
+  /** How many deliveries are being sent again. */
   readonly recovered?: number | undefined;
-  /** A secret that was just made. */
+  /** A secret that was just created. */
   readonly once?: View;
   readonly problem?: string;
-  readonly recoverForm?: { readonly values: FormValues; readonly problems: Problems };
+  readonly recoverForm?: FormState;
 }
 
-export interface SubscriptionPageParts extends SubscriptionPageExtras {
+export interface SubscriptionPage extends SubscriptionPageExtras {
   readonly health: SubscriptionHealth;
   readonly deliveries: Page<Delivery>;
   readonly now: Date;
 }
 
-/** One subscription, what can be done with it, and its deliveries. */
-export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPageParts): View {
-  const { health, view, now, notice, recovered, once, problem } = parts;
+/** One subscription, its actions, and its deliveries. */
+export function subscriptionPage(signedIn: SignedIn, page: SubscriptionPage): View {
+  const { health, deliveries, view = {}, now, notice, recovered, once, problem } = page;
   const { subscription } = health;
-  const live = `/keys/subscriptions/${subscription.id}/live`;
+  const { id: subscriptionId, event } = subscription;
+  const live = `/keys/subscriptions/${subscriptionId}/live`;
   return teamPage(
     signedIn,
-    { title: `${subscription.event} subscription`, section: 'keys', notice },
+    { title: `${event} subscription`, section: 'keys', notice },
     liveArea(html`
-      <p class="keys-back"><a href="/keys">← API keys and subscriptions</a></p>
-      <h1>${subscription.event}</h1>
+      ${backLink('/keys', 'API keys and subscriptions')}
+      <h1>${event}</h1>
       ${recovered === undefined ? null : html`<p class="notice" role="status">${recoveredInWords(recovered)}</p>`}
       ${formProblem(problem)}
       ${once}
-      <section class="keys-block" aria-label="State">${liveSection('state', `${live}/state`, subscriptionState(health, now))}</section>
-      <section class="keys-block" aria-label="Actions">
-        ${actions(signedIn, subscription, now)}
-        ${recoverForm(signedIn, subscription.id, now, parts.recoverForm)}
+      <section class="block" aria-label="State">
+        ${liveSection('keys', 'state', `${live}/state`, subscriptionState(health, now))}
       </section>
-      <section class="keys-block" aria-labelledby="deliveries-title">
+      <section class="block" aria-label="Actions">
+        ${actions(signedIn, subscription, now)}
+        ${recoverForm(signedIn, subscriptionId, now, page.recoverForm)}
+      </section>
+      <section class="block" aria-labelledby="deliveries-title">
         <h2 id="deliveries-title">Deliveries</h2>
-        ${filters(subscription.id, view)}
-        ${liveSection('deliveries', `${live}/deliveries${queryOf(view)}`, deliveriesList(signedIn, { ...parts, subscriptionId: subscription.id }))}
+        ${deliveryFilters(subscriptionId, view)}
+        ${liveSection(
+          'keys',
+          'deliveries',
+          addressWith(`${live}/deliveries`, { ...view }),
+          deliveriesList(signedIn, { subscriptionId, deliveries, view, now }),
+        )}
       </section>
     `),
   );
@@ -60,45 +67,92 @@ export function subscriptionPage(signedIn: SignedIn, parts: SubscriptionPagePart
 
 const recoveredInWords = (count: number) =>
   count === 0
-    ? 'Nothing to send again: no delivery since then has failed for good.'
-    : `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} on the way again.`;
+    ? 'There are no failed deliveries since then.'
+    : `${count} failed ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`;
 
 const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): View => {
   const { id, event, targetUrl } = subscription;
+  const action = (verb: string) => `/keys/subscriptions/${id}/${verb}`;
+  const button = { class: 'small secondary outline' };
   return html`
-  <div class="row">
-    <form method="post" action=${`/keys/subscriptions/${id}/test`}>${csrfField(signedIn)}<button class="small">Send a test event</button></form>
-    <form method="post" action=${`/keys/subscriptions/${id}/rotate-secret`} data-confirm="Make a new signing secret? The present one signs too for 24 hours; the receiver must have the new one by then.">
-      ${csrfField(signedIn)}<button class="small secondary outline">Rotate the secret</button>
-    </form>
-    ${signingSecrets(subscription, now).length > 1 ? revokeForm(signedIn, id) : null}
-    <form method="post" action=${`/keys/subscriptions/${id}/remove`} data-confirm=${`Remove the subscription of ${event} to ${targetUrl}? Nothing more is sent there, and its deliveries are no longer listed. The same subscription made again within 10 minutes takes over what is pending.`}>
-      ${csrfField(signedIn)}<button class="small secondary outline">Remove</button>
-    </form>
-  </div>
-`;
+    <div class="row">
+      ${postButton(signedIn, {
+        action: action('test'),
+        label: 'Send a test event',
+        button: { class: 'small' },
+      })}
+      ${postButton(signedIn, {
+        action: action('rotate-secret'),
+        label: 'Rotate secret',
+        confirm:
+          'Create a new signing secret? The current one stays valid for 24 hours. Update the receiver by then.',
+        button,
+      })}
+      ${
+        signingSecrets(subscription, now).length === 1
+          ? null
+          : postButton(signedIn, {
+              action: action('revoke-previous-secrets'),
+              label: 'Revoke previous secret',
+              confirm:
+                'Sign with the newest secret only? A receiver that still uses a previous secret will refuse deliveries.',
+              button,
+            })
+      }
+      ${postButton(signedIn, {
+        action: action('remove'),
+        label: 'Remove',
+        confirm: `Remove the subscription of ${event} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within 10 minutes, its pending deliveries are sent.`,
+        button,
+      })}
+    </div>
+  `;
 };
 
-const revokeForm = (signedIn: SignedIn, id: string): View => html`
-  <form method="post" action=${`/keys/subscriptions/${id}/revoke-previous-secrets`} data-confirm="Have only the newest secret sign from now on? A receiver that still has a replaced one refuses what comes.">
-    ${csrfField(signedIn)}<button class="small secondary outline">Revoke the replaced secret</button>
-  </form>
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Resends all deliveries that failed since a time. */
+const recoverForm = (
+  signedIn: SignedIn,
+  id: string,
+  now: Date,
+  refused: FormState | undefined,
+): View => html`
+  <details id="recover" open=${refused !== undefined}>
+    <summary class="open-form">Resend failed deliveries</summary>
+    <form method="post" action=${`/keys/subscriptions/${id}/recover`} class="narrow-form">
+      ${csrfField(signedIn)}
+      <input type="hidden" name="offset" value="" />
+      ${field({
+        name: 'since',
+        label: 'Failed since',
+        form: refused ?? newForm({ since: inputTime(new Date(now.getTime() - DAY_MS)) }),
+        help: html`Time zone: <span data-zone>UTC</span>. All deliveries that failed since then are sent again, even if their events are older.`,
+        attributes: { type: 'datetime-local', required: true, 'data-own-zone': true },
+      })}
+      <button>Resend failed deliveries</button>
+    </form>
+  </details>
 `;
 
-const FILTERS = [
-  { status: undefined, label: 'All' },
-  { status: 'failed', label: 'Failed' },
-  { status: 'pending', label: 'Pending' },
-  { status: 'delivered', label: 'Delivered' },
-] as const;
+/** A time in UTC, as `<input type="datetime-local">` takes it. */
+const inputTime = (time: Date) => time.toISOString().slice(0, 16);
 
-const filters = (id: string, view: DeliveriesView): View => html`
-  <nav class="keys-filters" aria-label="Deliveries by status">
-    <ul>
-      ${FILTERS.map(({ status, label }) => html`<li><a href=${addressOf(id, { status })} aria-current=${status === view.status ? 'true' : null}>${label}</a></li>`)}
-    </ul>
-  </nav>
-`;
+/** The largest offset of a time zone: 14 hours. */
+const MAX_OFFSET_MINUTES = 14 * 60;
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/;
 
-/** In place of a subscription that was removed while its page was open. */
+/**
+ * The time that was entered: in UTC, or in the time zone whose offset (in minutes west of UTC)
+ * app.js added to the form.
+ * @returns null when it is not a time
+ */
+export function parseSince({ since = '', offset = '' }: FormValues): Date | null {
+  const minutes = offset === '' ? 0 : Number(offset);
+  const time = LOCAL_TIME.test(since) ? Date.parse(`${since}Z`) : NaN;
+  if (Number.isNaN(time) || !Number.isInteger(minutes)) return null;
+  return Math.abs(minutes) > MAX_OFFSET_MINUTES ? null : new Date(time + minutes * 60_000);
+}
+
+/** Shown in place of a subscription that was removed while its page was open. */
 export const removedView: View = html`<p>This subscription was removed. <a href="/keys">Back to API keys and subscriptions</a></p>`;

@@ -1,7 +1,5 @@
 import { Router, type Response } from 'express';
-import { DELIVERY_STATUSES } from '../../domain/delivery.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { AppError } from '../../domain/errorCatalogue.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
 import { getSubscriptionHealth } from '../../domain/operations/getSubscriptionHealth.ts';
@@ -12,194 +10,168 @@ import { revokePreviousSecrets } from '../../domain/operations/revokePreviousSec
 import { rotateSubscriptionSecret } from '../../domain/operations/rotateSubscriptionSecret.ts';
 import { sendTestEvent } from '../../domain/operations/sendTestEvent.ts';
 import { parseCursor } from '../../domain/page.ts';
-import { formValues, type FormValues } from '../forms.ts';
-import { render, renderDocument, type View } from '../html.ts';
+import { isError } from '../errorPage.ts';
+import { readForm } from '../forms.ts';
+import { sendPage, sendPart, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { exactTime } from '../times.ts';
-import { deliveriesList } from './deliveriesList.ts';
-import { addressOf, type DeliveriesView } from './deliveriesView.ts';
-import { parseSince } from './recoverForm.ts';
+import {
+  deliveriesList,
+  deliveriesViewFrom,
+  subscriptionHref,
+  type DeliveriesView,
+} from './deliveriesList.ts';
 import { rotatedSecretView } from './shownOnce.ts';
-import { removedView, subscriptionPage, type SubscriptionPageExtras } from './subscriptionPage.ts';
+import {
+  parseSince,
+  removedView,
+  subscriptionPage,
+  type SubscriptionPageExtras,
+} from './subscriptionPage.ts';
 import { subscriptionState } from './subscriptionState.ts';
 
 const PAGE_SIZE = 25;
 
-/** One subscription: its state, its deliveries, and what can be done with them. */
+/** One subscription: its page, the parts that load again, and the actions on it. */
 export function subscriptionRouter(deps: Deps): Router {
   const router = Router();
+  addPages(router, deps);
+  addDeliveryActions(router, deps);
+  addSubscriptionActions(router, deps);
+  // A page that answered a POST has the form's address. Reloading it leads back to the subscription.
+  router.get(
+    ['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'],
+    ({ params }, response) =>
+      response.redirect(303, `/keys/subscriptions/${encodeURIComponent(String(params.id))}`),
+  );
+  return router;
+}
 
-  const read = (response: Response, id: string, { status, cursor }: DeliveriesView) =>
-    inOneTransaction(deps, async (within) => {
-      const { workspace } = signedInOf(response);
-      const health = await getSubscriptionHealth(within, workspace, id);
-      const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
-      return {
-        health,
-        deliveries: await listDeliveries(
-          within,
-          workspace,
-          id,
-          status === undefined ? {} : { status },
-          page,
-        ),
-      };
-    });
-  const show = async (response: Response, id: string, extras: SubscriptionPageExtras) =>
-    renderDocument(
-      subscriptionPage(signedInOf(response), {
-        ...(await read(response, id, extras.view)),
-        now: deps.clock.now(),
-        ...extras,
-      }),
-    );
-  /**
-   * A live part; of a subscription that is gone it says so, since a receiver may end one by
-   * answering 410.
-   */
-  const sendPart = async (response: Response, part: () => Promise<View>) =>
-    void response.type('html').send(
-      render(
-        await part().catch((error: unknown) => {
-          if (error instanceof AppError && error.code === 'not_found') return removedView;
-          throw error;
-        }),
-      ),
-    );
-
-  router.get('/keys/subscriptions/:id', async (request, response) => {
-    const { notice, recovered } = request.query;
-    const count =
-      typeof recovered === 'string' && /^\d{1,9}$/.test(recovered) ? Number(recovered) : undefined;
-    response.type('html').send(
-      await show(response, request.params.id, {
-        view: viewOf(request.query),
-        notice,
-        recovered: count,
-      }),
-    );
+const readSubscription = (
+  deps: Deps,
+  response: Response,
+  id: string,
+  { status, cursor }: DeliveriesView = {},
+) =>
+  inOneTransaction(deps, async (within) => {
+    const { workspace } = signedInOf(response);
+    const health = await getSubscriptionHealth(within, workspace, id);
+    const filter = status === undefined ? {} : { status };
+    const page = { limit: PAGE_SIZE, cursor: parseCursor(cursor) };
+    return { health, deliveries: await listDeliveries(within, workspace, id, filter, page) };
   });
 
-  router.get('/keys/subscriptions/:id/live/state', (request, response) =>
-    sendPart(response, async () =>
-      subscriptionState(
-        await getSubscriptionHealth(deps, signedInOf(response).workspace, request.params.id),
-        deps.clock.now(),
-      ),
-    ),
-  );
+async function showSubscription(
+  deps: Deps,
+  response: Response,
+  id: string,
+  status: number,
+  extras: SubscriptionPageExtras,
+): Promise<void> {
+  const read = await readSubscription(deps, response, id, extras.view);
+  const page = { ...read, now: deps.clock.now(), ...extras };
+  sendPage(response, subscriptionPage(signedInOf(response), page), status);
+}
 
-  router.get('/keys/subscriptions/:id/live/deliveries', (request, response) =>
-    sendPart(response, async () => {
-      const view = viewOf(request.query);
-      const { deliveries, health } = await read(response, request.params.id, view);
-      return deliveriesList(signedInOf(response), {
-        subscriptionId: health.subscription.id,
-        deliveries,
-        view,
-        now: deps.clock.now(),
-      });
+function addPages(router: Router, deps: Deps): void {
+  router.get('/keys/subscriptions/:id', ({ params, query }, response) =>
+    showSubscription(deps, response, params.id, 200, {
+      view: deliveriesViewFrom(query),
+      notice: query.notice,
+      recovered: countFrom(query.recovered),
     }),
   );
 
-  router.post('/keys/subscriptions/:id/test', async (request, response) => {
-    const { id } = await sendTestEvent(deps, signedInOf(response).workspace, request.params.id);
-    response.redirect(303, addressOf(request.params.id, { open: id }, { notice: 'test-event' }));
+  /** A receiver can end a subscription with the status 410, while its page is open. */
+  const sendUnlessRemoved = async (response: Response, part: () => Promise<View>) => {
+    const view = await part().catch((error: unknown) => {
+      if (isError(error, 'not_found')) return removedView;
+      throw error;
+    });
+    sendPart(response, view);
+  };
+
+  router.get('/keys/subscriptions/:id/live/state', ({ params }, response) =>
+    sendUnlessRemoved(response, async () => {
+      const { workspace } = signedInOf(response);
+      const health = await getSubscriptionHealth(deps, workspace, params.id);
+      return subscriptionState(health, deps.clock.now());
+    }),
+  );
+
+  router.get('/keys/subscriptions/:id/live/deliveries', ({ params, query }, response) =>
+    sendUnlessRemoved(response, async () => {
+      const view = deliveriesViewFrom(query);
+      const { deliveries, health } = await readSubscription(deps, response, params.id, view);
+      const subscriptionId = health.subscription.id;
+      const page = { subscriptionId, deliveries, view, now: deps.clock.now() };
+      return deliveriesList(signedInOf(response), page);
+    }),
+  );
+}
+
+const countFrom = (text: unknown): number | undefined =>
+  typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+
+function addDeliveryActions(router: Router, deps: Deps): void {
+  router.post('/keys/subscriptions/:id/test', async ({ params }, response) => {
+    const { id } = await sendTestEvent(deps, signedInOf(response).workspace, params.id);
+    response.redirect(303, subscriptionHref(params.id, { open: id }, { notice: 'test-event' }));
   });
 
   router.post(
     '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver',
     async (request, response) => {
       const { id, deliveryId } = request.params;
-      const view = { ...viewOf(formValues(request.body)), open: deliveryId };
+      const view = { ...deliveriesViewFrom(readForm(request)), open: deliveryId };
       try {
         await redeliver(deps, signedInOf(response).workspace, id, deliveryId);
+        response.redirect(303, subscriptionHref(id, view, { notice: 'resent' }));
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'delivery_pending') throw error;
-        const problem = 'This delivery is still on its way. Wait until it has finished.';
-        return void response
-          .status(409)
-          .type('html')
-          .send(await show(response, id, { view, problem }));
+        if (!isError(error, 'delivery_pending')) throw error;
+        const problem = 'This delivery is still in progress. Resend it after it has finished.';
+        await showSubscription(deps, response, id, 409, { view, problem });
       }
-      response.redirect(303, addressOf(id, view, { notice: 'sent-again' }));
     },
   );
 
   router.post('/keys/subscriptions/:id/recover', async (request, response) => {
     const { id } = request.params;
-    const values = formValues(request.body);
+    const values = readForm(request);
     const since = parseSince(values);
     if (since === null) {
-      const recoverForm = { values, problems: { since: 'Must be a date and a time.' } };
-      return void response
-        .status(400)
-        .type('html')
-        .send(await show(response, id, { view: {}, recoverForm }));
+      const recoverForm = { values, problems: { since: 'Enter a date and a time.' } };
+      return showSubscription(deps, response, id, 400, { recoverForm });
     }
     const recovered = await recoverDeliveries(deps, signedInOf(response).workspace, id, since);
-    response.redirect(303, addressOf(id, {}, { recovered: String(recovered) }));
+    response.redirect(303, subscriptionHref(id, {}, { recovered: String(recovered) }));
   });
-
-  router.post('/keys/subscriptions/:id/rotate-secret', async (request, response) => {
-    const { id } = request.params;
-    const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id).catch(
-      (error: unknown) => {
-        if (!(error instanceof AppError) || error.code !== 'secret_limit_reached') throw error;
-        return null;
-      },
-    );
-    if (rotated === null) {
-      const problem =
-        'Five secrets sign already. Revoke the replaced ones first, or wait until one of them expires.';
-      return void response
-        .status(409)
-        .type('html')
-        .send(await show(response, id, { view: {}, problem }));
-    }
-    const { secret, overlapEndsAt } = rotated;
-    response
-      .status(201)
-      .type('html')
-      .send(
-        await show(response, id, {
-          view: {},
-          once: rotatedSecretView(secret, exactTime(overlapEndsAt)),
-        }),
-      );
-  });
-
-  router.post('/keys/subscriptions/:id/revoke-previous-secrets', async (request, response) => {
-    const { id } = request.params;
-    await revokePreviousSecrets(deps, signedInOf(response).workspace, id);
-    response.redirect(303, addressOf(id, {}, { notice: 'secrets-revoked' }));
-  });
-
-  router.post('/keys/subscriptions/:id/remove', async (request, response) => {
-    await deleteSubscription(deps, signedInOf(response).workspace, request.params.id);
-    response.redirect(303, '/keys?notice=unsubscribed');
-  });
-
-  // A page that answered a POST keeps its address: loading it again leads back to the subscription.
-  router.get(
-    ['/keys/subscriptions/:id/:action', '/keys/subscriptions/:id/deliveries/:deliveryId/redeliver'],
-    (request, response) =>
-      response.redirect(
-        303,
-        `/keys/subscriptions/${encodeURIComponent(String(request.params.id))}`,
-      ),
-  );
-
-  return router;
 }
 
-/** Which deliveries are wanted, out of an address or a form; what makes no sense is left out. */
-function viewOf(values: FormValues | Record<string, unknown>): DeliveriesView {
-  const text = (name: string) =>
-    typeof values[name] === 'string' && values[name] !== '' ? values[name] : undefined;
-  return {
-    status: DELIVERY_STATUSES.find((each) => each === text('status')),
-    cursor: text('cursor'),
-    open: text('open'),
-  };
+function addSubscriptionActions(router: Router, deps: Deps): void {
+  router.post('/keys/subscriptions/:id/rotate-secret', async ({ params: { id } }, response) => {
+    try {
+      const rotated = await rotateSubscriptionSecret(deps, signedInOf(response).workspace, id);
+      const once = rotatedSecretView(rotated.secret, exactTime(rotated.overlapEndsAt));
+      await showSubscription(deps, response, id, 201, { once });
+    } catch (error) {
+      if (!isError(error, 'secret_limit_reached')) throw error;
+      const problem =
+        'This subscription already has five valid secrets. Revoke the previous ones, or wait until one expires.';
+      await showSubscription(deps, response, id, 409, { problem });
+    }
+  });
+
+  router.post(
+    '/keys/subscriptions/:id/revoke-previous-secrets',
+    async ({ params: { id } }, response) => {
+      await revokePreviousSecrets(deps, signedInOf(response).workspace, id);
+      response.redirect(303, subscriptionHref(id, {}, { notice: 'secrets-revoked' }));
+    },
+  );
+
+  router.post('/keys/subscriptions/:id/remove', async ({ params }, response) => {
+    await deleteSubscription(deps, signedInOf(response).workspace, params.id);
+    response.redirect(303, '/keys?notice=unsubscribed');
+  });
 }

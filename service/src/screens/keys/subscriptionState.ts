@@ -1,32 +1,67 @@
+import type { Attempt } from '../../domain/delivery.ts';
 import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
-import type { SealedSecret } from '../../domain/subscription.ts';
+import {
+  subscriptionStatus,
+  type SealedSecret,
+  type Subscription,
+} from '../../domain/subscription.ts';
+import { badge } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { exactTime, timeView } from '../times.ts';
-import { failureView, stateBadge } from './state.ts';
 
-/** Where a subscription sends, whose it is and how it fares. */
+export const stateBadge = (subscription: Subscription): View =>
+  subscriptionStatus(subscription) === 'failing'
+    ? badge('Failing', 'bad')
+    : badge('Active', 'good');
+
+/** Where a subscription sends its events, and how its deliveries are doing. */
 export const subscriptionState = (
   { subscription, lastFailure }: SubscriptionHealth,
   now: Date,
 ): View => html`
-  <dl class="keys-facts">
+  <dl class="facts-list">
     <dt>State</dt><dd>${stateBadge(subscription)}</dd>
-    <dt>Target</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
-    <dt>Source</dt><dd>${subscription.source === '' ? 'not given' : html`<bdi>${subscription.source}</bdi>`}</dd>
+    <dt>Endpoint URL</dt><dd><bdi>${subscription.targetUrl}</bdi></dd>
+    <dt>Source</dt><dd>${subscription.source === '' ? 'none' : html`<bdi>${subscription.source}</bdi>`}</dd>
     <dt>Created</dt><dd>${timeView(subscription.createdAt, now)}</dd>
-    <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'nothing sent yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
-    ${replacedSecret(subscription.secrets, now)}
+    <dt>Last delivery</dt><dd>${subscription.lastDeliveryAt === null ? 'none yet' : timeView(subscription.lastDeliveryAt, now)}</dd>
+    ${previousSecrets(subscription.secrets, now)}
   </dl>
   ${failureView(subscription, lastFailure, now)}
 `;
 
-function replacedSecret(secrets: readonly SealedSecret[], now: Date): View {
+function previousSecrets(secrets: readonly SealedSecret[], now: Date): View {
   const ends = secrets.flatMap(({ expiresAt }) =>
     expiresAt !== null && Date.parse(expiresAt) > now.getTime() ? [expiresAt] : [],
   );
   if (ends.length === 0) return null;
-  // The one that was replaced last comes first, and signs longest.
+  // The secret that was replaced last comes first, and is valid longest.
   return ends.length === 1
-    ? html`<dt>Replaced secret</dt><dd>signs too until ${exactTime(ends[0]!)}</dd>`
-    : html`<dt>Replaced secrets</dt><dd>${ends.length} sign too, the last until ${exactTime(ends[0]!)}</dd>`;
+    ? html`<dt>Previous secret</dt><dd>valid until ${exactTime(ends[0]!)}</dd>`
+    : html`<dt>Previous secrets</dt><dd>${ends.length} still valid, the last until ${exactTime(ends[0]!)}</dd>`;
+}
+
+/** Why deliveries fail, and what to do about it. */
+export function failureView(
+  subscription: Subscription,
+  lastFailure: Attempt | null,
+  now: Date,
+): View {
+  const { consecutiveFailures: count } = subscription;
+  if (count === 0) return null;
+  const isFailing = subscriptionStatus(subscription) === 'failing';
+  return html`
+    <div class=${isFailing ? 'failing' : 'muted'}>
+      <p>${count === 1 ? 'The last delivery failed.' : `The last ${count} deliveries failed.`} New events are still sent.</p>
+      ${lastFailure === null ? null : html`<p>Last error, ${timeView(lastFailure.at, now)}: <bdi>${lastFailure.error}</bdi> ${adviceOn(lastFailure)}</p>`}
+    </div>
+  `;
+}
+
+function adviceOn({ statusCode }: Attempt): string {
+  // Without a response, the error itself says what to do first.
+  if (statusCode === null) return 'Then resend the failed deliveries.';
+  if (statusCode >= 500)
+    return 'Check that the receiver is running, then resend the failed deliveries.';
+  return '';
 }

@@ -3,54 +3,58 @@ import type { PaymentAccount } from '../../domain/payment.ts';
 import type { SetupField } from '../../domain/accountSetup.ts';
 import { paymentWebhookUrl } from '../../domain/webhookAddress.ts';
 import type { PaymentAdapter, RemoteProvider } from '../../payments/paymentAdapter.ts';
-import { connectionWords } from '../channels/channelState.ts';
-import { whyUnreachable } from '../channels/reachability.ts';
-import { setupInputs, shownSetup } from '../channels/setupForm.ts';
-import { formProblem, type FormValues, type Problems } from '../forms.ts';
+import { connectionBadge, lastTestView, reachabilityWarning } from '../channels/channelState.ts';
+import { setupFormProblems, setupFormValues, setupInputs } from '../channels/setupForm.ts';
+import { backLink, badge, copyButton, csrfField, postButton } from '../components.ts';
+import { checkbox, newForm, type FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';
-import { csrfField, teamPage } from '../layout.ts';
-import { checkbox } from '../tools/inputs.ts';
-import { accountBadge } from './providerState.ts';
+import { teamPage } from '../layout.ts';
 
 export interface ProviderPage {
   readonly adapter: PaymentAdapter;
-  /** Null: not set up. */
+  /** Null when it is not set up. */
   readonly account: PaymentAccount | null;
-  /** The service's address as others see it. */
   readonly publicUrl: string;
   readonly now: Date;
   readonly notice?: unknown;
-  /** What stands in the form, when it is not what is stored. */
-  readonly values?: FormValues;
-  readonly problems?: Problems;
+  /** A form that was refused. */
+  readonly form?: FormState;
 }
 
-/** One provider: whether it works, how it reaches us, what is filled in. */
+/** Whether a provider is set up and, if it has keys, whether they work. */
+export function accountBadge(account: PaymentAccount | null, isRemote: boolean): View {
+  if (account === null) return badge('not set up');
+  return isRemote ? connectionBadge(account) : badge('set up', 'good');
+}
+
+/** One provider: whether its keys work, its webhook, and its settings. */
 export function providerPage(signedIn: SignedIn, page: ProviderPage): View {
   const { adapter, account, publicUrl, notice } = page;
+  const { label, isRemote } = adapter;
   return teamPage(
     signedIn,
-    { title: adapter.label, section: 'payments', notice },
+    { title: label, section: 'payments', notice },
     html`
-      <p class="back"><a href="/payments">All payments</a></p>
-      <h1>${adapter.label} ${accountBadge(account, adapter.isRemote)}</h1>
-      ${adapter.isRemote ? addressWarning(publicUrl, adapter.label) : null}
-      ${adapter.isRemote && account !== null ? testSection(signedIn, adapter, account, page.now) : null}
-      ${adapter.isRemote && account !== null ? webhookSection(adapter, account, publicUrl) : null}
-      ${formSection(signedIn, page)}
+      ${backLink('/payments', 'Payments')}
+      <h1>${label} ${accountBadge(account, isRemote)}</h1>
+      ${
+        isRemote
+          ? reachabilityWarning(
+              publicUrl,
+              label,
+              `Until then, payments show up a little later, and customers on other networks cannot open payment links.`,
+            )
+          : null
+      }
+      ${isRemote && account !== null ? keysSection(signedIn, adapter, account, page.now) : null}
+      ${isRemote && account !== null ? webhookSection(adapter, account, publicUrl) : null}
+      ${settingsSection(signedIn, page)}
       ${account === null ? null : removeSection(signedIn, adapter)}
     `,
   );
 }
 
-/** What a provider's webhook and the customer who comes back need. */
-function addressWarning(publicUrl: string, label: string): View {
-  const why = whyUnreachable(publicUrl);
-  if (why === null) return null;
-  return html`<p class="problem" role="note"><strong>${label} cannot reach this service:</strong> ${why} Set <code>PUBLIC_URL</code> to its public <code>https://</code> address and start it again. Until then payments are seen a little later, by asking ${label}, and customers elsewhere cannot open the links.</p>`;
-}
-
-const testSection = (
+const keysSection = (
   signedIn: SignedIn,
   { provider, label }: PaymentAdapter,
   account: PaymentAccount,
@@ -58,8 +62,13 @@ const testSection = (
 ): View => html`
   <section id="test" aria-labelledby="test-title">
     <h2 id="test-title">Keys</h2>
-    ${connectionWords(account, label, now)}
-    <form method="post" action=${`/payments/providers/${provider}/test`} hx-disabled-elt="find button">${csrfField(signedIn)}<button class="fit">Test keys</button></form>
+    ${lastTestView(account, label, now)}
+    ${postButton(signedIn, {
+      action: `/payments/providers/${provider}/test`,
+      label: 'Test keys',
+      button: { class: 'fit' },
+      form: { 'hx-disabled-elt': 'find button' },
+    })}
   </section>
 `;
 
@@ -70,15 +79,19 @@ const webhookSection = (
 ): View => html`
   <section aria-labelledby="webhook-title">
     <h2 id="webhook-title">Webhook</h2>
-    <p>With it, ${label} says at once when something is paid.</p>
-    <p class="row"><code id="webhook-address" class="address">${paymentWebhookUrl(publicUrl, account)}</code> <button class="small" type="button" data-copy="#webhook-address" aria-label="Copy the webhook address">Copy</button></p>
+    <p>${label} uses it to report payments at once.</p>
+    <p class="row">
+      <code id="webhook-address">${paymentWebhookUrl(publicUrl, account)}</code>
+      ${copyButton('webhook-address', 'the webhook URL')}
+    </p>
     ${setupSteps.length === 0 ? null : html`<ol>${setupSteps.map((step) => html`<li>${step}</li>`)}</ol>`}
   </section>
 `;
 
-/** Beside an optional secret that is stored: a box that takes it away. */
-export const removeBox = (name: string): string => `remove_${name}`;
+/** The checkbox that removes an optional secret. */
+export const removalField = (secretName: string): string => `remove_${secretName}`;
 
+/** The optional secrets that are saved. */
 export const removableSecrets = (
   fields: readonly SetupField[],
   account: PaymentAccount | null,
@@ -88,38 +101,48 @@ export const removableSecrets = (
       kind === 'secret' && !isRequired && account !== null && name in account.sealedSecrets,
   );
 
-function formSection(
-  signedIn: SignedIn,
-  { adapter, account, values, problems = {} }: ProviderPage,
-): View {
-  const { provider, fields, isRemote } = adapter;
-  const filledIn = values ?? shownSetup(account?.settings ?? {}, {});
+function settingsSection(signedIn: SignedIn, { adapter, account, ...page }: ProviderPage): View {
+  const { provider, fields, isRemote, label } = adapter;
+  const form = page.form ?? newForm(setupFormValues(account?.settings ?? {}));
   return html`
-    <section aria-labelledby="values-title">
-      <h2 id="values-title">What is filled in</h2>
-      ${isRemote && account === null ? html`<p>Save the secret key first. Then the webhook address to give to ${adapter.label} stands here.</p>` : null}
-      ${formProblem(Object.keys(problems).length > 0 ? 'Nothing was changed. Correct what is marked below, and fill changed secrets in again: they are not sent back.' : undefined)}
+    <section aria-labelledby="settings-title">
+      <h2 id="settings-title">Settings</h2>
+      ${isRemote && account === null ? html`<p>Save the secret key first. This page then shows the webhook URL to enter at ${label}.</p>` : null}
+      ${setupFormProblems(form)}
       <form method="post" action=${`/payments/providers/${provider}`}>
         ${csrfField(signedIn)}
-        ${setupInputs(fields, { values: filledIn, problems, secretsSet: account === null ? null : Object.keys(account.sealedSecrets) })}
-        ${removableSecrets(fields, account).map(({ name, label }) => checkbox({ name: removeBox(name), label: `Remove what is kept as “${label}”`, values: filledIn }))}
+        ${setupInputs(fields, form, Object.keys(account?.sealedSecrets ?? {}))}
+        ${removableSecrets(fields, account).map((secret) =>
+          checkbox({
+            name: removalField(secret.name),
+            label: `Remove the saved ${secret.label}`,
+            form,
+          }),
+        )}
         <button class="fit">${account === null ? 'Set up' : 'Save'}</button>
       </form>
     </section>
   `;
 }
 
-/** Asks in the page itself, so that it asks without scripts too. */
+/** Confirms on the page itself, so that it also does without scripts. */
 const removeSection = (
   signedIn: SignedIn,
   { provider, label, isRemote }: PaymentAdapter,
 ): View => html`
   <section aria-label="Remove">
     <details id="remove">
-      <summary class="keys-open">Remove…</summary>
+      <summary class="open-form">Remove…</summary>
       <form method="post" action=${`/payments/providers/${provider}/remove`}>
         ${csrfField(signedIn)}
-        <p>Remove ${label}? No more links can be made with it. ${isRemote ? `Its keys are deleted here. Links that are open stay payable at ${label} but are not followed any more: cancel them first.` : 'Links that are open stay, without the instructions, and can still be marked as paid.'}</p>
+        <p>
+          Remove ${label}? You can no longer create payment links with it.
+          ${
+            isRemote
+              ? `Its keys are deleted here. Open links can still be paid at ${label}, but this service no longer sees the payments. Cancel them first.`
+              : 'Open links stay, without the instructions, and can still be marked as paid.'
+          }
+        </p>
         <button class="fit secondary">Yes, remove ${label}</button>
       </form>
     </details>

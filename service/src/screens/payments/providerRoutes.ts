@@ -12,86 +12,62 @@ import { askForTest } from '../../payments/accounts.ts';
 import type { PaymentAdapter, PaymentsConfig } from '../../payments/paymentAdapter.ts';
 import { PAYMENT_ADAPTERS } from '../../payments/registry.ts';
 import { setupFrom, setupProblems } from '../channels/setupForm.ts';
-import { formValues, withPlainBreaks, type FormValues } from '../forms.ts';
-import { renderDocument } from '../html.ts';
+import { readForm, type FormValues } from '../forms.ts';
+import { sendPage } from '../html.ts';
 import { signedInOf } from '../session.ts';
-import { providerPage, removableSecrets, removeBox, type ProviderPage } from './providerPage.ts';
+import { providerPage, removableSecrets, removalField, type ProviderPage } from './providerPage.ts';
 
-/** One provider: set up, changed, tested, removed. */
+/** One provider: set up, change, test, remove. */
 export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
   const router = Router();
-  const accountOf = async (
-    response: Response,
-    { provider }: PaymentAdapter,
-  ): Promise<PaymentAccount | null> =>
-    (await listPaymentAccounts(deps, signedInOf(response).workspace)).find(
-      (account) => account.provider === provider,
-    ) ?? null;
+  const findAccount = async (response: Response, { provider }: PaymentAdapter) => {
+    const accounts = await listPaymentAccounts(deps, signedInOf(response).workspace);
+    return accounts.find((account) => account.provider === provider) ?? null;
+  };
   const show = async (
     response: Response,
     status: number,
     adapter: PaymentAdapter,
-    more: Partial<ProviderPage> = {},
+    extras: Partial<ProviderPage>,
   ) => {
-    const account = await accountOf(response, adapter);
-    response
-      .status(status)
-      .type('html')
-      .send(
-        renderDocument(
-          providerPage(signedInOf(response), {
-            adapter,
-            account,
-            publicUrl: deps.publicUrl(),
-            now: deps.clock.now(),
-            ...more,
-          }),
-        ),
-      );
+    const account = await findAccount(response, adapter);
+    const page = { adapter, account, publicUrl: deps.publicUrl(), now: deps.clock.now() };
+    sendPage(response, providerPage(signedInOf(response), { ...page, ...extras }), status);
   };
 
   router.get('/payments/providers/:provider', ({ params, query }, response) =>
-    show(response, 200, adapterNamed(params.provider), { notice: query.notice }),
+    show(response, 200, findAdapter(params.provider), { notice: query.notice }),
   );
 
-  router.post('/payments/providers/:provider', async ({ params, body }, response) => {
-    const adapter = adapterNamed(params.provider);
-    const values = withPlainBreaks(formValues(body));
+  router.post('/payments/providers/:provider', async (request, response) => {
+    const adapter = findAdapter(request.params.provider);
+    const { provider } = adapter;
+    const values = readForm(request);
     try {
-      await putPaymentAccount(
-        deps,
-        signedInOf(response).workspace,
-        adapter.provider,
-        valuesFrom(adapter, await accountOf(response, adapter), values),
-      );
+      const given = setupValuesFrom(adapter, await findAccount(response, adapter), values);
+      await putPaymentAccount(deps, signedInOf(response).workspace, provider, given);
     } catch (error) {
       const problems = setupProblems(error);
       if (problems === null) throw error;
-      return show(response, 400, adapter, { values, problems });
+      return show(response, 400, adapter, { form: { values, problems } });
     }
-    response.redirect(303, `/payments/providers/${adapter.provider}?notice=saved`);
+    response.redirect(303, `/payments/providers/${provider}?notice=saved`);
   });
 
   router.post('/payments/providers/:provider/test', async ({ params }, response) => {
-    const { provider } = adapterNamed(params.provider);
+    const { provider } = findAdapter(params.provider);
     const { ok } = await askForTest(deps, config, signedInOf(response).workspace, provider);
-    response.redirect(
-      303,
-      `/payments/providers/${provider}?notice=${ok ? 'provider-test-passed' : 'provider-test-failed'}`,
-    );
+    const notice = ok ? 'provider-test-passed' : 'provider-test-failed';
+    response.redirect(303, `/payments/providers/${provider}?notice=${notice}`);
   });
 
   router.post('/payments/providers/:provider/remove', async ({ params }, response) => {
-    await deletePaymentAccount(
-      deps,
-      signedInOf(response).workspace,
-      adapterNamed(params.provider).provider,
-    );
+    const { provider } = findAdapter(params.provider);
+    await deletePaymentAccount(deps, signedInOf(response).workspace, provider);
     response.redirect(303, '/payments?notice=provider-removed');
   });
 
-  // A form's answer is shown under the form's address: loading that again leads back to the
-  // provider.
+  // A page that answered a POST has the form's address. Reloading it leads back to the provider.
   router.get('/payments/providers/:provider/:action', ({ params }, response) =>
     response.redirect(303, `/payments/providers/${params.provider}`),
   );
@@ -99,17 +75,14 @@ export function providerRouter(deps: Deps, config: PaymentsConfig): Router {
   return router;
 }
 
-/**
- * What was filled in; an optional secret whose box is ticked is taken away, unless a new one is
- * given.
- */
-function valuesFrom(
+/** The settings of the form. A ticked secret is removed, unless the form gives a new one. */
+function setupValuesFrom(
   { fields }: PaymentAdapter,
   account: PaymentAccount | null,
   values: FormValues,
 ): SetupValues {
   const removed = removableSecrets(fields, account).filter(
-    ({ name }) => values[removeBox(name)] === 'on',
+    ({ name }) => values[removalField(name)] === 'on',
   );
   return {
     ...Object.fromEntries(removed.map(({ name }) => [name, ''])),
@@ -118,7 +91,7 @@ function valuesFrom(
 }
 
 /** @throws not_found (404) */
-function adapterNamed(provider: string): PaymentAdapter {
+function findAdapter(provider: string): PaymentAdapter {
   const adapter = PAYMENT_ADAPTERS.find((each) => each.provider === provider);
   if (!adapter) throw notFound('payment provider', provider);
   return adapter;

@@ -77,7 +77,7 @@ const pauseForm = (signedIn: SignedIn, tool: Tool): View => html`
 const definitionSection = (signedIn: SignedIn, tool: Tool): View => html`
   <section aria-labelledby="definition-title">
     <h2 id="definition-title">Definition</h2>
-    <dl class="tool-facts">
+    <dl class="facts-list">
       <dt>Kind</dt><dd>${tool.kind}</dd>
       ${tool.publication ? html`<dt>Published by</dt><dd>${ownerInWords(tool.publication.owner)}. When it is published again, it replaces what was changed here.</dd>` : null}
       ${

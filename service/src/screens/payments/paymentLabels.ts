@@ -1,11 +1,11 @@
 import { formatAmount } from '../../domain/currency.ts';
 import type { Payment, PaymentProvider, PaymentStatus } from '../../domain/payment.ts';
 import { paymentAdapterOf } from '../../payments/registry.ts';
-
-/** What the screens call payment links. */
+import { badge } from '../components.ts';
+import type { View } from '../html.ts';
 
 export const PAYMENT_LABELS: Readonly<Record<PaymentStatus, string>> = {
-  creating: 'being prepared',
+  creating: 'being created',
   open: 'open',
   paid: 'paid',
   expired: 'expired',
@@ -13,8 +13,10 @@ export const PAYMENT_LABELS: Readonly<Record<PaymentStatus, string>> = {
   failed: 'failed',
 };
 
-export const paymentTone = (status: PaymentStatus): string =>
-  status === 'paid' ? 'good' : status === 'failed' ? 'bad' : '';
+export const paymentBadge = ({ status }: Payment): View => {
+  const tone = status === 'paid' ? 'good' : status === 'failed' ? 'bad' : '';
+  return badge(PAYMENT_LABELS[status], tone);
+};
 
 export const providerLabel = (provider: PaymentProvider): string =>
   paymentAdapterOf(provider).label;

@@ -1,0 +1,69 @@
+import { html, type View } from './html.ts';
+
+/**
+ * What was just done, shown once on the next page. Its address carries a code from this list, so
+ * that no link can put a text of its own on a page.
+ */
+const NOTICES: Readonly<Record<string, string>> = {
+  saved: 'Saved.',
+  removed: 'Removed.',
+
+  closed: 'Conversation closed.',
+  'already-closed': 'This conversation was already closed. Nothing was changed.',
+  'already-decided':
+    'This tool call was already decided or has expired. Your decision was not used. See the card for details.',
+  'reason-missing': 'To reject a tool call, enter a reason of up to 1,000 characters.',
+
+  'key-revoked': 'API key revoked. It no longer works.',
+  unsubscribed: 'Subscription removed. It gets no more events.',
+  'secrets-revoked': 'Previous secrets revoked. Deliveries are signed with the newest secret only.',
+  'test-event': 'Test event sent. Its delivery appears below.',
+  resent: 'The delivery is being sent again. You can follow it under all deliveries.',
+
+  'tool-created': 'Tool created. Run a test call before you go live.',
+  'tool-draft':
+    'Saved. The tool is a draft again because its definition changed. Run a test call before you go live.',
+  'tool-live': 'The tool is live. The agent can call it now.',
+  'tool-paused': 'Tool paused. The agent no longer calls it.',
+  'tool-removed': 'Tool removed.',
+
+  'agent-on': 'The agent is on and answers new messages from customers.',
+  'agent-off': 'The agent is off. Only workflows and your team answer customers.',
+
+  'channel-connected':
+    'Account connected. Test the connection, then follow the steps below to receive messages.',
+  'channel-tested': 'The connection works.',
+  'channel-test-failed': 'The connection test failed. See the reason below.',
+  'channel-disconnected': 'Account disconnected.',
+
+  'payment-created': 'Payment link created. Copy it, or send it to the customer.',
+  'payment-sent': 'Payment link sent to the customer.',
+  'payment-preparing':
+    'The payment link is being created and has not been sent yet. Send it from its card once it is open.',
+  'payment-refused':
+    'The provider refused to create the payment link. Nothing was sent. See the card for the reason.',
+  'payment-not-sent-window':
+    'Payment link created but not sent: the messaging window is closed. Send the link after the customer writes again.',
+  'payment-not-sent-channel':
+    'Payment link created but not sent: the account is no longer connected. Connect it again under Channels, then send the link.',
+  'payment-not-sent-closed': 'The payment link was not sent because the conversation is closed.',
+  'payment-cancelled': 'Payment link cancelled.',
+  'payment-marked': 'Marked as paid.',
+  'payment-already-ended':
+    'This payment link was already paid or has ended. Nothing was changed. See the link for details.',
+  'payment-reference-too-long': 'Not marked as paid. Use a reference of at most 200 characters.',
+  'provider-removed': 'Payment provider removed.',
+  'provider-test-passed': 'The keys work.',
+  'provider-test-failed': 'The test failed. See the reason below.',
+
+  'password-changed': 'Password changed. You are signed out everywhere else.',
+  left: 'You have left the team.',
+  'signed-out': 'You are signed out.',
+  'signed-out-everywhere': 'You are signed out everywhere.',
+};
+
+/** @param code from the page's address */
+export const noticeView = (code: unknown): View =>
+  typeof code === 'string' && Object.hasOwn(NOTICES, code)
+    ? html`<p class="notice" role="status">${NOTICES[code]}</p>`
+    : null;
