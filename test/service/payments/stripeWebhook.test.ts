@@ -130,7 +130,7 @@ describe("Stripe's webhook", () => {
     const refused = {
       status: 'failed',
       paid_at: null,
-      error: "The customer's bank refused the payment: nothing was paid. Make a new link.",
+      error: "The customer's bank refused the payment, so nothing was paid. Make a new link.",
     };
     expect(await readLink(service, id)).toMatchObject(refused);
     for (const late of [completed, failed]) expect(await delivered(url, late)).toEqual(RECEIVED);
