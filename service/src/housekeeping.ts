@@ -19,7 +19,7 @@ export interface Retention {
 
 const BATCH = 500;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Whoever comes back later begins anew. */
+/** A visitor who comes back later starts over. */
 const SILENT_VISITOR_DAYS = 1;
 
 /**

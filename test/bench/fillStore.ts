@@ -27,7 +27,7 @@ const MESSAGES = 8;
  */
 export const DOCUMENTS_PER_CONVERSATION = 2 + MESSAGES + 2 * (1 + MESSAGES / 2);
 /**
- * Small enough that snapshots are written meanwhile, as in a service that has come to this size by
+ * Small enough that snapshots are written during it, as in a service that has come to this size by
  * itself.
  */
 const CONVERSATIONS_PER_TRANSACTION = 5;

@@ -82,7 +82,7 @@ export async function measureMessages(
     await service.toggleProfile();
     return run;
   };
-  /** The deliveries go out meanwhile, to the sink, on the same cores. */
+  /** The deliveries go out at the same time, to the sink, on the same cores. */
   const oursSubscribed = async (): Promise<Run> => {
     const hook = await subscribe(service, 'message.sent', `${sink.origin}/hooks/0`);
     const run = await ours(teamMessage);
@@ -129,7 +129,7 @@ export async function measureMessages(
       `API writes: ${calls} a run (bare ${bareCalls}), ${effort.rounds} rounds after a warm-up, over ${CONNECTIONS} connections to ${CONVERSATIONS} conversations; the same undici loop calls both servers. ` +
         `Answers of ${Buffer.byteLength(teamAnswer)} and ${Buffer.byteLength(chatAnswer)} bytes. ` +
         'Ours checks the key, the rate limit and the body, masks, and answers once the message is durable; the bare route parses the body and answers the same bytes. ' +
-        'With a subscription, the signed deliveries of the messages go out meanwhile on the same cores.',
+        'With a subscription, the signed deliveries of the messages go out at the same time on the same cores.',
     ],
   };
 }

@@ -88,7 +88,7 @@ function cpuOfServer(pid: number): number {
         const fields = statOf(id);
         if (fields[1] === String(pid)) ticks += Number(fields[11]) + Number(fields[12]);
       } catch {
-        // It has ended meanwhile.
+        // It has ended by now.
       }
     }
     return ticks / 100;

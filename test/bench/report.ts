@@ -137,7 +137,7 @@ ${bullets(machine)}
 
 A ratio is the median of neighbouring runs, with the least and the most in brackets; what is compared takes turns within
 one run of the bench. CPU time is user and system time of the program measured. It is what to look at when the machine
-did other things meanwhile, or when the sender, the receiver and the program share its cores, as they do here.
+did other things at the same time, or when the sender, the receiver and the program share its cores, as they do here.
 
 ${reportTable(parts)}
 

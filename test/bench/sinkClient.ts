@@ -29,7 +29,7 @@ export async function startSink({ server }: Tls): Promise<Sink> {
   };
 }
 
-/** What arrived between two reports, as a run of whoever sent it. */
+/** What arrived between two reports, as a run of the sender. */
 export function atSink(
   before: SinkReport,
   after: SinkReport,

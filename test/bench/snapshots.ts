@@ -1,4 +1,4 @@
-// What a snapshot of a large store does to writes of the API that go on meanwhile.
+// How a snapshot of a large store slows the API's writes down.
 import { cpSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

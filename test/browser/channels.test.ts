@@ -104,7 +104,7 @@ describe('WhatsApp', () => {
     await page.getByText('None yet.').waitFor();
   });
 
-  it('shows how far a reply has come, by itself, and keeps what is half typed meanwhile', async () => {
+  it('updates the state of a reply by itself, and keeps a half-typed text', async () => {
     const number = await connect();
     const { path } = await write(number, 'Is it open?');
     await page.goto(team.service.url + path);

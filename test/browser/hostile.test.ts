@@ -293,7 +293,7 @@ describe('hostile texts', () => {
     expect(dialogs).toEqual([]);
   });
 
-  it('are text in the customer’s chat, whoever wrote them', async () => {
+  it('are plain text in the customer’s chat, no matter who wrote them', async () => {
     const window = await team.open({ width: 360 });
     const { page } = window;
     await page.goto(`${url}/chat`);

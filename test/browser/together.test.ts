@@ -142,7 +142,7 @@ describe('two members in two browsers', () => {
     });
     await callIn(team.service.api, `conversation_id=${id}`, 'pending_approval');
     await agentSays(customer);
-    // The decision of whoever is second is on its way already when the first one's arrives.
+    // The second decision is already on its way when the first one arrives.
     await both((page) => page.route('**/live?**', () => {}));
     await both((page) => page.goto(`${team.service.url}/conversations/${id}`));
     await both((page) => button(page, 'Approve Cancel order').waitFor());

@@ -224,7 +224,7 @@ export const describeDump = (
         ]);
         await other.store.restore(from(records));
         expect(await claimed(other.store, 1)).toEqual([job('taken')]);
-        // Where it came from, whoever claimed it still has it.
+        // In the source store, the worker that claimed it still has it.
         expect(await claim(store)).toEqual([]);
       });
 

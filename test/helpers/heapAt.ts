@@ -23,7 +23,7 @@ export class HeapAt implements Heap {
     return () => {};
   }
 
-  /** V8 collects by itself, and so much was live meanwhile. */
+  /** V8 collects by itself, and this much was live at that time. */
   collected(share: number): void {
     this.share = share;
     this.tell();

@@ -326,7 +326,7 @@ describe('Life cycle', () => {
     expect(await hooksAt(side)).toEqual([]);
   });
 
-  it('removes a known subscription whose address has changed meanwhile', async () => {
+  it('removes a known subscription whose address has changed', async () => {
     const side = await activated({ events: ['message.sent'] });
     const elsewhere = (
       await service.api.post('/api/hooks', {
@@ -427,7 +427,7 @@ describe('A sample when listening for a test event', () => {
     expect(sent.attempts).toHaveLength(1);
   });
 
-  it('is harmless when listening was stopped meanwhile', async () => {
+  it('is harmless when listening has been stopped', async () => {
     const { test } = trigger({ events: ['message.sent'], options: { sendSample: true } });
     await test.activate();
     await test.deactivate();

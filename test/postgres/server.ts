@@ -49,7 +49,7 @@ export interface PostgresServer {
   /** The postmaster's; another one after a restart. */
   readonly pid: number;
   readonly logFile: string;
-  /** Stops it; whoever connects is refused until `resume`. */
+  /** Stops it. Connections are refused until `resume`. */
   pause(how: PostgresStop): Promise<void>;
   /** Starts it again on the same port; it takes connections when this resolves. */
   resume(): Promise<void>;
@@ -177,7 +177,7 @@ export async function startPostgres({
     let port = await freePort();
     let server = await launch(port);
     for (let tries = 0; hasExited(server); tries += 1) {
-      // Somebody may have taken the port meanwhile.
+      // Another process may have taken the port by now.
       if (tries === 3) throw await failed('ended while starting');
       port = await freePort();
       server = await launch(port);

@@ -50,7 +50,7 @@ afterEach(async () => {
   }
 
   /**
-   * Somebody else holds these conversations: whoever changes one waits. @returns lets go of them
+   * Holds these conversations, so that a change to one waits. @returns lets go of them
    */
   async function holdConversations(ids: readonly string[]): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: testDatabaseUrl()! });

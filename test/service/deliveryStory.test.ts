@@ -68,7 +68,7 @@ describe("a delivery's story", () => {
     await service.crashAndRestart(); // in the middle of the second
     await waitFor('the attempt that is made again to be held', () => receiver.requests.length >= 3);
     const underWay = await storyOf(id);
-    // What was sent and never answered is no attempt on record: nobody knows what became of it.
+    // A request that was never answered is not recorded as an attempt: its outcome is unknown.
     expect(underWay).toMatchObject({ status: 'pending', attempts: [first.attempts[0]] });
     expect(Date.parse(underWay.next_attempt_at)).toBe(Date.parse(first.next_attempt_at));
     // Its trace is in the log.

@@ -59,7 +59,7 @@ describe.each([
     for (const server of servers.values()) await server.close();
   });
 
-  it('a receiver that behaves has its event meanwhile', async () => {
+  it('a well-behaved receiver gets its event at the same time', async () => {
     expect((await good.payload('message.received')).message.text).toBe('Hello to all');
     expect(good.faults).toEqual([]);
   });

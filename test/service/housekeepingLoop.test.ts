@@ -1,4 +1,4 @@
-// The clean-up as work in the store: one job, whoever starts, and it goes on with whoever is left.
+// The clean-up as work in the store: one job for all processes, which goes on when one of them ends.
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { systemClock } from '../../service/src/domain/clock.ts';
@@ -80,7 +80,7 @@ describe('clean-up by several processes', () => {
     await waitFor('what has expired to go', async () => !(await isThere('old')));
   });
 
-  it('goes on with whoever is left', async () => {
+  it('goes on in the processes that are left', async () => {
     const [first, second] = [await start(20), await start(20)];
     await waitFor('a sweep', () => first.sweeps() + second.sweeps() > 2);
     await first.housekeeping.stop();

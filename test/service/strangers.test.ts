@@ -268,7 +268,7 @@ describe('an address, with a budget of the test’s own', () => {
         ]);
         expect(await answer.text()).toContain('requests from one address');
       }
-      // Whoever works with the service is not counted there.
+      // Callers with a valid key or session are not counted there.
       expect((await service.api.get('/api/hooks')).status).toBe(200);
       expect((await get('/healthz')).status).toBe(200);
       const delivery = '{"entry":[]}';

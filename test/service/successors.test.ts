@@ -7,7 +7,7 @@ describe('a subscription that takes the place of a removed one', () => {
   const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
     stage;
 
-  it('gets what was pending and what was emitted meanwhile, signed with its own secret; nothing is sent before', async () => {
+  it('gets what was pending and what was emitted in between, signed with its own secret; nothing is sent before', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '200,200,200' } });
     const first = await subscribe();
     stage.answer = status(503);

@@ -58,7 +58,7 @@ const FIXES: Record<string, string> = {
 	unavailable:
 		'The service cannot store anything at the moment. Turn on "Retry On Fail" in the settings of this node.',
 	internal:
-		'Try again. If it stays, give the request ID to whoever runs the service; its log has the cause.',
+		'Try again. If it keeps failing, give the request ID to the person who runs the service; its log has the cause.',
 };
 
 const NOT_THE_SERVICE =

@@ -94,7 +94,7 @@ export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 	try {
 		await requestService(context, { method: 'POST', path: `/api/hooks/${first.id}/test` });
 	} catch (error) {
-		// Listening may have been stopped meanwhile; a real event still arrives.
+		// Listening may have been stopped by now; a real event still arrives.
 		context.logger.warn('No sample event was sent', { error: (error as Error).message });
 	}
 }
@@ -151,7 +151,7 @@ const isTest = (context: IHookFunctions): boolean =>
 
 /**
  * What is pending waits for the subscription that takes this one's place, which is how publishing
- * loses nothing. Whoever listens for a test event wants the next one, not those since the last
+ * loses nothing. A user who listens for a test event wants the next one, not those since the last
  * time.
  */
 async function removeSubscription(context: IHookFunctions, id: string): Promise<void> {

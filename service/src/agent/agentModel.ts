@@ -58,7 +58,7 @@ export type HistoryItem =
   | { readonly type: 'customer'; readonly text: string }
   /** What the agent itself, a team member or an automation wrote to the customer. */
   | { readonly type: 'reply'; readonly from: 'agent' | 'team'; readonly text: string }
-  /** The tool calls of one step, with what came of them so far. */
+  /** The tool calls of one step, with their outcomes so far. */
   | { readonly type: 'tool_calls'; readonly calls: readonly PastToolCall[] }
   /** A call that waited for approval when its step went on, and has come to its end since. */
   | { readonly type: 'late_result'; readonly call: PastToolCall };

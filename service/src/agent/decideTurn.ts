@@ -173,7 +173,7 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
   return [...new Set(words.filter((each) => each !== null))];
 }
 
-/** How calls ended whose conversation waits for a person meanwhile. */
+/** How calls ended while their conversation waits for a person. */
 function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
   const isUndone = turn.untold.some((call) => isFinished(call) && call.status !== 'succeeded');
   return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];

@@ -44,7 +44,7 @@ async function exportTo(to: string): Promise<void> {
 }
 
 const KEY_NOTE =
-  'Secrets in it stay sealed: whoever imports it needs the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep it like a password.\n';
+  'Secrets in it stay sealed: importing it takes the same key (ENCRYPTION_KEY, or encryption.key in DATA_DIR). Keep that key like a password.\n';
 
 const nothingThere = (place: StoreLocation) =>
   new Error(

@@ -62,7 +62,7 @@ const IN_NAMES: readonly Replacement[] = [
   [NUMBER, ([number]) => maskPhone(number.replace(/\D/g, ''))],
 ];
 
-/** A name as typed by the customer: a number or an address in it is masked, whoever's it is. */
+/** A name as typed by the customer: every number and address in it is masked. */
 export const maskName = (name: string): string => mask(name, IN_NAMES);
 
 const escapeRegExp = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

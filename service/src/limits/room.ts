@@ -59,7 +59,7 @@ export function pressureInWords(pressure: StorePressure | null): string | null {
   return (
     `What is stored takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB that the heap may hold: ${what} ` +
     `${isOfLargest ? from(marks.visitors_of_largest, marks.largest) : from(marks.visitors, marks.additions)}${share} ` +
-    `Visitors of the chat who were never answered are removed meanwhile, ${isOfLargest ? 'in those workspaces, ' : ''}the oldest first. ` +
+    `Until then, chat visitors who were never answered are removed, ${isOfLargest ? 'in those workspaces, ' : ''}the oldest first. ` +
     'To make room, lower RETENTION_DAYS or set CONVERSATION_RETENTION_DAYS; to have more, start with NODE_OPTIONS=--max-old-space-size=<MiB>, or move to PostgreSQL.'
   );
 }

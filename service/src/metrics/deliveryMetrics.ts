@@ -61,7 +61,7 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
       const outcome = outcomeOf(delivery);
       ended.inc({ outcome, event: delivery.event });
       if (outcome !== 'delivered' || delivery.trigger === 'manual') return;
-      // A clock that was set back meanwhile must not take anything away from the sum.
+      // A clock that was set back must not take anything away from the sum.
       wait.observe(Math.max(0, clock.now().getTime() - Date.parse(delivery.createdAt)) / 1000);
     },
   };

@@ -45,7 +45,7 @@ async function fillAndClose(
   }
 }
 
-/** Unlike a rename, a second name takes the place of nothing that came meanwhile. */
+/** A hard link, unlike a rename, never replaces a file that has appeared since. */
 async function publish(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);

@@ -130,7 +130,7 @@ function decode(body: Uint8Array): string {
   }
 }
 
-/** What the endpoint said about it, for whoever mends it. */
+/** What the endpoint said about it, for the person who fixes it. */
 function excerpt({ body }: Answer, clean: Clean): string {
   const text = clean(new TextDecoder().decode(body)).trim();
   return text === ''

@@ -7,7 +7,7 @@ const KEPT = ['message.received', 'message.sent'];
 
 /**
  * An edited trigger, once published, has the subscriptions it asks for and no other; what happens
- * meanwhile is not lost.
+ * in between is not lost.
  */
 export function provesRepublishing(stage: () => Stage): void {
   const publish = (

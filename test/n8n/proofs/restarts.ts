@@ -42,7 +42,7 @@ export function provesRestarts(stage: () => Stage): void {
       await stillReceives('After the crash of the service');
     });
 
-    it('of n8n, the same subscriptions keep receiving, and what failed meanwhile can be recovered', async () => {
+    it('of n8n, the same subscriptions keep receiving, and what failed during it can be recovered', async () => {
       const before = await ids();
       const since = new Date().toISOString();
       await stage().n8n.stop();

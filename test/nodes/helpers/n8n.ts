@@ -21,7 +21,7 @@ import type {
   Workflow,
 } from 'n8n-workflow';
 
-// n8n keeps its instance id in its folder: not in the one of whoever runs the tests.
+// n8n keeps its instance id in its folder: not in the home folder of the person who runs the tests.
 const userFolder = mkdtempSync(join(tmpdir(), 'conversation-service-n8n-'));
 process.env.N8N_USER_FOLDER = userFolder;
 afterAll(() => rmSync(userFolder, { recursive: true, force: true }));

@@ -14,7 +14,7 @@ import {
 import { waitFor } from '../../helpers/waitFor.ts';
 import { startPostgres, type PostgresServer, type PostgresServerOptions } from '../server.ts';
 
-/** Whoever comes back on its own does so within this; a loaded machine is slow. */
+/** A process that recovers by itself does so within this time, even on a loaded machine. */
 export const RECOVERED_MS = 60_000;
 
 export interface OutageStage {

@@ -99,7 +99,7 @@ describe('PostgreSQL is at its limits', () => {
       const writers = await stage.startWriters({ pauseMs: 5 });
       await waitFor('some messages', () => writers.acknowledged.size > 20);
       const filler = join(disk, 'filler');
-      // What the server frees meanwhile is taken too.
+      // Connections that the server frees in the meantime are taken too.
       const fill = async () => {
         const { bavail, bsize } = await statfs(disk);
         await appendFile(filler, Buffer.alloc(bavail * bsize)).catch(() => {}); // it was faster

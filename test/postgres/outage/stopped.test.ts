@@ -24,7 +24,7 @@ describe('PostgreSQL is stopped while requests run, and started again', () => {
   });
 
   it.each(['fast', 'immediate'] as const)(
-    '%s: 503 meanwhile, in words; everything goes on by itself, and nothing acknowledged is lost',
+    '%s: 503 with an explanation during the outage; then everything recovers by itself, and nothing acknowledged is lost',
     async (how) => {
       stage = await openOutageStage({ roles: ['api', 'worker'] });
       const { server, cluster } = stage;

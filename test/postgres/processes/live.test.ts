@@ -131,7 +131,7 @@ describe('what is open at one of two API processes', () => {
     const again = kept(
       await readChatStream(second().url, customer.token, { lastEventId: broken.seen[0]!.id }),
     );
-    await waitFor('what came meanwhile', () => again.seen.length === 1);
+    await waitFor('the change made in between', () => again.seen.length === 1);
     expect(again.seen.map(({ text }) => text)).toEqual(['after']);
     await cluster.restart(0);
   });

@@ -17,7 +17,7 @@ export const apisOf = ({ processes }: Cluster): readonly ClusterProcess[] =>
   processes.filter(({ role }) => role !== 'worker');
 
 /**
- * Does something so many times at once, at each API process in turn. @returns what came of each, in
+ * Does something so many times at once, at each API process in turn. @returns the outcome of each, in
  * the order of n
  */
 export const atOnce = <T>(

@@ -1,4 +1,4 @@
-// Who has the schema to itself, and who was cut off meanwhile.
+// A process that has the schema to itself, and one that was cut off at that time.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -193,7 +193,7 @@ describe('control', () => {
     const thinking = held(text('Never said.'));
     agent.tools.on('find_stock', slow.reply);
     agent.tools.on('busy', answers({ ok: true }));
-    // One call fails, one succeeds: the model is asked for words, and meanwhile a person writes.
+    // One call fails, one succeeds: while the model is asked for words, a person writes.
     agent.model.answerBy(
       inTurn(
         toolCalls([{ name: 'find_stock' }, { name: 'busy' }]),

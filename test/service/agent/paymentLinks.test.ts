@@ -187,7 +187,7 @@ describe('the agent and payment links', () => {
     },
   );
 
-  it('switched off meanwhile, what waits is cancelled and told', async () => {
+  it('when they are switched off, a waiting link is cancelled and the customer is told', async () => {
     const { talk } = await waiting();
     await policy('off');
     expect(await talk.reply(2)).toBe(SENTENCES.toolFailed.en);
@@ -328,7 +328,7 @@ describe('the agent and payment links', () => {
     expect(words.split(/\s/)).toContain(link.url);
   });
 
-  it('a customer who asks for a person hears of a link that was made meanwhile', async () => {
+  it('a customer who asks for a person is told of a link that was made in between', async () => {
     const { talk, call } = await waiting();
     await talk.write('I want to talk to a person');
     expect(await talk.reply(2)).toContain('I am passing you to a person');

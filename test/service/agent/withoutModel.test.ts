@@ -53,7 +53,7 @@ describe('the keyword agent', () => {
     });
   });
 
-  it('says once that a call waits, and once what came of it', async () => {
+  it('says once that a call waits, and once how it ended', async () => {
     const talk = await agent.talk('cancel order A-1042');
     expect(await talk.reply()).toBe(
       'A colleague has to confirm this first. I will write as soon as it is decided.',

@@ -228,7 +228,7 @@ describe('what is delivered together', () => {
     expect(groupInbound(items)).toHaveLength(3);
   });
 
-  it('loses nothing and keeps each order, whoever it is about', () => {
+  it('loses nothing and keeps the order for each contact', () => {
     const key = fc.option(fc.constantFrom('1', '2', '3', '4'), { nil: null });
     fc.assert(
       fc.property(fc.array(fc.tuple(key, key)), (pairs) => {

@@ -408,7 +408,7 @@ describe('Test connection', () => {
     expect((await service.api.get(`/api/channels/${id}`)).body.last_test).toBeNull();
   });
 
-  it('of an account that is disconnected meanwhile leaves nothing behind', async () => {
+  it('of an account that is disconnected during the test leaves nothing behind', async () => {
     const { id } = await made();
     let hangUp = () => {};
     const isAsked = new Promise<void>((resolve) => {

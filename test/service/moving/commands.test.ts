@@ -153,7 +153,7 @@ describe('export and import, as commands', () => {
       expect(recordsOf(again.out)).toEqual(recordsOf(whole.toString()));
       // To standard output goes the export alone.
       expect(again.err).toMatch(
-        /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Secrets in it stay sealed: whoever imports it needs the same key/,
+        /^Exported the data folder [^\n]+:\n(?: {2}\w.*\n)+Secrets in it stay sealed: importing it takes the same key/,
       );
     },
     TIMEOUT_MS,

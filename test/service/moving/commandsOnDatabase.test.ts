@@ -64,7 +64,7 @@ const TIMEOUT_MS = 120_000;
   );
 
   it(
-    'have the database to themselves while they import: whoever is started meanwhile ends at once and says why',
+    'have the database to themselves while they import: a process started at that time exits at once and says why',
     async () => {
       const place = stage.folderPlace();
       const whole = await readFile(await stage.use(place));
@@ -196,7 +196,7 @@ const TIMEOUT_MS = 120_000;
         );
         expect(stage.hasEnded).toBe(false);
         proxy.setOpen(true);
-        // Whoever asks for something to be sealed in this moment is refused.
+        // A request to seal something at this moment is refused.
         const subscribe = () =>
           apiClient(stage.url, API_KEY).post('/api/hooks', {
             event: 'message.received',

@@ -88,7 +88,7 @@ export class MovingStage {
   keyOf = async ({ folder }: DataPlace): Promise<string> =>
     (await readFile(join(folder!, 'encryption.key'), 'utf8')).trim();
 
-  /** Starts the service at a place, always on the same port: whoever calls it notices nothing. */
+  /** Starts the service at a place, always on the same port, so that callers notice nothing. */
   async start(place: DataPlace, env: Readonly<Record<string, string>>): Promise<void> {
     this.#running = await startProgram({
       name: 'The service',

@@ -42,7 +42,7 @@ describe('manual payment links', () => {
     receiver.payloads().filter(({ conversation }) => conversation.id === id);
   const paidEventsOf = (id: string) =>
     receiver.payloads('payment.paid').filter(({ payment }) => payment.id === id);
-  /** Tests share a clock: whoever moves it moves it back. */
+  /** Tests share a clock: a test that moves it moves it back. */
   const later = async (ms: number, run: () => Promise<void>) => {
     skewMs = ms;
     await run().finally(() => (skewMs = 0));
@@ -183,7 +183,7 @@ describe('manual payment links', () => {
     expect(paidEventsOf(id)).toHaveLength(paid!.status === 200 ? 1 : 0);
   });
 
-  it('says when it was paid to whoever wants to cancel it then', async () => {
+  it('says when it was paid to a member who tries to cancel it', async () => {
     const { id } = await makeLink(service, conversationId);
     const { paid_at: paidAt } = (await markPaid(id)).body;
     const answer = await service.api.post(`/api/payment-links/${id}/cancel`);

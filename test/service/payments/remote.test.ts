@@ -177,7 +177,7 @@ describe('payment links whose pages a provider makes', () => {
     expect(await qualifiedEventsOf(conversationId)).toEqual([]);
   });
 
-  it('asks again when the provider cannot be reached, and says meanwhile that the page is being prepared', async () => {
+  it('asks again when the provider cannot be reached, and says until then that the page is being prepared', async () => {
     breakDown();
     const answer = create();
     const link = await waitFor('a try that failed', async () => {

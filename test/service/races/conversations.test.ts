@@ -145,7 +145,7 @@ describe('a conversation that several change at once', () => {
     }
   });
 
-  it('is handed over, closed and qualified once, whoever does it', async () => {
+  it('is handed over, closed and qualified once, no matter who does it', async () => {
     for (const _ of rounds(10)) {
       const { write } = await customer();
       const { conversation_id: id } = (await write('hello')).body;

@@ -115,7 +115,7 @@ describe('a payment link', () => {
   });
   afterAll(() => receiver?.close());
 
-  it('is paid once and cancelled never, or cancelled and never paid, whoever does both at once', async () => {
+  it('is either paid once or cancelled, never both, when two people do both at once', async () => {
     for (const _ of rounds(8)) {
       const conversationId = await newConversation(service);
       const { id } = await makeLink(service, conversationId);

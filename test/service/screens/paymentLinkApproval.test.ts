@@ -65,7 +65,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     );
   });
 
-  it('says why, when links were switched off meanwhile', async () => {
+  it('says why, when links were switched off in between', async () => {
     const { path, id } = await waiting();
     await service.api.patch('/api/agent', { payment_links: 'off' });
     await callIn(service.api, `conversation_id=${id}`, 'cancelled');

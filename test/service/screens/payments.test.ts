@@ -142,7 +142,7 @@ describe('a payment link in a conversation, on the screen', () => {
       'How do I pay?',
       `Demo, one hour\nUS$49.00\n${link.url}`,
     ]);
-    // The card has another form now: whoever sends it means it.
+    // The card has another form now, so sending it is meant as another confirmation.
     await ana.post(`${path}/payments/${link.id}/send`, {
       after: (await ana.get(path)).value('after')!,
     });
@@ -490,7 +490,7 @@ describe('a payment link in a conversation, on the screen', () => {
       expect(await linksOf(id)).toEqual([]);
     });
 
-    it('that takes long is shown as being prepared, is not sent meanwhile, and can be sent once it is open', async () => {
+    it('that takes long is shown as being prepared, is not sent until then, and can be sent once it is open', async () => {
       stripe.answerAll(stripeError(500, { type: 'api_error', message: 'Down.' }));
       const { customer, form, id, path } = await conversation();
       try {
@@ -596,7 +596,7 @@ describe('the payments screen', () => {
     expect((await accounts())[0].secrets_set).toEqual(['secret_key']);
   });
 
-  it('tests Stripe’s keys, and says in words what came of it', async () => {
+  it('tests Stripe’s keys, and says in words how it went', async () => {
     const test = () => ana.post('/payments/providers/stripe/test');
     await setUpStripe(service, stripe);
     expect((await ana.get('/payments/providers/stripe')).text).toContain('Stripe not tested');

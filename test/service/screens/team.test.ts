@@ -52,7 +52,7 @@ describe('the team', () => {
     expect(tries.filter(({ status }) => status === 429)).toHaveLength(30);
   });
 
-  it('lets others in meanwhile, and forgets the mistakes of who signs in', async () => {
+  it('lets others in at the same time, and forgets a member’s mistakes once they sign in', async () => {
     // A service of its own: the address above has used up its tries.
     const other = await startTestService({ env: MEMBER_ENV });
     try {

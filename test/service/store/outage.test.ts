@@ -120,7 +120,7 @@ describe('when the disk fails', () => {
     expect(await store.claim(claiming)).toHaveLength(1);
   });
 
-  it('counts no wait anew that has begun, though the clock was set meanwhile', async () => {
+  it('does not restart a wait that has begun when the clock is set', async () => {
     const retry = (id: string) => ({
       ...job(id),
       runAt: opened.clock.now().getTime() + 5_000,

@@ -58,7 +58,7 @@ describe('snapshot', () => {
     expect(left).toContain(newest);
   });
 
-  it('ends although more is added meanwhile than one part of it takes', async () => {
+  it('ends even when more is added during it than one of its parts holds', async () => {
     let added = 0;
     const addMany = async () => {
       const { store } = opened;

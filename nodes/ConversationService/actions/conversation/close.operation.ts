@@ -21,7 +21,7 @@ export const close: Operation = {
 			required: true,
 			default: '',
 			placeholder: 'e.g. Wants the annual plan, asked for an invoice',
-			description: 'What came of the conversation, up to 4,000 characters',
+			description: 'How the conversation ended, up to 4,000 characters',
 		},
 		{
 			displayName: 'Verdict',

@@ -13,7 +13,7 @@ const MAX_NESTING = 6;
 const SPEAKING = ['message', 'text', 'answer', 'reply', 'result', 'output'] as const;
 
 /**
- * What came of a tool call, for the customer: at most 1,000 characters (a payment link: whole), and
+ * How a tool call ended, for the customer: at most 1,000 characters (a payment link: whole), and
  * never JSON. Null for `invalid`, which is nothing to tell.
  */
 export function callInWords(call: PastToolCall, language: Language): string | null {

@@ -49,8 +49,7 @@ export const BUILT_IN_FUNCTIONS: readonly FunctionDefinition[] = [
         verdict: { type: 'string', enum: [...VERDICTS], description: 'How it ended.' },
         summary: {
           type: 'string',
-          description:
-            'What was wanted and what came of it, in one or two sentences, for the team.',
+          description: 'What was wanted and how it ended, in one or two sentences, for the team.',
         },
         message: {
           type: 'string',

@@ -117,7 +117,7 @@ function parsedOr(text: string): unknown {
  */
 const lateResultNote = (call: PastToolCall): ChatMessage => ({
   role: 'user',
-  content: `${noteMark(call.id)} This call of ${sendableName(call.tool)} waited for approval and has now ended: ${outcomeJson(call)} Tell the customer what came of it.`,
+  content: `${noteMark(call.id)} This call of ${sendableName(call.tool)} waited for approval and has now ended: ${outcomeJson(call)} Tell the customer how it ended.`,
 });
 
 /**

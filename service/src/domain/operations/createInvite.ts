@@ -8,7 +8,7 @@ import type { Member } from '../workspace.ts';
 /**
  * Makes a link's token by which one person can join the team within seven days. It is shown this
  * once.
- * @throws not_found (404) when the member who invites was removed meanwhile
+ * @throws not_found (404) when the member who invites has been removed
  */
 export const createInvite = (
   { store, clock }: Pick<Deps, 'store' | 'clock'>,

@@ -94,7 +94,7 @@ export const deletePaymentAccount = (
   });
 
 /**
- * Tests an account, and keeps how that ended unless the account was changed meanwhile.
+ * Tests an account, and records the result unless the account was changed during the test.
  * @param ask asks the provider, outside of any transaction
  * @throws not_found (404)
  */

@@ -16,7 +16,7 @@ import { wakeAgent } from './wakeAgent.ts';
  * `message.received`. The same `channelMessageId` of the same contact is the same message: nothing
  * is stored or emitted twice. The agent looks at it once the customer has been quiet for a moment.
  * @param text 1 to 4,096 characters
- * @throws unauthorized (401) when the visitor was removed meanwhile
+ * @throws unauthorized (401) when the visitor has been removed
  */
 export const receiveMessage = (
   deps: Deps,

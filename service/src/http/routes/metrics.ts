@@ -6,7 +6,7 @@ import { isSameText } from '../../security/isSameText.ts';
 import { bearer } from '../authentication.ts';
 
 /**
- * `/metrics`, in Prometheus' text format. With METRICS_TOKEN for whoever carries it; without, for
+ * `/metrics`, in Prometheus' text format. With METRICS_TOKEN, for callers that carry it; without, for
  * programs on this machine that come straight here.
  * @throws unauthorized (401)
  * @see decision 0024

@@ -71,7 +71,7 @@ const ADVICE_BY_TEXT: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** A sentence for those errors that an operator can mend. */
+/** A sentence for each error that an operator can fix. */
 function whatToDo(error: unknown, schema: string): string {
   const { code = '', message } = error as Error & { code?: string };
   const advice =
