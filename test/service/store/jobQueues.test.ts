@@ -18,7 +18,7 @@ const watched = (jobs: readonly Job[]) => {
     counter.looks += 1;
     return true;
   });
-  for (const one of jobs) queue.place(one, one.runAt);
+  for (const one of jobs) queue.schedule(one, one.runAt);
   counter.looks = 0;
   return { queue, counter };
 };
@@ -31,7 +31,7 @@ it('serves other groups as fast when 10,000 jobs wait in a full one', () => {
     return group === 'full' ? 0 : 5;
   };
   for (let i = 0; i < 1_000; i += 1) {
-    queue.place(job(20_000 + i, 'other'), 0);
+    queue.schedule(job(20_000 + i, 'other'), 0);
     expect(queue.claim({ queue: 'q', now: 1, limit: 10, freeSlots, leaseMs: 1_000 })).toHaveLength(
       1,
     );
@@ -46,7 +46,7 @@ it('serves other shares as fast when 10,000 groups of one that may take no more 
   const freeSlots = (group: string) => (asked.push(group), 1);
   const places = { free: 32, heldBy: (share: string) => (share === 'full' ? 32 : 0) };
   for (let i = 0; i < 1_000; i += 1) {
-    queue.place(job(20_000 + i, `other ${i}`), 0);
+    queue.schedule(job(20_000 + i, `other ${i}`), 0);
     expect(
       queue.claim({ queue: 'q', now: 1, limit: 10, places, freeSlots, leaseMs: 1_000 }),
     ).toHaveLength(1);

@@ -17,16 +17,13 @@ import { mergeInWorker, mergeSnapshot } from './snapshotMerge.ts';
 import { inParts, writeSnapshot, type SnapshotHeader } from './snapshotWriter.ts';
 import type { Data } from './state.ts';
 
-/**
- * What must fit on a disk before it counts as writable again; less would fail anew with the next
- * writes.
- */
+/** What must fit on a disk before it counts as writable again. */
 const PROBE_BYTES = 256 << 10;
 
 /**
- * lowdb's two methods over a folder: `read` recovers snapshot and journal, `write` writes a
- * snapshot. Between them every transaction goes to the journal, so that no write costs as much as
- * what is stored.
+ * lowdb's two methods over a folder: `read` recovers the snapshot and the journals, `write` makes a
+ * snapshot. Each transaction is appended to the journal, so that its cost does not grow with the
+ * store.
  */
 export class JournaledAdapter implements Adapter<Data> {
   private readonly folder: string;
@@ -34,9 +31,9 @@ export class JournaledAdapter implements Adapter<Data> {
   private readonly log: Logger;
   private readonly events: JournalEvents;
   private current: Journal | null = null;
-  private note: HighWaterMark | null = null;
+  private mark: HighWaterMark | null = null;
   private base: Recovered['base'] = { generation: FIRST_GENERATION, bytes: 0, at: null };
-  /** Journal bytes since the last snapshot that `current` did not write itself. */
+  /** Bytes in journals since the last snapshot that `current` did not write. */
   private carried = 0;
   private writing: AbortController | null = null;
 
@@ -52,10 +49,7 @@ export class JournaledAdapter implements Adapter<Data> {
     return this.current;
   }
 
-  /**
-   * For how long the journal has been trying to get the oldest of what was appended onto the disk;
-   * 0: nothing waits.
-   */
+  /** How long the oldest write that is not durable yet has been waiting; 0 when there is none. */
   get waitingMs(): number {
     return this.current?.waitingMs ?? 0;
   }
@@ -76,33 +70,27 @@ export class JournaledAdapter implements Adapter<Data> {
     };
   }
 
-  /**
-   * At start, and again after a write has failed: then what was not acknowledged is cut off first.
-   */
+  /** Called at the start, and after a write has failed; then what was not acknowledged is cut off. */
   async read(): Promise<Data> {
     const failed = this.current;
     if (failed !== null) await this.cutUnacknowledged(failed);
     const recovered = await recover(this.folder, this.files, this.log);
     const { file, position } = await this.openJournal(recovered.position, failed !== null);
-    await this.note?.close();
-    this.note = await HighWaterMark.open(this.folder, this.files);
-    await this.note.write(position.nextSequence);
-    this.current = new Journal(this.folder, this.files, file, position, this.note, this.events);
+    await this.mark?.close();
+    this.mark = await HighWaterMark.open(this.folder, this.files);
+    await this.mark.write(position.nextSequence);
+    this.current = new Journal(this.folder, this.files, file, position, this.mark, this.events);
     this.base = recovered.base;
     this.carried = recovered.journalBytes;
     return recovered.data;
   }
 
-  /** Lets go of the files. */
   async close(): Promise<void> {
     await this.journal.close();
-    await this.note?.close();
+    await this.mark?.close();
   }
 
-  /**
-   * Begins a new journal, makes what came before it a snapshot, and removes what nobody needs any
-   * more.
-   */
+  /** Begins a new journal, makes a snapshot of everything before it, and removes old files. */
   async write(): Promise<void> {
     const { signal } = (this.writing = new AbortController());
     const merged = await this.rebase((header) =>
@@ -125,7 +113,7 @@ export class JournaledAdapter implements Adapter<Data> {
     );
   }
 
-  /** Rejects a `write` that is under way, soon. */
+  /** Makes a `write` that is under way reject soon. */
   giveUpSnapshot(): void {
     this.writing?.abort(new Error('the snapshot was given up'));
   }
@@ -165,7 +153,7 @@ export class JournaledAdapter implements Adapter<Data> {
     }
   }
 
-  /** File operations of a test cannot be passed to another thread. */
+  /** A test's file operations cannot be passed to another thread. */
   private merge(order: MergeOrder, signal: AbortSignal): Promise<Merged> {
     return this.files === nodeFiles
       ? mergeInWorker(order, signal)

@@ -6,7 +6,7 @@ import { linesOf, type Line } from '../lines.ts';
 
 /** An open file of the store. */
 export interface StoreFile {
-  /** Writes all of `bytes` at `position` or throws; some of them may then be in the file. */
+  /** Writes all of `bytes` at `position` or throws; then some of them may be in the file. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   /** Resolves when everything written so far survives a loss of power. */
   sync(): Promise<void>;
@@ -14,35 +14,25 @@ export interface StoreFile {
   close(): Promise<void>;
 }
 
-/**
- * The file operations that change something and so can fail; tests put failing ones in their place.
- */
+/** The file operations that change something; tests replace them with failing ones. */
 export interface Files {
-  /** `w`: a new or emptied file, only its owner may read it. `r+`: one that exists. */
+  /** `w`: a new or emptied file that only its owner may read. `r+`: a file that exists. */
   open(path: string, flags: 'w' | 'r+'): Promise<StoreFile>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /**
-   * Makes files that were created, renamed or removed in the folder stay so after a loss of power.
-   */
+  /** Makes files created, renamed or removed in the folder stay so after a loss of power. */
   syncFolder(folder: string): Promise<void>;
 }
 
-/**
- * What is written in place: a copy into the page cache, which costs less than asking another thread
- * for it.
- */
-const IN_PLACE_BYTES = 64 << 10;
+/** Up to this size, the copy into the page cache costs less than passing it to another thread. */
+const MAX_SYNCHRONOUS_BYTES = 64 << 10;
 
-/**
- * write(2) may write less than it was given (a nearly full disk): the rest is tried again, which
- * tells why.
- */
+/** write(2) may write less than it was given (a nearly full disk). Writing the rest tells why. */
 const writeAll = async (handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> => {
   for (let done = 0; done < bytes.length; ) {
     const left = bytes.length - done;
     done +=
-      left <= IN_PLACE_BYTES
+      left <= MAX_SYNCHRONOUS_BYTES
         ? writeSync(handle.fd, bytes, done, left, position + done)
         : (await handle.write(bytes, done, left, position + done)).bytesWritten;
   }

@@ -3,16 +3,16 @@ import { dirname, join } from 'node:path';
 import type { Files } from './files.ts';
 
 /**
- * What lies in the data folder. A generation is a stretch of time between two snapshots:
- * `journal-7.log` holds what was written in generation 7, `snapshot-7.ndjson` all that was before it.
+ * The files of the data folder. A generation is the time between two snapshots: `journal-7.log` holds
+ * what was written in generation 7, `snapshot-7.ndjson` everything before it.
  */
 export interface Listing {
   /** Generations, newest first. */
   readonly snapshots: readonly number[];
   /** Generations, oldest first. */
   readonly journals: readonly number[];
-  /** Names of files that an interrupted process left half made. */
-  readonly strays: readonly string[];
+  /** Names of unfinished files that an interrupted process left. */
+  readonly unfinished: readonly string[];
 }
 
 export const FIRST_GENERATION = 1;
@@ -29,13 +29,13 @@ export const listFolder = async (folder: string): Promise<Listing> => {
   return {
     snapshots: generations(names, /^snapshot-(\d+)\.ndjson$/).sort((a, b) => b - a),
     journals: generations(names, /^journal-(\d+)\.log$/).sort((a, b) => a - b),
-    strays: names.filter((name) => /^(snapshot|probe)-.*\.tmp$/.test(name)),
+    unfinished: names.filter((name) => /^(snapshot|probe)-.*\.tmp$/.test(name)),
   };
 };
 
 /**
- * The generations that everything before `end` can be read from, best first: those with a snapshot,
- * then the first one, before which there was nothing.
+ * The generations from which everything before `end` can be read, the best first: those with a
+ * snapshot, then the first one, before which there was nothing.
  */
 export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): readonly number[] => {
   const bases = snapshots.filter((generation) => generation < end);
@@ -44,23 +44,20 @@ export const basesOf = ({ snapshots, journals }: Listing, end = Infinity): reado
     : bases;
 };
 
-/**
- * Makes the folder, readable by its owner alone. One that exists keeps its mode: it may be a
- * mounted volume.
- */
+/** Creates the folder, readable by its owner only. An existing one, maybe a volume, keeps its mode. */
 export const makeFolder = async (folder: string, files: Files): Promise<void> => {
   const firstMade = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (firstMade !== undefined) await files.syncFolder(dirname(firstMade));
 };
 
-/** Removes everything older than `keepFrom`, and the strays. */
+/** Removes unfinished files and everything older than `keepFrom`. */
 export const tidyFolder = async (folder: string, keepFrom: number, files: Files): Promise<void> => {
-  const { snapshots, journals, strays } = await listFolder(folder);
+  const { snapshots, journals, unfinished } = await listFolder(folder);
   const old = (generation: number) => generation < keepFrom;
   const names = [
     ...snapshots.filter(old).map(snapshotName),
     ...journals.filter(old).map(journalName),
-    ...strays,
+    ...unfinished,
   ];
   for (const name of names) await files.remove(join(folder, name));
 };

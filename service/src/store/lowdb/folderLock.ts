@@ -8,13 +8,13 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** The locked byte lies behind the pid, because Windows lets nobody read what is locked. */
+/** The locked byte lies after the process id, because on Windows a locked byte cannot be read. */
 const LOCKED_BYTE = 4096;
 
 /**
- * Takes the folder for this process. The operating system holds the lock and drops it when its
- * holder dies, however it dies: no time-out, no stale file, and a restart right after kill -9
- * works. The lock belongs to the open file, so a second store in the same process is refused too.
+ * Locks the folder for this process. The operating system drops the lock when the process ends,
+ * however it ends, so a restart right after kill -9 works. The lock belongs to the open file, so a
+ * second store in the same process is refused too.
  * @throws FolderInUse
  */
 export const lockFolder = async (folder: string): Promise<FolderLock> => {
@@ -28,7 +28,7 @@ export const lockFolder = async (folder: string): Promise<FolderLock> => {
     await handle.close();
     throw error;
   }
-  // Closing drops the lock. The file stays: removing it would let two processes lock two files of
+  // Closing drops the lock. The file stays: if it were removed, two processes could lock two files of
   // one name.
   return { release: () => handle.close() };
 };

@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A frame is one line of a journal: a record separator, the length of what is checked in bytes,
- * its CRC-32, then (checked) the sequence number and the operations as a JSON array.
+ * A frame is one line of a journal: a record separator, the length in bytes and the CRC-32 of the
+ * rest, the sequence number, and the operations as a JSON array.
  *
  *     ␞<length> <crc32, hex> <sequence> [["put","contacts",{…}],["delete","jobs","job_1"]]⏎
  *
- * The separator (RFC 7464) marks where a frame begins even when the newline before it is damaged:
- * JSON never holds that byte, so no stored text can look like a frame.
+ * The separator (RFC 7464) marks the beginning of a frame even when the newline before it is damaged.
+ * JSON never contains that byte, so no stored text can look like a frame.
  */
 export interface Frame {
   readonly sequence: number;
@@ -25,7 +25,7 @@ const MAX_HEADER_BYTES = 24;
 
 const checksum = (bytes: Uint8Array) => crc32(bytes).toString(16).padStart(8, '0');
 
-/** @param operations each as JSON already */
+/** @param operations each as JSON */
 export const encodeFrame = (sequence: number, operations: readonly string[]): Buffer => {
   const checked = Buffer.from(`${sequence} [${operations.join(',')}]`);
   return Buffer.concat([
@@ -35,7 +35,7 @@ export const encodeFrame = (sequence: number, operations: readonly string[]): Bu
   ]);
 };
 
-/** @param line without its newline; null when it is no whole, undamaged frame */
+/** @returns null when the line (without its newline) is not a whole, undamaged frame */
 export const decodeFrame = (line: Buffer): Frame | null => {
   const header = HEADER.exec(line.toString('latin1', 0, MAX_HEADER_BYTES));
   if (header === null) return null;
@@ -49,7 +49,7 @@ export const decodeFrame = (line: Buffer): Frame | null => {
   };
 };
 
-/** Whether a whole frame lies behind the beginning of a damaged line. */
+/** Whether a damaged line contains a whole frame after its beginning. */
 export const holdsFrame = (line: Buffer): boolean => {
   for (let at = line.indexOf(SEPARATOR, 1); at !== -1; at = line.indexOf(SEPARATOR, at + 1)) {
     if (decodeFrame(line.subarray(at)) !== null) return true;

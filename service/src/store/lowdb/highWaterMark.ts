@@ -4,22 +4,20 @@ import { crc32 } from 'node:zlib';
 import type { Files, StoreFile } from './files.ts';
 
 /**
- * Says beside the journal how far it goes for certain: a start that can read less of it knows that
- * acknowledged data is missing, and takes no damage at the journal's end for the end of writing.
+ * Records, beside the journal, how far the journal goes. A start that can read less knows that
+ * acknowledged data is missing, and does not mistake damage for a torn end.
  */
 export const ACKNOWLEDGED = 'acknowledged.json';
 
-/**
- * The note is always of this length, so that a new one takes the place of the old one in one write.
- */
-const NOTE_BYTES = 64;
+/** The file always has this length, so that one write replaces it. */
+const MARK_BYTES = 64;
 
 const checksum = (nextSequence: number) => crc32(`acknowledged before frame ${nextSequence}`);
 
 /**
- * Written after each frame's fdatasync and synced only when the store closes. The death of the
- * process leaves it exact; a loss of power may leave an older one, which claims less and so nothing
- * wrong. One that cannot be written hinders nothing.
+ * Written after each frame's fdatasync, but synced only when the store closes. It is exact when the
+ * process dies. After a loss of power it may be older, and then claims less. When it cannot be
+ * written, the store goes on.
  */
 export class HighWaterMark {
   private readonly file: StoreFile | null;
@@ -28,10 +26,10 @@ export class HighWaterMark {
     this.file = file;
   }
 
-  /** Only after recovery: from then on the old note is replaced. */
+  /** To be called after recovery, because the old mark is replaced from then on. */
   static async open(folder: string, files: Files): Promise<HighWaterMark> {
     const path = join(folder, ACKNOWLEDGED);
-    // Emptying the old one would lose it, should the process die right then.
+    // `w` would empty the old mark and lose it if the process died right then.
     const file = await files
       .open(path, 'r+')
       .catch(() => files.open(path, 'w'))
@@ -39,10 +37,10 @@ export class HighWaterMark {
     return new HighWaterMark(file);
   }
 
-  /** @param nextSequence the number that the next frame gets */
+  /** @param nextSequence the number of the next frame */
   async write(nextSequence: number): Promise<void> {
     const text = JSON.stringify({ nextSequence, crc: checksum(nextSequence) });
-    await this.file?.write(Buffer.from(`${text.padEnd(NOTE_BYTES - 1)}\n`), 0).catch(() => {});
+    await this.file?.write(Buffer.from(`${text.padEnd(MARK_BYTES - 1)}\n`), 0).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -51,10 +49,7 @@ export class HighWaterMark {
   }
 }
 
-/**
- * @returns the number of the first frame that may be missing; null when there is no note, or it is
- * damaged itself
- */
+/** @returns the number of the first frame that may be missing; null without a readable mark */
 export const readHighWaterMark = async (folder: string): Promise<number | null> => {
   try {
     const { nextSequence, crc } = JSON.parse(

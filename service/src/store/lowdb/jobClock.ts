@@ -1,30 +1,22 @@
 import type { Job } from '../store.ts';
 import type { StoreClock } from '../options.ts';
 
-/**
- * A job as it is stored: with how long it had to wait when it was enqueued. One of an earlier
- * version has none.
- */
+/** A stored job, with how long it had to wait when it was enqueued (not in earlier versions). */
 export interface StoredJob extends Job {
   readonly waitMs?: number;
 }
 
-/**
- * The wall clock is followed when it differs by more than this: slewing and the time between two
- * readings stay below.
- */
+/** Smaller differences come from slewing and from the time between two readings. */
 const TOLERANCE_MS = 20;
 
 /**
- * Turns the wall times that jobs carry into a time that never jumps, at the moment they are
- * enqueued. What has been turned stays: setting the clock moves nothing that waits already.
- * @see decision 0020
+ * Turns a job's wall time into steady time when the job is enqueued. Setting the clock later moves
+ * no job that is already waiting.
+ * @see docs/decisions/0020-time-that-does-not-jump.md
  */
 export class JobClock {
   private readonly clock: StoreClock;
-  /**
-   * Wall time less steady time. Kept while it is right, so that jobs keep the order of their times.
-   */
+  /** Wall time minus steady time. Kept while it is right, so that jobs keep their order. */
   private offset: number;
 
   constructor(clock: StoreClock) {
@@ -32,7 +24,7 @@ export class JobClock {
     this.offset = clock.now().getTime() - clock.steadyMs();
   }
 
-  /** In steady milliseconds, as every time that leaves this class. */
+  /** In steady milliseconds, like every time that this class returns. */
   now(): number {
     return this.clock.steadyMs();
   }
@@ -46,10 +38,7 @@ export class JobClock {
     };
   }
 
-  /**
-   * For a job found at a start: not longer than it had to wait at first, in case the clock was
-   * wrong then and is right now.
-   */
+  /** For a job found at a start: it waits no longer than at first, in case the clock was wrong then. */
   restore({ runAt, waitMs }: StoredJob): number {
     const dueAt = this.dueAt(runAt, this.clock.now().getTime());
     return waitMs === undefined ? dueAt : Math.min(dueAt, this.now() + waitMs);

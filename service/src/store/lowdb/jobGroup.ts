@@ -1,9 +1,9 @@
-import type { JobShare } from './jobShare.ts';
+import type { JobShare } from './jobQueue.ts';
 import type { StoredJob } from './jobClock.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 
-/** A job with the time from which it can be claimed, in steady milliseconds. */
+/** A job and when it can be claimed, in steady milliseconds. */
 export interface ScheduledJob {
   readonly job: StoredJob;
   readonly dueAt: number;
@@ -12,26 +12,20 @@ export interface ScheduledJob {
 const byTime = (a: ScheduledJob, b: ScheduledJob): number =>
   a.dueAt - b.dueAt || compareStrings(a.job.id, b.job.id);
 
-/**
- * Of so many jobs taken, one is of the highest rank that is due: lower ones without end must not
- * starve it.
- */
-const OTHERS_TURN = 8;
+/** One job in so many is of the highest rank that is due, so that lower ranks cannot starve it. */
+const HIGHEST_RANK_EVERY = 8;
 
 /**
- * The waiting jobs of one group, a tree for each rank: due jobs of a lower rank are found first,
- * and thousands of jobs of one rank that wait for their time do not stand before those of another.
+ * The waiting jobs of one group, in a tree for each rank: due jobs of the lowest rank are found
+ * first, however many jobs of another rank wait for their time.
  */
 export class JobGroup {
   readonly name: string;
   readonly share: JobShare;
-  /**
-   * When the group's share looks at it again; null while it is in the round of those that are due.
-   */
+  /** When it wakes up; null while it is awake. */
   wakeAt: number | null = null;
   private readonly ranks: { readonly rank: number; readonly jobs: SortedTree<ScheduledJob> }[] = [];
-
-  /** How often in a row a due job of a higher rank has had to wait. */
+  /** How many times in a row a due job of a higher rank had to wait. */
   private passedOver = 0;
 
   constructor(name: string, share: JobShare) {
@@ -40,39 +34,39 @@ export class JobGroup {
   }
 
   /** @returns whether it was not there before */
-  add(placed: ScheduledJob): boolean {
-    const { rank } = placed.job;
+  add(scheduled: ScheduledJob): boolean {
+    const { rank } = scheduled.job;
     let row = this.ranks.find((each) => each.rank === rank);
     if (row === undefined) {
       row = { rank, jobs: sortedTree(byTime) };
       this.ranks.push(row);
       this.ranks.sort((a, b) => a.rank - b.rank);
     }
-    return row.jobs.set(placed, undefined);
+    return row.jobs.set(scheduled, undefined);
   }
 
   /** @returns whether it was there */
-  remove(placed: ScheduledJob): boolean {
-    const at = this.ranks.findIndex(({ rank }) => rank === placed.job.rank);
+  remove(scheduled: ScheduledJob): boolean {
+    const at = this.ranks.findIndex(({ rank }) => rank === scheduled.job.rank);
     if (at === -1) return false;
     const { jobs } = this.ranks[at]!;
-    const was = jobs.delete(placed);
+    const was = jobs.delete(scheduled);
     if (jobs.size === 0) this.ranks.splice(at, 1);
     return was;
   }
 
-  /** Takes out the job whose turn it is. */
+  /** Removes and returns the job whose turn it is; null when none is due. */
   takeDue(now: number): ScheduledJob | null {
     let first: ScheduledJob | null = null;
     let last: ScheduledJob | null = null;
     for (const { jobs } of this.ranks) {
-      const placed = jobs.minKey()!;
-      if (placed.dueAt > now) continue;
-      first ??= placed;
-      last = placed;
+      const next = jobs.minKey()!;
+      if (next.dueAt > now) continue;
+      first ??= next;
+      last = next;
     }
     if (first === null || last === null) return null;
-    const isTurnOfLast = first === last || ++this.passedOver >= OTHERS_TURN;
+    const isTurnOfLast = first === last || ++this.passedOver >= HIGHEST_RANK_EVERY;
     if (isTurnOfLast) this.passedOver = 0;
     const taken = isTurnOfLast ? last : first;
     this.remove(taken);
@@ -90,7 +84,7 @@ export class JobGroup {
     return due;
   }
 
-  /** Null: no job waits. */
+  /** Null when no job waits. */
   get nextDueAt(): number | null {
     if (this.ranks.length === 0) return null;
     return Math.min(...this.ranks.map(({ jobs }) => jobs.minKey()!.dueAt));

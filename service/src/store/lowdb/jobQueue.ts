@@ -1,70 +1,98 @@
 import { shareOf, type ClaimRequest, type QueueStats, type SharedPlaces } from '../store.ts';
 import type { ScheduledJob } from './jobGroup.ts';
 import { JobGroup } from './jobGroup.ts';
-import { JobShare } from './jobShare.ts';
 import type { SortedTree } from './sortedTree.ts';
 import { compareStrings, sortedTree } from './sortedTree.ts';
 
 /** A claimed job. */
 export interface Lease {
-  readonly placed: ScheduledJob;
+  readonly scheduled: ScheduledJob;
   /** The job can be claimed again after it. */
   readonly until: number;
 }
 
-const byWaking = (a: JobShare, b: JobShare): number =>
+interface Sleeper {
+  readonly name: string;
+  readonly wakeAt: number | null;
+}
+const byWakeTime = (a: Sleeper, b: Sleeper): number =>
   a.wakeAt! - b.wakeAt! || compareStrings(a.name, b.name);
 const byEnd = (a: Lease, b: Lease): number =>
-  a.until - b.until || compareStrings(a.placed.job.id, b.placed.job.id);
+  a.until - b.until || compareStrings(a.scheduled.job.id, b.scheduled.job.id);
 
-/** What a claim asks of one queue, at a steady time. */
+/** A claim on one queue, at a steady time. */
 type Taking = Pick<ClaimRequest, 'limit' | 'freeSlots' | 'places'> & { readonly now: number };
 
+/** The groups of one share: those that sleep, by their next job's time, and those that are due. */
+export class JobShare {
+  readonly name: string;
+  readonly sleeping: SortedTree<JobGroup> = sortedTree<JobGroup>(byWakeTime);
+  /** Served in turn. */
+  readonly awake = new Set<JobGroup>();
+  /** When the first sleeping group wakes up; null while none sleeps. */
+  wakeAt: number | null = null;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get nextWakeAt(): number | null {
+    return this.sleeping.minKey()?.wakeAt ?? null;
+  }
+
+  wake(now: number): void {
+    const first = () => this.sleeping.minKey();
+    for (let group = first(); group !== undefined && group.wakeAt! <= now; group = first()) {
+      this.sleeping.delete(group);
+      group.wakeAt = null;
+      this.awake.add(group);
+    }
+  }
+}
+
 /**
- * The jobs of one queue; all times are steady milliseconds. Shares whose groups all sleep are
- * sorted by the first one's time; those with due groups stand in a round. A claim touches only
- * shares that may take more, and of those only groups that are due: however many wait in one that
- * may take no more.
+ * The jobs of one queue; all times are steady milliseconds. A claim touches only shares that may take
+ * more, and of those only groups that are due, however many jobs wait elsewhere.
  */
 export class JobQueue {
   private readonly groups = new Map<string, JobGroup>();
   private readonly shares = new Map<string, JobShare>();
-  private readonly sleeping: SortedTree<JobShare> = sortedTree(byWaking);
-  private readonly round = new Set<JobShare>();
+  private readonly sleeping: SortedTree<JobShare> = sortedTree<JobShare>(byWakeTime);
+  private readonly awake = new Set<JobShare>();
   private readonly leases: SortedTree<Lease> = sortedTree(byEnd);
   private waiting = 0;
 
-  add(placed: ScheduledJob): void {
-    const group = this.group(placed.job.group);
-    if (group.add(placed)) this.waiting += 1;
-    if (!group.share.round.has(group)) this.sleep(group);
+  add(scheduled: ScheduledJob): void {
+    const group = this.group(scheduled.job.group);
+    if (group.add(scheduled)) this.waiting += 1;
+    if (!group.share.awake.has(group)) this.sleep(group);
   }
 
-  remove(placed: ScheduledJob): void {
-    const group = this.groups.get(placed.job.group);
+  remove(scheduled: ScheduledJob): void {
+    const group = this.groups.get(scheduled.job.group);
     if (group === undefined) return;
-    if (group.remove(placed)) this.waiting -= 1;
-    if (!group.share.round.has(group) || group.nextDueAt === null) this.sleep(group);
+    if (group.remove(scheduled)) this.waiting -= 1;
+    if (!group.share.awake.has(group) || group.nextDueAt === null) this.sleep(group);
   }
 
-  /** Takes due jobs out, one from each share in turn, first from those that hold fewest places. */
+  /** Removes and yields due jobs, one from each share in turn; shares with few places come first. */
   *take({ limit, places, ...request }: Taking): Generator<ScheduledJob> {
     this.wake(request.now);
     let free = places?.free ?? Infinity;
     let left = limit;
-    // By the places that they hold; one that gets a further place is put a row higher.
+    // Shares by the number of places that they hold; one that gets another moves up a row.
     const rows: Generator<ScheduledJob>[][] = [];
-    for (const share of this.round)
+    for (const share of this.awake)
       (rows[places?.heldBy(share.name) ?? 0] ??= []).push(this.takeFrom(share, request));
     for (let held = 0; held < rows.length; held += 1) {
       for (const jobs of rows[held] ?? []) {
         if (left <= 0 || held >= free) return;
-        const { value: placed } = jobs.next();
-        if (placed === undefined) continue;
+        const { value: scheduled } = jobs.next();
+        if (scheduled === undefined) continue;
         free -= 1;
         left -= 1;
         (rows[held + 1] ??= []).push(jobs);
-        yield placed;
+        yield scheduled;
       }
     }
   }
@@ -91,12 +119,8 @@ export class JobQueue {
   nextDueAt(skip: (group: string) => boolean, places?: SharedPlaces): number | null {
     const mayTake = (share: string) => places === undefined || places.heldBy(share) < places.free;
     const waiting = this.oldestDueAt(skip, mayTake);
-    for (const {
-      placed: {
-        job: { group },
-      },
-      until,
-    } of this.leases.keys()) {
+    for (const { scheduled, until } of this.leases.keys()) {
+      const { group } = scheduled.job;
       if (mayTake(shareOf(group)) && !skip(group)) return Math.min(waiting ?? until, until);
     }
     return waiting;
@@ -107,7 +131,7 @@ export class JobQueue {
     const countDue = () => this.countDue(now, skip);
     return {
       waiting: this.waiting,
-      // Only for whoever asks for it: they are gone through.
+      // Computed on demand, because it walks through the due jobs.
       get due() {
         return countDue();
       },
@@ -116,34 +140,31 @@ export class JobQueue {
     };
   }
 
-  /** One job of each of its groups with a free slot, round after round. */
+  /** One job of each of its groups with a free slot, in turn, until none is left. */
   private *takeFrom(
     share: JobShare,
     { now, freeSlots }: Pick<Taking, 'now' | 'freeSlots'>,
   ): Generator<ScheduledJob, undefined> {
     const slots = new Map<JobGroup, number>();
-    // A group that has more is put behind the last one and so comes up again in this loop.
-    for (const group of share.round) {
+    // A group with more due jobs moves to the end of the set, and so comes up again in this loop.
+    for (const group of share.awake) {
       const free = slots.get(group) ?? freeSlots(group.name);
       if (free <= 0) continue;
-      const placed = group.takeDue(now);
+      const scheduled = group.takeDue(now);
       const next = group.nextDueAt;
-      share.round.delete(group);
-      if (placed !== null && next !== null && next <= now) share.round.add(group);
+      share.awake.delete(group);
+      if (scheduled !== null && next !== null && next <= now) share.awake.add(group);
       else this.sleep(group);
-      if (placed === null) continue;
+      if (scheduled === null) continue;
       slots.set(group, free - 1);
       this.waiting -= 1;
-      if (this.round.delete(share)) this.round.add(share);
+      if (this.awake.delete(share)) this.awake.add(share);
       this.sort(share);
-      yield placed;
+      yield scheduled;
     }
   }
 
-  /**
-   * When the first job that nobody has claimed is or was due, leaving out groups for which `skip`
-   * holds; null: none waits.
-   */
+  /** When the first unclaimed job is or was due, without groups to `skip`; null when none waits. */
   private oldestDueAt(
     skip: (group: string) => boolean,
     isAsked: (share: string) => boolean = () => true,
@@ -158,9 +179,9 @@ export class JobQueue {
         break;
       }
     }
-    for (const share of this.round) {
+    for (const share of this.awake) {
       if (!isAsked(share.name)) continue;
-      for (const { name, nextDueAt } of share.round) {
+      for (const { name, nextDueAt } of share.awake) {
         if ((oldest === null || nextDueAt! < oldest) && !skip(name)) oldest = nextDueAt;
       }
     }
@@ -176,8 +197,8 @@ export class JobQueue {
         if (!skip(group.name)) due += group.countDue(now);
       }
     }
-    for (const { round } of this.round) {
-      for (const group of round) if (!skip(group.name)) due += group.countDue(now);
+    for (const { awake } of this.awake) {
+      for (const group of awake) if (!skip(group.name)) due += group.countDue(now);
     }
     return due;
   }
@@ -186,7 +207,7 @@ export class JobQueue {
     const first = () => this.sleeping.minKey();
     for (let share = first(); share !== undefined && share.wakeAt! <= now; share = first()) {
       share.wake(now);
-      this.round.add(share);
+      this.awake.add(share);
       this.sort(share);
     }
   }
@@ -204,19 +225,19 @@ export class JobQueue {
     return share;
   }
 
-  /** Sorts the group by its next job's time; one without jobs is forgotten. */
+  /** Lets the group sleep until its next job is due; one without jobs is removed. */
   private sleep(group: JobGroup): void {
     const { share, nextDueAt: next } = group;
     if (group.wakeAt !== null && group.wakeAt === next) return;
     if (group.wakeAt !== null) share.sleeping.delete(group);
-    share.round.delete(group);
+    share.awake.delete(group);
     group.wakeAt = next;
     if (next === null) this.groups.delete(group.name);
     else share.sleeping.set(group, undefined);
     this.sort(share);
   }
 
-  /** Sorts the share by its first sleeping group; one without groups is forgotten. */
+  /** Sorts the share by its first sleeping group; one without groups is removed. */
   private sort(share: JobShare): void {
     const next = share.nextWakeAt;
     if (share.wakeAt !== next) {
@@ -224,8 +245,8 @@ export class JobQueue {
       share.wakeAt = next;
       if (next !== null) this.sleeping.set(share, undefined);
     }
-    if (share.round.size > 0) return;
-    this.round.delete(share);
+    if (share.awake.size > 0) return;
+    this.awake.delete(share);
     if (next === null) this.shares.delete(share.name);
   }
 }

@@ -5,59 +5,54 @@ import { JobQueue } from './jobQueue.ts';
 import type { StoredJob } from './jobClock.ts';
 
 /**
- * Which durable jobs wait, in what order, and who has claimed what. It learns of a job when its
- * transaction is durable (`place`) and forgets it as soon as a transaction that changes it commits
- * (`withdraw`), so that it never hands out what is not certain. Leases are in memory only: with
- * this process its workers die too. All times are steady milliseconds.
+ * The durable jobs of all queues and the leases of those that are claimed. A job enters when its
+ * transaction is durable (`schedule`) and leaves as soon as a transaction that changes it commits
+ * (`withdraw`), so that nothing uncertain is handed out. Leases are in memory only: this process's
+ * workers end with it. All times are steady milliseconds.
  */
 export class JobQueues {
   private readonly byName = new Map<string, JobQueue>();
   private readonly leases = new Map<string, Lease>();
-  /**
-   * By job id, as last placed, claimed or not: a time that was once counted is never counted anew.
-   */
-  private readonly placed = new Map<string, ScheduledJob>();
+  /** By job id, claimed or not. A time once turned into steady time is never turned again. */
+  private readonly scheduled = new Map<string, ScheduledJob>();
   private readonly isCurrent: (job: Job) => boolean;
 
-  /** @param isCurrent whether no committed transaction has changed the job since it was placed */
+  /** @param isCurrent whether no committed transaction has changed the job since it was scheduled */
   constructor(isCurrent: (job: Job) => boolean) {
     this.isCurrent = isCurrent;
   }
 
-  /** A durable job waits from now on, also when it was claimed. */
-  place(job: StoredJob, dueAt: number): void {
+  /** A durable job waits from now on, even if it was claimed. */
+  schedule(job: StoredJob, dueAt: number): void {
     this.endLease(job.id);
-    const placed = { job, dueAt };
-    this.placed.set(job.id, placed);
-    if (this.isCurrent(job)) this.queueOf(job.queue).add(placed);
+    const scheduled = { job, dueAt };
+    this.scheduled.set(job.id, scheduled);
+    if (this.isCurrent(job)) this.queueOf(job.queue).add(scheduled);
   }
 
-  /**
-   * A committed transaction changed the job; a lease stays until that is durable, in case it never
-   * will be.
-   */
+  /** A committed transaction changed the job. Its lease stays until that is durable. */
   withdraw(job: Job): void {
-    const placed = this.placed.get(job.id);
-    if (placed?.job === job) this.byName.get(job.queue)?.remove(placed);
+    const scheduled = this.scheduled.get(job.id);
+    if (scheduled?.job === job) this.byName.get(job.queue)?.remove(scheduled);
   }
 
   /** The job is gone for good. */
   forget(id: string): void {
     this.endLease(id);
-    this.placed.delete(id);
+    this.scheduled.delete(id);
   }
 
   claim({ queue, now, leaseMs, ...request }: ClaimRequest & { readonly now: number }): Job[] {
     const byGroup = this.queueOf(queue);
-    for (const { placed } of byGroup.expired(now)) {
-      this.leases.delete(placed.job.id);
-      if (this.isCurrent(placed.job)) byGroup.add(placed);
+    for (const { scheduled } of byGroup.expired(now)) {
+      this.leases.delete(scheduled.job.id);
+      if (this.isCurrent(scheduled.job)) byGroup.add(scheduled);
     }
     const jobs: Job[] = [];
-    for (const placed of byGroup.take({ ...request, now })) {
-      // At once: should `freeSlots` throw in the middle, the lease's end brings the job back.
-      this.lease({ placed, until: now + leaseMs });
-      jobs.push(asEnqueued(placed.job));
+    for (const scheduled of byGroup.take({ ...request, now })) {
+      // Leased at once: if `freeSlots` throws later, the job comes back when the lease ends.
+      this.lease({ scheduled, until: now + leaseMs });
+      jobs.push(asEnqueued(scheduled.job));
     }
     return jobs;
   }
@@ -66,10 +61,12 @@ export class JobQueues {
     return this.byName.get(queue)?.nextDueAt(skip, places) ?? null;
   }
 
-  /** When a job that has not changed since is due; undefined when this queue has not seen it so. */
+  /** When a job is due that has not changed since it was scheduled; undefined for any other. */
   dueAtOf({ id, runAt, rank }: Job): number | undefined {
-    const placed = this.placed.get(id);
-    return placed?.job.runAt === runAt && placed.job.rank === rank ? placed.dueAt : undefined;
+    const scheduled = this.scheduled.get(id);
+    return scheduled?.job.runAt === runAt && scheduled.job.rank === rank
+      ? scheduled.dueAt
+      : undefined;
   }
 
   stats(now: number, skip: (queue: string, group: string) => boolean): Record<string, QueueStats> {
@@ -79,20 +76,15 @@ export class JobQueues {
   }
 
   /**
-   * Takes over the leases of a queue whose memory was thrown away: its workers are still alive.
-   * @param longerByMs they could not record anything for so long, and get that time again
+   * Takes over the leases of the queues before everything was read again: their workers are alive.
+   * @param longerByMs how long they could not record anything; their leases get that time again
    */
   adopt(earlier: JobQueues, longerByMs: number): void {
-    for (const {
-      placed: {
-        job: { id },
-      },
-      until,
-    } of earlier.leases.values()) {
-      const placed = this.placed.get(id);
-      if (placed === undefined) continue;
-      this.withdraw(placed.job);
-      this.lease({ placed, until: until + longerByMs });
+    for (const lease of earlier.leases.values()) {
+      const scheduled = this.scheduled.get(lease.scheduled.job.id);
+      if (scheduled === undefined) continue;
+      this.withdraw(scheduled.job);
+      this.lease({ scheduled, until: lease.until + longerByMs });
     }
   }
 
@@ -100,11 +92,11 @@ export class JobQueues {
     const lease = this.leases.get(id);
     if (lease === undefined) return;
     this.leases.delete(id);
-    this.queueOf(lease.placed.job.queue).endLease(lease);
+    this.queueOf(lease.scheduled.job.queue).endLease(lease);
   }
 
   private lease(lease: Lease): void {
-    const { id, queue } = lease.placed.job;
+    const { id, queue } = lease.scheduled.job;
     this.leases.set(id, lease);
     this.queueOf(queue).lease(lease);
   }

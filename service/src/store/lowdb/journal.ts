@@ -8,24 +8,19 @@ import { journalName } from './folder.ts';
 import { encodeFrame } from './frame.ts';
 import type { Write } from './unitOfWork.ts';
 
-/** Where a journal stands: everything before it is durable. */
+/** The end of a journal. Everything before it is durable. */
 export interface JournalPosition {
   readonly generation: number;
-  /** Durable length of the generation's file, in bytes. */
+  /** Length of the generation's file, in bytes. */
   readonly length: number;
-  /** The number that the next frame gets. */
+  /** The number of the next frame. */
   readonly nextSequence: number;
 }
 
 export interface JournalEvents {
-  /**
-   * Called for each transaction, in order, after it became durable and before it is acknowledged.
-   */
+  /** Called with transactions in order, after they became durable and before they are acknowledged. */
   durable(commits: readonly (readonly Write[])[]): void;
-  /**
-   * Called once, after which the journal takes nothing more. Nothing behind `position` was
-   * acknowledged.
-   */
+  /** Called once. The journal accepts nothing more; nothing after `position` was acknowledged. */
   failed(reason: string): void;
 }
 
@@ -33,35 +28,33 @@ interface PendingFrame {
   readonly operations: string[];
   readonly commits: Write[][];
   readonly settled: PromiseWithResolvers<undefined>;
-  /** When its first transaction came, by performance.now(). */
+  /** When its first transaction was appended, by performance.now(). */
   readonly begun: number;
   size: number;
 }
 
-/**
- * A frame is closed at about this size, so that one write never takes too long or too much memory.
- */
+/** A frame is closed at about this size, to bound the time and memory of one write. */
 const FRAME_CHARACTERS = 4 << 20;
 
 /**
- * Appends transactions to a file, many to a frame. While one frame is on its way to the disk the
- * next gathers what comes; it is written when the earlier one is durable. Order is therefore
- * certain: when a frame is durable, so is everything before it.
+ * Appends transactions to a file, many to a frame. While one frame is being written, the next one
+ * collects transactions; it is written when the earlier one is durable. So when a frame is durable,
+ * everything before it is.
  */
 export class Journal {
   private readonly folder: string;
   private readonly files: Files;
-  private readonly note: HighWaterMark;
+  private readonly mark: HighWaterMark;
   private readonly events: JournalEvents;
   private readonly waiting: PendingFrame[] = [];
-  /** The frame on its way to the disk, first of those that wait. */
-  private flying: PendingFrame | null = null;
+  /** The frame that is being written, the first of those that wait. */
+  private inFlight: PendingFrame | null = null;
   private rotation: PromiseWithResolvers<JournalPosition> | null = null;
   private running: Promise<void> | null = null;
   private failure: StoreUnavailable | null = null;
   private file: StoreFile;
   private at: JournalPosition;
-  /** Bytes of frames that became durable through this object. */
+  /** Bytes of frames that this object has made durable. */
   written = 0;
 
   constructor(
@@ -69,14 +62,14 @@ export class Journal {
     files: Files,
     file: StoreFile,
     at: JournalPosition,
-    note: HighWaterMark,
+    mark: HighWaterMark,
     events: JournalEvents,
   ) {
     this.folder = folder;
     this.files = files;
     this.file = file;
     this.at = at;
-    this.note = note;
+    this.mark = mark;
     this.events = events;
   }
 
@@ -84,17 +77,17 @@ export class Journal {
     return this.at;
   }
 
-  /** For how long the oldest transaction that is not durable yet has been waiting; 0: none is. */
+  /** How long the oldest transaction that is not durable yet has been waiting; 0 when there is none. */
   get waitingMs(): number {
     const oldest = this.waiting[0];
     return oldest === undefined ? 0 : performance.now() - oldest.begun;
   }
 
-  /** @returns when the transaction, and with it everything before it, is durable */
+  /** Resolves when the transaction, and everything before it, is durable. */
   append(writes: Write[]): Promise<void> {
     if (this.failure !== null) return Promise.reject(this.failure);
     let frame = this.waiting.at(-1);
-    if (frame === undefined || frame === this.flying || frame.size > FRAME_CHARACTERS) {
+    if (frame === undefined || frame === this.inFlight || frame.size > FRAME_CHARACTERS) {
       frame = {
         operations: [],
         commits: [],
@@ -114,13 +107,13 @@ export class Journal {
     return frame.settled.promise;
   }
 
-  /** Resolves when everything appended so far is durable; null when it is. */
+  /** Resolves when everything appended so far is durable; null when it already is. */
   pending(): Promise<void> | null {
     if (this.failure !== null) return Promise.reject(this.failure);
     return this.waiting.at(-1)?.settled.promise ?? null;
   }
 
-  /** Begins a new file between two frames. @returns where it begins */
+  /** Begins a new file between two frames. Resolves with its beginning. */
   rotate(): Promise<JournalPosition> {
     if (this.failure !== null) return Promise.reject(this.failure);
     this.rotation ??= Promise.withResolvers<JournalPosition>();
@@ -129,7 +122,7 @@ export class Journal {
     return this.rotation.promise;
   }
 
-  /** Resolves when nothing is on its way any more; only then may the file be touched by others. */
+  /** Resolves when nothing is being written any more and the file is closed. */
   async close(): Promise<void> {
     await this.running;
     await this.file.close().catch(() => {});
@@ -141,7 +134,7 @@ export class Journal {
 
   private async run(): Promise<void> {
     try {
-      // One turn of the event loop: whoever was acknowledged by the last frame gets into this one.
+      // One turn of the event loop, so that callers whom the last frame acknowledged get into this one.
       for (await nextTurn(); this.waiting.length > 0 || this.rotation !== null; await nextTurn()) {
         if (this.rotation !== null) await this.openNext(this.rotation);
         if (this.waiting[0] !== undefined) await this.writeFrame(this.waiting[0]);
@@ -149,13 +142,13 @@ export class Journal {
     } catch (error) {
       this.fail(error);
     } finally {
-      // Here, with no await since the last look: what is appended next starts a new run.
+      // No await since the loop's last check, so whatever is appended next starts a new run.
       this.running = null;
     }
   }
 
   private async writeFrame(frame: PendingFrame): Promise<void> {
-    this.flying = frame;
+    this.inFlight = frame;
     const bytes = encodeFrame(this.at.nextSequence, frame.operations);
     await this.file.write(bytes, this.at.length);
     await this.file.sync();
@@ -165,9 +158,9 @@ export class Journal {
       nextSequence: this.at.nextSequence + 1,
     };
     this.written += bytes.length;
-    await this.note.write(this.at.nextSequence);
+    await this.mark.write(this.at.nextSequence);
     this.waiting.shift();
-    this.flying = null;
+    this.inFlight = null;
     this.events.durable(frame.commits);
     frame.settled.resolve(undefined);
   }
@@ -180,7 +173,7 @@ export class Journal {
     this.at = { generation, length: 0, nextSequence: this.at.nextSequence };
     this.rotation = null;
     rotation.resolve(this.at);
-    await earlier.close().catch(() => {}); // Everything in it is durable already.
+    await earlier.close().catch(() => {}); // everything in it is durable already
   }
 
   private fail(error: unknown): void {
@@ -193,7 +186,7 @@ export class Journal {
   }
 }
 
-/** An empty journal file that stays after a loss of power. */
+/** Creates an empty journal file that survives a loss of power. */
 export const createJournal = async (
   folder: string,
   generation: number,

@@ -1,5 +1,8 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { Low } from 'lowdb';
+import { Semaphore } from '../../work/semaphore.ts';
+import { ChangeFeed } from '../changeFeed.ts';
+import { silent, systemTime } from '../options.ts';
 import type {
   Change,
   ClaimRequest,
@@ -15,30 +18,23 @@ import type {
   Transaction,
 } from '../store.ts';
 import { StoreNotEmpty, StoreUnavailable } from '../store.ts';
+import { transactionMaker } from '../unitOfWork.ts';
+import { WorkListeners } from '../workListeners.ts';
 import { JournaledAdapter } from './adapter.ts';
-import { ChangeFeed } from '../changeFeed.ts';
-import type { TableView } from './readView.ts';
-import { ReadView, dumped } from './readView.ts';
-import type { StoreDamaged } from './errors.ts';
 import { inWords } from './errors.ts';
 import { nodeFiles } from './files.ts';
 import { tidyFolder } from './folder.ts';
 import type { FolderLock } from './folderLock.ts';
 import { HeapWatch } from './heapWatch.ts';
-import { StorageUsage } from './storageUsage.ts';
-import type { LowdbOptions } from './options.ts';
-import { silent, systemTime } from '../options.ts';
-import type { StoredJob } from './jobClock.ts';
-import { JobClock } from './jobClock.ts';
-import { Restoring } from './restore.ts';
-import { snapshotLine } from './snapshotWriter.ts';
-import type { Write } from './unitOfWork.ts';
-import { LowdbUnitOfWork } from './unitOfWork.ts';
-import { transactionMaker } from '../unitOfWork.ts';
-import type { Data } from './state.ts';
-import { JOBS, State } from './state.ts';
+import { JobClock, type StoredJob } from './jobClock.ts';
 import { JobQueues } from './jobQueues.ts';
-import { Semaphore } from '../../work/semaphore.ts';
+import type { LowdbOptions } from './options.ts';
+import { ReadView, recordOf, type TableView } from './readView.ts';
+import { Restoring } from './restore.ts';
+import { Snapshots } from './snapshots.ts';
+import { JOBS, State, type Data } from './state.ts';
+import { StorageUsage } from './storageUsage.ts';
+import { LowdbUnitOfWork, type Write } from './unitOfWork.ts';
 
 const DEFAULTS = {
   snapshotAfterBytes: 64 << 20,
@@ -59,56 +55,50 @@ interface Ended<T> {
   readonly durable: Promise<void> | null;
 }
 
-interface WorkListener {
-  readonly call: () => void;
-  /** Undefined: every queue. */
-  readonly queue: string | undefined;
-}
-
 /**
- * The embedded store at work: one transaction after the other in memory, the journal behind them,
- * and what becomes durable shown to queue, feed and listeners. When the disk fails it goes back to
- * what is there.
+ * The embedded store. Transactions run one after the other in memory and are appended to the
+ * journal. Once durable, they reach the job queues, the change feed and the listeners. When the disk
+ * fails, everything is read again from the files.
  */
 export class LowdbStore<S extends Schema> implements Store<S> {
   private readonly schema: S;
   private readonly options: Required<Omit<LowdbOptions, 'heap'>>;
   private readonly lock: FolderLock;
-  private readonly transactionOf: (session: LowdbUnitOfWork) => Transaction<S>;
+  private readonly transactionOf: (work: LowdbUnitOfWork) => Transaction<S>;
   private readonly adapter: JournaledAdapter;
   private readonly db: Low<Data>;
+  private readonly snapshots: Snapshots;
   private readonly mutex = new Semaphore(1);
   private readonly feed: ChangeFeed<S>;
-  private readonly listeners = new Set<WorkListener>();
+  private readonly listeners: WorkListeners;
   private readonly closing = new AbortController();
-  private readonly time: JobClock;
+  private readonly clock: JobClock;
   private readonly readViews = new Set<ReadView>();
   private readonly heap: HeapWatch;
   private usage: StorageUsage;
   private state: State;
-  private queue: JobQueues;
-  /** Transactions that wrote. */
+  private queues: JobQueues;
+  /** Counts the transactions that wrote. */
   private written = 0;
-  /** The transaction whose function runs now. */
-  private session: LowdbUnitOfWork | null = null;
+  /** The transaction whose function is running. */
+  private current: LowdbUnitOfWork | null = null;
   private outage: string | null = null;
   /** In steady milliseconds. */
   private outageBegan: number | null = null;
   private healing: Promise<void> | null = null;
-  private snapshot: Promise<void> | null = null;
-  private snapshotNotBefore = 0;
   private closed: Promise<void> | null = null;
 
   private constructor(schema: S, options: LowdbOptions, lock: FolderLock) {
     this.schema = schema;
     this.options = { ...DEFAULTS, ...options };
     this.lock = lock;
+    const { folder, files, log, holderOf, clock, keptChanges } = this.options;
     this.transactionOf = transactionMaker(schema);
-    this.feed = new ChangeFeed(this.options.keptChanges);
-    this.time = new JobClock(this.options.clock);
+    this.feed = new ChangeFeed(keptChanges);
+    this.listeners = new WorkListeners(log);
+    this.clock = new JobClock(clock);
     this.state = new State(schema, {});
-    this.queue = this.queueOf(this.state);
-    const { folder, files, log, holderOf } = this.options;
+    this.queues = this.queuesOf(this.state);
     this.usage = new StorageUsage(holderOf);
     this.heap = new HeapWatch(log, () => this.usage, options.heap);
     this.adapter = new JournaledAdapter(folder, files, log, {
@@ -116,6 +106,13 @@ export class LowdbStore<S extends Schema> implements Store<S> {
       failed: (reason) => this.beginOutage(reason),
     });
     this.db = new Low<Data>(this.adapter, {});
+    this.snapshots = new Snapshots({
+      db: this.db,
+      adapter: this.adapter,
+      options: this.options,
+      dump: () => this.dump(),
+      isGone: () => this.isGone,
+    });
   }
 
   static async open<S extends Schema>(
@@ -125,12 +122,12 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   ): Promise<LowdbStore<S>> {
     const store = new LowdbStore(schema, options, lock);
     await store.load();
-    // Before a snapshot begins: its file would be taken for one that was left half made.
+    // Before a snapshot begins, whose temporary file would be removed too.
     await tidyFolder(store.options.folder, 0, store.options.files);
     store.heap.start();
     store.watchTransactions();
     store.watchDisk();
-    store.snapshotWhenDue();
+    store.snapshots.startWhenDue();
     return store;
   }
 
@@ -143,53 +140,39 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   async transaction<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<T> {
-    return this.inSession((session) => fn(this.transactionOf(session)));
+    return this.inTransaction((work) => fn(this.transactionOf(work)));
   }
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
-    await this.inSession(async (session) => {
-      for (const table of session.state.all()) {
+    await this.inTransaction(async (work) => {
+      for (const table of work.state.all()) {
         if (table.name === JOBS) continue;
         for (const document of [...table.everything()]) {
           const changed = change(document, table.name);
-          if (changed !== document) await session.put(table.name, changed);
+          if (changed !== document) await work.put(table.name, changed);
         }
       }
     });
   }
 
-  /**
-   * The journal before a snapshot, and the snapshot before that one, are kept: the second one has
-   * them removed.
-   */
   async forgetHistory(): Promise<void> {
-    this.refuseWhenUnavailable();
-    while (this.snapshot !== null) await this.snapshot;
-    const { folder, files } = this.options;
-    const writing = this.makeTwoSnapshots().then(() => files.syncFolder(folder));
-    this.snapshot = writing
-      .catch(() => {})
-      .finally(() => {
-        this.snapshot = null;
-      });
-    await writing;
+    this.assertAvailable();
+    await this.snapshots.writeTwo(() => this.assertAvailable());
   }
 
   async *dump(): AsyncGenerator<DumpedRecord> {
-    this.refuseWhenUnavailable();
+    this.assertAvailable();
     const view = await this.mutex.run(() => this.openReadView());
     try {
-      // It was written already; now it becomes durable.
+      // What the view shows may still be on its way to the disk.
       await this.adapter.journal.pending();
       for (const table of view.tables) {
-        for (
-          let slice = await this.sliceOf(view, table);
-          slice !== null;
-          slice = await this.sliceOf(view, table)
-        ) {
+        let slice = await this.sliceOf(view, table);
+        while (slice !== null) {
           const wallMs = this.options.clock.now().getTime();
-          for (const document of slice) yield dumped(table.name, document, wallMs);
-          await nextTurn(); // a reader that never waits would leave no time to anybody else
+          for (const document of slice) yield recordOf(table.name, document, wallMs);
+          await nextTurn(); // for the others, when the reader never waits
+          slice = await this.sliceOf(view, table);
         }
       }
     } finally {
@@ -197,26 +180,15 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     }
   }
 
+  /** No snapshot is written meanwhile, and nothing is read again from the disk. */
   async restore(records: AsyncIterable<DumpedRecord>): Promise<void> {
-    this.refuseWhenUnavailable();
-    while (this.snapshot !== null) await this.snapshot;
-    const restoring = this.mutex.run(() => this.takeIn(records));
-    // What would write a snapshot, or read everything again from the disk, waits for this one.
-    this.snapshot = restoring
-      .catch(() => {})
-      .finally(() => {
-        this.snapshot = null;
-      });
-    await restoring;
+    this.assertAvailable();
+    await this.snapshots.exclusively(() => this.mutex.run(() => this.restoreInto(records)));
   }
 
-  /** Between transactions, so that it never sees half of one. */
+  /** Runs between transactions, so that it never sees half of one. */
   async claim(request: ClaimRequest): Promise<readonly Job[]> {
-    this.refuseWhenUnavailable();
-    return this.mutex.run(() => {
-      this.refuseInOutage();
-      return this.queue.claim({ ...request, now: this.time.now() });
-    });
+    return this.betweenTransactions(() => this.queues.claim({ ...request, now: this.clock.now() }));
   }
 
   async msUntilDue(
@@ -224,11 +196,9 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     skip: (group: string) => boolean = () => false,
     places?: SharedPlaces,
   ): Promise<number | null> {
-    this.refuseWhenUnavailable();
-    return this.mutex.run(() => {
-      this.refuseInOutage();
-      const dueAt = this.queue.nextDueAt(queue, skip, places);
-      return dueAt === null ? null : Math.max(0, dueAt - this.time.now());
+    return this.betweenTransactions(() => {
+      const dueAt = this.queues.nextDueAt(queue, skip, places);
+      return dueAt === null ? null : Math.max(0, dueAt - this.clock.now());
     });
   }
 
@@ -237,14 +207,11 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   onWork(call: () => void, queue?: string): () => void {
-    // An object of its own, so that the same function can be added twice.
-    const listener = { call, queue };
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.listeners.add(call, queue);
   }
 
   async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
-    return { queues: this.queue.stats(this.time.now(), skip), files: this.adapter.stats };
+    return { queues: this.queues.stats(this.clock.now(), skip), files: this.adapter.stats };
   }
 
   close(): Promise<void> {
@@ -252,32 +219,39 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.closed;
   }
 
+  private async betweenTransactions<T>(fn: () => T): Promise<T> {
+    this.assertAvailable();
+    return this.mutex.run(() => {
+      this.assertNoOutage();
+      return fn();
+    });
+  }
+
   private openReadView(): ReadView {
-    this.refuseInOutage();
+    this.assertNoOutage();
     const view = new ReadView(this.state);
     this.readViews.add(view);
     return view;
   }
 
-  /** Between transactions, as for a snapshot. */
   private async sliceOf(
     { state }: ReadView,
     table: TableView,
   ): Promise<readonly Document[] | null> {
     const slice = await this.mutex.run(() => table.slice());
     if (this.isGone || this.state !== state)
-      throw new StoreUnavailable(this.fault ?? 'the store was read again from disk meanwhile');
+      throw new StoreUnavailable(this.fault ?? 'the store was read again from disk');
     return slice;
   }
 
-  private async takeIn(records: AsyncIterable<DumpedRecord>): Promise<void> {
-    this.refuseInOutage();
+  private async restoreInto(records: AsyncIterable<DumpedRecord>): Promise<void> {
+    this.assertNoOutage();
     await this.adapter.journal.pending();
     const taken = [...this.state.all()].find((table) => table.lastId !== undefined);
     const { folder, files } = this.options;
     if (taken !== undefined)
       throw new StoreNotEmpty(`The data folder ${folder} is not empty: it holds ${taken.name}.`);
-    const restored = new Restoring(this.schema, this.time);
+    const restored = new Restoring(this.schema, this.clock);
     try {
       await this.adapter.writeFrom(restored.lines(records));
     } catch (error) {
@@ -286,50 +260,50 @@ export class LowdbStore<S extends Schema> implements Store<S> {
         cause: error,
       });
     }
-    const queue = this.queueOf(restored.state);
+    const queues = this.queuesOf(restored.state);
     for (const job of restored.state.jobs.everything())
-      queue.place(job as StoredJob, restored.dueAt.get(job.id)!);
+      queues.schedule(job as StoredJob, restored.dueAt.get(job.id)!);
     this.db.data = restored.data;
-    this.state = restored.state;
-    this.usage = new StorageUsage(this.options.holderOf, restored.state);
-    this.queue = queue;
-    // An empty store's journals must not be what a start falls back to.
+    this.use(restored.state, queues);
+    // Otherwise a start could fall back to the journals of the empty store.
     await tidyFolder(folder, this.adapter.journal.position.generation, files).catch(() => {});
     this.feed.skip();
-    this.callListeners();
+    this.listeners.notify();
   }
 
-  private async inSession<T>(fn: (session: LowdbUnitOfWork) => Promise<T>): Promise<T> {
-    this.refuseWhenUnavailable();
+  private use(state: State, queues: JobQueues): void {
+    this.state = state;
+    this.usage = new StorageUsage(this.options.holderOf, state);
+    this.queues = queues;
+  }
+
+  private async inTransaction<T>(fn: (work: LowdbUnitOfWork) => Promise<T>): Promise<T> {
+    this.assertAvailable();
     const { outcome, durable } = await this.mutex.run(() => this.runTransaction(fn));
     if (durable !== null) await durable;
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   }
 
-  private async runTransaction<T>(fn: (session: LowdbUnitOfWork) => Promise<T>): Promise<Ended<T>> {
-    this.refuseInOutage();
-    const session = new LowdbUnitOfWork(this.state, this.time);
-    this.session = session;
-    const outcome = await settle(() => fn(session));
-    session.end();
-    if (outcome.status === 'rejected') session.rollBack();
-    this.session = null;
-    this.refuseInOutage();
-    if (session.state !== this.state)
-      throw new StoreUnavailable('the store was read again from disk meanwhile');
-    return { outcome, durable: this.commit(session) };
+  private async runTransaction<T>(fn: (work: LowdbUnitOfWork) => Promise<T>): Promise<Ended<T>> {
+    this.assertNoOutage();
+    const work = new LowdbUnitOfWork(this.state, this.clock);
+    this.current = work;
+    const outcome = await settle(() => fn(work));
+    work.end();
+    if (outcome.status === 'rejected') work.rollBack();
+    this.current = null;
+    this.assertNoOutage();
+    if (work.state !== this.state) throw new StoreUnavailable('the store was read again from disk');
+    return { outcome, durable: this.commit(work) };
   }
 
-  /**
-   * @returns when what it read or wrote is durable; null: it is. It need not wait for what others
-   * write elsewhere.
-   */
-  private commit(session: LowdbUnitOfWork): Promise<void> | null {
-    const { writes } = session;
-    if (writes.length === 0) return session.readsDurable;
+  /** @returns when all that it read or wrote is durable; null when it already is */
+  private commit(work: LowdbUnitOfWork): Promise<void> | null {
+    const { writes } = work;
+    if (writes.length === 0) return work.readsDurable;
     for (const { table, before } of writes)
-      if (table.name === JOBS && before !== undefined) this.queue.withdraw(before as Job);
+      if (table.name === JOBS && before !== undefined) this.queues.withdraw(before as Job);
     const lastWrite = { order: ++this.written, durable: this.adapter.journal.append(writes) };
     for (const { table } of writes) table.lastWrite = lastWrite;
     for (const view of this.readViews) view.note(writes);
@@ -338,60 +312,45 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return lastWrite.durable;
   }
 
-  /**
-   * What became durable is shown to others: to the queue, to the readers of the feed, to the
-   * listeners.
-   */
+  /** Shows durable transactions to the queues, the change feed and the listeners. */
   private publish(commits: readonly (readonly Write[])[]): void {
     const queues = new Set<string>();
     for (const { table, id, after, dueAt } of commits.flat()) {
       if (table.name !== JOBS) this.feed.publish(table.name, id, after ?? null);
-      else if (after === undefined) this.queue.forget(id);
+      else if (after === undefined) this.queues.forget(id);
       else {
-        this.queue.place(after as StoredJob, dueAt!);
+        this.queues.schedule(after as StoredJob, dueAt!);
         queues.add((after as StoredJob).queue);
       }
     }
     this.feed.announce();
-    if (queues.size > 0) this.callListeners((queue) => queues.has(queue));
-    this.snapshotWhenDue();
+    if (queues.size > 0) this.listeners.notify(queues);
+    this.snapshots.startWhenDue();
   }
 
-  private callListeners(isWanted: (queue: string) => boolean = () => true): void {
-    for (const { call, queue } of this.listeners) {
-      try {
-        if (queue === undefined || isWanted(queue)) call();
-      } catch (error) {
-        this.options.log.error(`a work listener failed: ${inWords(error)}`);
-      }
-    }
-  }
-
-  /** Reads everything from disk and puts it in place of what was in memory. */
+  /** Reads everything from disk and replaces what was in memory. */
   private async load(): Promise<void> {
     await this.db.read();
     const state = new State(this.schema, this.db.data);
-    const queue = this.queueOf(state);
+    const queues = this.queuesOf(state);
     for (const each of state.jobs.everything()) {
       const job = each as StoredJob;
-      queue.place(job, this.queue.dueAtOf(job) ?? this.time.restore(job));
+      queues.schedule(job, this.queues.dueAtOf(job) ?? this.clock.restore(job));
     }
-    queue.adopt(this.queue, this.outageBegan === null ? 0 : this.time.now() - this.outageBegan);
-    this.state = state;
-    this.usage = new StorageUsage(this.options.holderOf, state);
-    this.queue = queue;
+    queues.adopt(this.queues, this.outageBegan === null ? 0 : this.clock.now() - this.outageBegan);
+    this.use(state, queues);
   }
 
-  private queueOf(state: State): JobQueues {
+  private queuesOf(state: State): JobQueues {
     const committed = (id: string) =>
-      this.session?.state === state ? this.session.committed(state.jobs, id) : state.jobs.get(id);
+      this.current?.state === state ? this.current.committed(state.jobs, id) : state.jobs.get(id);
     return new JobQueues((job) => committed(job.id) === job);
   }
 
   private beginOutage(reason: string): void {
     this.outage = reason;
     this.adapter.giveUpSnapshot();
-    this.outageBegan = this.time.now();
+    this.outageBegan = this.clock.now();
     this.options.log.error(`${reason}; nothing can be written until this works again`);
     this.healing = this.heal().finally(() => {
       this.healing = null;
@@ -399,97 +358,48 @@ export class LowdbStore<S extends Schema> implements Store<S> {
   }
 
   private async heal(): Promise<void> {
-    await this.snapshot;
-    // What is there is not on the disk in part; it must not take memory beside what is read again
-    // either.
+    await this.snapshots.idle();
+    // Part of what is in memory is not on the disk. Dropped now, so that it takes no memory beside
+    // what is read again.
     this.state = new State(this.schema, {});
     this.db.data = {};
-    while (!this.closing.signal.aborted) {
+    const { signal } = this.closing;
+    while (!signal.aborted) {
       try {
         await this.load();
         this.outage = null;
         this.outageBegan = null;
         this.options.log.info('the store can write again');
-        this.callListeners();
+        this.listeners.notify();
         return;
       } catch (error) {
         this.outage = `the store cannot write: ${inWords(error)}`;
       }
-      await sleep(this.options.retryMs, undefined, {
-        ref: false,
-        signal: this.closing.signal,
-      }).catch(() => {});
+      await sleep(this.options.retryMs, undefined, { ref: false, signal }).catch(() => {});
     }
   }
 
-  private snapshotWhenDue(): void {
-    const { adapter, options } = this;
-    if (this.snapshot !== null || this.isGone || performance.now() < this.snapshotNotBefore) return;
-    if (
-      adapter.journalBytesSinceSnapshot <
-      Math.max(options.snapshotAfterBytes, adapter.lastSnapshotBytes)
-    )
-      return;
-    this.snapshot = this.writeSnapshot().finally(() => {
-      this.snapshot = null;
-    });
-  }
-
-  /** Without one the store goes on as well: the journals are all there and only grow. */
-  private async writeSnapshot(): Promise<void> {
-    try {
-      await this.makeSnapshot();
-    } catch (error) {
-      if (!this.isGone) this.options.log.error(`no snapshot could be written: ${inWords(error)}`);
-      this.snapshotNotBefore = performance.now() + this.options.snapshotRetryMs;
-    }
-  }
-
-  private async makeSnapshot(): Promise<void> {
-    try {
-      await this.db.write();
-    } catch (error) {
-      // By name: it may come from another thread.
-      const { name, file, position } = error as StoreDamaged;
-      if (name !== 'StoreDamaged') throw error;
-      this.options.log.error(
-        `${file} was damaged at byte ${position} while the store was open, and a start would be refused; everything is in memory, of which a snapshot is made now`,
-      );
-      await this.adapter.writeFrom(linesOf(this.dump()));
-    }
-  }
-
-  private async makeTwoSnapshots(): Promise<void> {
-    await this.makeSnapshot();
-    this.refuseWhenUnavailable();
-    await this.makeSnapshot();
-  }
-
-  /** Closed, or in an outage: what is in memory counts no more. */
+  /** Closed, or in an outage: what is in memory no longer counts. */
   private get isGone(): boolean {
     return this.closed !== null || this.outage !== null;
   }
 
-  /**
-   * Why nothing more is taken although nothing has failed: what was committed does not get onto the
-   * disk.
-   */
+  /** Why nothing more is accepted although nothing has failed: writes do not reach the disk. */
   private get stall(): string | null {
     const { waitingMs } = this.adapter;
     if (waitingMs < this.options.stalledAfterMs) return null;
     return `the disk has not confirmed a write for ${Math.floor(waitingMs / 1000)} seconds; see whether it hangs, or the network that it is on`;
   }
 
-  /** Says so when a transaction's function does not end: all others wait behind it. */
+  /** Logs a transaction whose function does not end, because all others wait for it. */
   private watchTransactions(): void {
     let seen: LowdbUnitOfWork | null = null;
     this.every(WATCH_MS, () => {
-      if (this.session !== null && this.session === seen) {
+      if (this.current !== null && this.current === seen)
         this.options.log.error(
           'a transaction has run for 10 s and all others wait; its function must use the transaction alone and begin no other',
         );
-      }
-      seen = this.session;
+      seen = this.current;
     });
   }
 
@@ -515,20 +425,20 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     await this.adapter.journal.pending()?.catch(() => {});
     this.closing.abort();
     this.heap.close();
-    await this.snapshot;
+    await this.snapshots.idle();
     await this.healing;
     await this.adapter.close();
     this.feed.close();
     await this.lock.release();
   }
 
-  private refuseWhenUnavailable(): void {
+  private assertAvailable(): void {
     if (this.closed !== null) throw new StoreUnavailable('the store is closed');
-    this.refuseInOutage();
+    this.assertNoOutage();
     if (this.stall !== null) throw new StoreUnavailable(this.stall);
   }
 
-  private refuseInOutage(): void {
+  private assertNoOutage(): void {
     if (this.outage !== null) throw new StoreUnavailable(this.outage);
   }
 }
@@ -540,11 +450,3 @@ const settle = async <T>(fn: () => Promise<T>): Promise<PromiseSettledResult<T>>
     return { status: 'rejected', reason };
   }
 };
-
-async function* linesOf(records: AsyncIterable<DumpedRecord>): AsyncGenerator<string> {
-  for await (const record of records) {
-    const [collection, document] =
-      'job' in record ? [JOBS, record.job] : [record.collection, record.document];
-    yield snapshotLine(collection, JSON.stringify(document));
-  }
-}

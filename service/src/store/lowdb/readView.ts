@@ -7,19 +7,19 @@ import type { State } from './state.ts';
 import { JOBS } from './state.ts';
 import type { Table } from './table.ts';
 
-/** Documents that are taken in one go; about a millisecond. */
+/** Documents that are read at once; about a millisecond. */
 const SLICE_DOCUMENTS = 200;
 
 /**
- * Everything in memory as it was at one moment, read part by part while transactions go on.
- * Documents are replaced and never changed, so that only those which a later transaction replaced
- * or removed before they were read have to be kept.
+ * Everything in memory as of one moment, read in slices while transactions go on. Documents are
+ * never changed in place, so the view keeps only those that were replaced or removed before they
+ * were read.
  */
 export class ReadView {
   readonly state: State;
   private readonly byTable: ReadonlyMap<Table, TableView>;
 
-  /** Between two transactions. */
+  /** To be called between two transactions. */
   constructor(state: State) {
     this.state = state;
     const inOrder = [...state.all()].sort(
@@ -32,25 +32,22 @@ export class ReadView {
     return this.byTable.values();
   }
 
-  /** To be told of every transaction that commits from then on. */
+  /** To be called with every transaction that commits from then on. */
   note(writes: readonly Write[]): void {
     for (const { table, id, before } of writes) this.byTable.get(table)?.note(id, before);
   }
 }
 
-/** One collection as it was at that moment, read by id. */
+/** One collection of the view, read by id. */
 export class TableView {
   readonly name: string;
   private readonly table: Table;
-  /** Behind it lies only what came later. */
+  /** The highest id; documents after it are newer than the view. */
   private readonly last: string | undefined;
-  /** Everything up to here was read. */
+  /** Everything up to this id was read. */
   private after: string | undefined;
   private isRead = false;
-  /**
-   * What was there where something else is now, or (undefined) nothing; by id, and the ids in their
-   * order.
-   */
+  /** Documents as they were before they were changed; undefined: there was none. */
   private readonly former = new Map<string, Document | undefined>();
   private readonly formerIds: SortedTree<string> = sortedTree(compareStrings);
 
@@ -68,7 +65,7 @@ export class TableView {
     this.formerIds.set(id, undefined);
   }
 
-  /** The next documents by id, between two transactions; null: that was all. */
+  /** The next documents by id, to be read between two transactions; null at the end. */
   slice(): readonly Document[] | null {
     if (this.isRead || this.last === undefined) return null;
     const present = this.table.slice(this.after, this.last, SLICE_DOCUMENTS);
@@ -84,11 +81,8 @@ export class TableView {
 
   private takeFormer(end: string): readonly Document[] {
     const taken: Document[] = [];
-    for (
-      let id = this.formerIds.minKey();
-      id !== undefined && compareStrings(id, end) <= 0;
-      id = this.formerIds.minKey()
-    ) {
+    const first = () => this.formerIds.minKey();
+    for (let id = first(); id !== undefined && compareStrings(id, end) <= 0; id = first()) {
       const document = this.former.get(id);
       if (document !== undefined) taken.push(document);
       this.former.delete(id);
@@ -98,18 +92,10 @@ export class TableView {
   }
 }
 
-/** @param wallMs now: a job waits no longer than it had to at first, as after a start */
-export const dumped = (collection: string, document: Document, wallMs: number): DumpedRecord => {
+/** @param wallMs now. A job waits no longer than when it was enqueued, as after a start. */
+export const recordOf = (collection: string, document: Document, wallMs: number): DumpedRecord => {
   if (collection !== JOBS) return { collection, document };
   const { id, queue, group, runAt, waitMs, rank, data } = document as StoredJob;
-  return {
-    job: {
-      id,
-      queue,
-      group,
-      runAt: waitMs === undefined ? runAt : Math.min(runAt, wallMs + waitMs),
-      rank,
-      data,
-    },
-  };
+  const latest = waitMs === undefined ? runAt : Math.min(runAt, wallMs + waitMs);
+  return { job: { id, queue, group, runAt: latest, rank, data } };
 };

@@ -16,25 +16,18 @@ import { emptyRows } from './state.ts';
 
 export interface Recovered {
   readonly data: Data;
-  /** The end of the last journal; null in an empty folder. */
+  /** The end of the last journal; null when the folder is empty. */
   readonly position: JournalPosition | null;
-  /**
-   * The snapshot that it began from: generation, length, and when it was written (ms since the
-   * epoch; null: none).
-   */
-  readonly base: {
-    readonly generation: number;
-    readonly bytes: number;
-    readonly at: number | null;
-  };
+  /** The snapshot that it began with. */
+  readonly base: Pick<Snapshot, 'generation' | 'bytes' | 'at'>;
   /** Length of the journals that were replayed, in bytes. */
   readonly journalBytes: number;
 }
 
 /**
- * Reads everything back: the newest good snapshot, then all journals since.
- * Cuts a torn end, in which nothing was acknowledged, and makes what is left durable.
- * @throws StoreDamaged for any other damage, with nothing changed
+ * Reads the newest good snapshot and all journals since. Cuts off a torn end, in which nothing was
+ * acknowledged, and makes the rest durable.
+ * @throws StoreDamaged for any other damage; then nothing was changed
  */
 export const recover = async (folder: string, files: Files, log: Logger): Promise<Recovered> => {
   const listing = await listFolder(folder);
@@ -50,7 +43,7 @@ export const recover = async (folder: string, files: Files, log: Logger): Promis
   const { end, nextSequence, bytes: journalBytes } = replay;
   if (replay.isTorn) await cut(folder, end, files, log);
   const generation = journals.at(-1)!;
-  await settle(folder, generation, replay.lastFrame, files);
+  await syncLastFrame(folder, generation, replay.lastFrame, files);
   return {
     data: base.data,
     position: { generation, length: end.position, nextSequence },
@@ -103,12 +96,11 @@ const cut = async (
 };
 
 /**
- * Makes the last frame durable before anything read from it leaves. It may have reached the page
- * cache and no disk: its writer was killed before its fdatasync, or the fdatasync failed, after
- * which Linux takes the pages for clean. Writing the same bytes again makes them dirty, so that the
- * sync is real.
+ * Makes the last frame durable before anything read from it leaves the process. It may be in the page
+ * cache only: its writer was killed before fdatasync, or fdatasync failed, after which Linux treats
+ * the pages as clean. Writing the same bytes again makes the pages dirty, so that the sync is real.
  */
-const settle = async (
+const syncLastFrame = async (
   folder: string,
   generation: number,
   last: Line | null,

@@ -9,27 +9,27 @@ import type { Line } from '../lines.ts';
 import { readLines } from './files.ts';
 import type { SnapshotHeader } from './snapshotWriter.ts';
 
-/** Reads journals in order and remembers the first place where no frame could be read. */
+/** Reads journals in order and remembers the first position where no frame could be read. */
 export class Replay {
   nextSequence: number;
   /** Length of the frames that were read. */
   bytes = 0;
-  /** How far the last file could be read. */
+  /** The position up to which the last file could be read. */
   end: { file: string; position: number };
-  /** Something unreadable lies behind that place. */
+  /** Something unreadable follows `end`. */
   isTorn = false;
-  /** The last frame of the last file: it alone may be in the page cache and not on the disk. */
+  /** The last frame of the last file. It may be in the page cache and not on the disk. */
   lastFrame: Line | null = null;
 
-  /** @param from a snapshot that everything written before is in */
+  /** @param from the snapshot to begin with */
   constructor(from: SnapshotHeader) {
     this.nextSequence = from.nextSequence;
     this.end = { file: journalName(from.generation), position: 0 };
   }
 
   /**
-   * All operations in the order in which they were written, many at a time.
-   * @throws StoreDamaged when something follows an unreadable place, or a frame is missing
+   * Yields all operations in the order in which they were written, many at a time.
+   * @throws StoreDamaged when frames follow an unreadable position, or a frame is missing
    */
   async *read(
     folder: string,
@@ -44,7 +44,7 @@ export class Replay {
   }
 
   private beginFile(file: string): void {
-    // A journal follows another one only when everything in that one is durable.
+    // A journal is begun only when everything in the one before is durable.
     if (this.isTorn) this.refuse();
     this.end = { file, position: 0 };
     this.lastFrame = null;
@@ -77,10 +77,7 @@ export class Replay {
     return operations;
   }
 
-  /**
-   * Behind the unreadable place the journal goes on, so what lies between was not the torn end of
-   * writing.
-   */
+  /** The journal goes on after the unreadable position, so this is not the torn end of a write. */
   private refuse(): never {
     const { file, position } = this.end;
     throw new StoreDamaged(
@@ -93,7 +90,7 @@ export class Replay {
 }
 
 /**
- * The generations to replay upon what was before `generation`.
+ * The generations to replay on top of the snapshot of `generation`.
  * @throws StoreDamaged when one is missing
  */
 export const journalsSince = (
@@ -113,7 +110,7 @@ export const journalsSince = (
   return since;
 };
 
-/** @param promised the number of the first frame that need not be there */
+/** @param promised the number of the first frame that may be missing */
 export const endsEarly = (
   { end, nextSequence }: Pick<Replay, 'end' | 'nextSequence'>,
   promised: number,

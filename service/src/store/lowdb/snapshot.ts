@@ -15,14 +15,11 @@ import { emptyRows } from './state.ts';
 export interface Snapshot extends SnapshotHeader {
   readonly data: Data;
   readonly bytes: number;
-  /**
-   * When it was finished, in milliseconds since the epoch; null for what stands in where there is
-   * none.
-   */
+  /** When it was finished, in milliseconds since the epoch; null when there is no snapshot yet. */
   readonly at: number | null;
 }
 
-/** A file is no whole, undamaged snapshot. */
+/** A file is not a whole, undamaged snapshot. */
 export class SnapshotDamaged extends Error {
   override readonly name = 'SnapshotDamaged';
 }
@@ -31,7 +28,7 @@ export class SnapshotDamaged extends Error {
 export const passedOver = (generation: number) =>
   `${snapshotName(generation)} is empty or damaged; falling back to the one before and its journals`;
 
-/** @param newest generation of the newest of several that are all bad */
+/** @param newest the newest generation; all snapshots are damaged */
 export const noGoodSnapshot = (newest: number) =>
   new StoreDamaged(
     snapshotName(newest),
@@ -39,7 +36,7 @@ export const noGoodSnapshot = (newest: number) =>
     'The snapshot is empty or damaged and there is none to fall back to',
   );
 
-/** @returns null when the file is no whole, undamaged snapshot; an error of reading it is thrown */
+/** @returns null when the file is not a whole, undamaged snapshot */
 export const readSnapshot = async (
   folder: string,
   generation: number,
@@ -74,9 +71,9 @@ export const readSnapshotHeader = async (
 };
 
 /**
- * The documents' lines without their newlines, unread, many at a time. What they are worth shows
- * when they have all been given out: only then their checksum is known.
- * @throws SnapshotDamaged at the end at the latest
+ * Yields the documents' lines, unparsed and many at a time. They are verified only at the end, when
+ * their checksum is known.
+ * @throws SnapshotDamaged at the latest at the end
  */
 export async function* readDocumentLines(
   folder: string,
@@ -93,20 +90,17 @@ export async function* readDocumentLines(
 export const parseDocumentLine = (line: Buffer): [collection: string, document: Document] => {
   const [collection, document] = parse(line) as [unknown?, Document?];
   if (typeof collection !== 'string' || typeof document?.id !== 'string')
-    throw new SnapshotDamaged('a line is no document');
+    throw new SnapshotDamaged('a line is not a document');
   return [collection, document];
 };
 
-/**
- * Ours name their document at the beginning; whole text is parsed for an id further back, or one
- * that is escaped.
- */
+/** Lines of ours begin like this, unless the id contains escapes or does not come first. */
 const HEAD = /^\["([^"\\\x80-\xff]+)",\{"id":"([^"\\\x80-\xff]+)"/;
 const HEAD_BYTES = 160;
 
 /**
- * Which document a line holds, found without parsing all of it as a rule: that would take ten times
- * as long.
+ * The document that a line holds, as a rule without parsing the line, which would take ten times as
+ * long.
  * @throws SnapshotDamaged
  */
 export const documentOf = (line: Buffer): [collection: string, id: string] => {
@@ -116,7 +110,7 @@ export const documentOf = (line: Buffer): [collection: string, id: string] => {
   return [collection, id];
 };
 
-/** Goes along with reading the lines one after the other. */
+/** Verifies a snapshot line by line. */
 class SnapshotCheck {
   private readonly generation: number;
   private header: SnapshotHeader | null = null;
@@ -128,10 +122,10 @@ class SnapshotCheck {
     this.generation = generation;
   }
 
-  /** @returns whether it is a document's line */
+  /** @returns true for the line of a document */
   take(line: Line): boolean {
     if (!line.ended || this.trailer !== null)
-      throw new SnapshotDamaged('it is cut off, or goes on behind its end');
+      throw new SnapshotDamaged('it is cut off, or goes on after its end');
     const isDocument = this.header !== null && line.bytes[0] === BRACKET;
     if (isDocument) this.count += 1;
     else if (this.header === null) this.header = parseHeader(line, this.generation);
@@ -152,7 +146,7 @@ interface Trailer {
 }
 
 const NEWLINE = Buffer.from('\n');
-/** What a document's line begins with, and neither header nor trailer. */
+/** `[` begins the line of a document; header and trailer begin with `{`. */
 const BRACKET = 0x5b;
 
 const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
@@ -162,16 +156,12 @@ const parseHeader = ({ bytes }: Line, generation: number): SnapshotHeader => {
   return header;
 };
 
-/**
- * What was not written by us says that whatever reads the file is no longer in step with what wrote
- * it.
- */
 const parse = (line: Buffer): object => {
   try {
     const value: unknown = JSON.parse(line.toString());
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // As below.
+    // reported below
   }
-  throw new SnapshotDamaged('a line is no JSON of ours');
+  throw new SnapshotDamaged('a line is not the JSON that was written');
 };

@@ -7,10 +7,10 @@ export type Data = Record<string, Rows>;
 
 export const JOBS = 'jobs';
 
-/** An object without inherited names, so that any id can be its key. */
+/** Without inherited properties, so that any id can be a key. */
 export const emptyRows = (): Rows => Object.create(null) as Rows;
 
-/** Everything in memory, as one object: thrown away whole when the disk could not follow. */
+/** Everything in memory. Replaced as a whole when it has to be read again from the disk. */
 export class State {
   private readonly tables = new Map<string, Table>();
   private readonly data: Data;
@@ -18,8 +18,7 @@ export class State {
   constructor(schema: Schema, data: Data) {
     if (JOBS in schema) throw new Error(`The collection name "${JOBS}" is taken by the work queue`);
     this.data = data;
-    // A collection that the schema no longer names is kept as it is: an older version may come
-    // back.
+    // Also keeps collections that the schema no longer names: an older version may come back.
     for (const name of new Set([...Object.keys(schema), JOBS, ...Object.keys(data)])) {
       const rows = (data[name] ??= emptyRows());
       this.tables.set(name, new Table(name, rows, schema[name]?.indexes ?? []));
@@ -30,7 +29,7 @@ export class State {
     return this.tables.get(name)!;
   }
 
-  /** The collection's table; a new one when neither schema nor data had it. */
+  /** The collection's table, which is created when neither schema nor data has it. */
   makeTable(name: string): Table {
     let table = this.tables.get(name);
     if (table === undefined) {

@@ -2,22 +2,22 @@ import type { Document } from '../store.ts';
 import type { Write } from './unitOfWork.ts';
 import type { State } from './state.ts';
 
-/** Says whose a document is; null: nobody's. */
+/** Returns whose memory a document counts as; null for nobody's. */
 export type HolderOf = (collection: string, document: Document) => string | null;
 
-/** What a document takes beside its texts: itself, its fields, and its places in the indexes. */
+/** What a document takes beside its texts: itself, its fields, its index entries. */
 const DOCUMENT_BYTES = 500;
 const VALUE_BYTES = 16;
 
 /**
- * How much each holder has stored: counted when everything is read from the disk, and kept up with
- * every write. It is a measure to compare by, since what a document really takes only V8 knows.
+ * How much each holder has stored, updated with every write. An estimate to compare holders by: only
+ * V8 knows what a document really takes.
  */
 export class StorageUsage {
   readonly #holderOf: HolderOf;
   readonly #bytes = new Map<string, number>();
   #total = 0;
-  /** Null: to be looked for. */
+  /** Null when it has to be found again. */
   #largest: string | null = null;
 
   constructor(holderOf: HolderOf, state?: State) {
@@ -27,7 +27,6 @@ export class StorageUsage {
     }
   }
 
-  /** A transaction has written this. */
   note(writes: readonly Write[]): void {
     for (const { table, before, after } of writes) {
       if (after !== undefined) this.#count(table.name, after, 1);
@@ -35,12 +34,12 @@ export class StorageUsage {
     }
   }
 
-  /** How many hold anything. */
+  /** How many holders have anything stored. */
   get holders(): number {
     return this.#bytes.size;
   }
 
-  /** Of all that is held, from 0 to 1. */
+  /** A holder's part of everything, from 0 to 1. */
   shareOf(holder: string): number {
     return (this.#bytes.get(holder) ?? 0) / Math.max(1, this.#total);
   }
@@ -50,7 +49,7 @@ export class StorageUsage {
     return this.#largest === null ? 0 : this.shareOf(this.#largest);
   }
 
-  /** All holders, who holds most first. */
+  /** All holders, the largest first. */
   inOrder(): readonly string[] {
     return [...this.#bytes].sort(([, a], [, b]) => b - a).map(([holder]) => holder);
   }
@@ -76,10 +75,7 @@ export class StorageUsage {
   }
 }
 
-/**
- * About how many bytes a document takes. The same for the same content, so that what is added can
- * be taken off again.
- */
+/** About how many bytes a document takes. The same content always gives the same number. */
 const sizeOf = (document: Document): number => DOCUMENT_BYTES + sizeOfValue(document);
 
 function sizeOfValue(value: unknown): number {

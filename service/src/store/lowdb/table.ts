@@ -4,12 +4,12 @@ import { UniqueViolation } from '../store.ts';
 import { Index } from './indexes.ts';
 import { compareStrings } from './sortedTree.ts';
 
-/** The documents of one collection, as they lie in lowdb's data. */
+/** The documents of one collection in lowdb's data, by id. */
 export type Rows = Record<string, Document>;
 
-/** A committed transaction on its way to the disk, or there. */
+/** A committed transaction that is, or will be, durable. */
 export interface LastWrite {
-  /** Counts the transactions that wrote: a later one is durable later. */
+  /** Numbers the transactions that wrote; they become durable in this order. */
   readonly order: number;
   readonly durable: Promise<void>;
 }
@@ -17,15 +17,12 @@ export interface LastWrite {
 /** One collection in memory: its rows in lowdb's data, and the indexes over them. */
 export class Table {
   readonly name: string;
-  /** Null: nothing was written since everything was read from disk. */
+  /** Null when nothing was written since everything was read from disk. */
   lastWrite: LastWrite | null = null;
   private readonly rows: Rows;
-  /** Those that the schema declares: what can be searched by. */
+  /** The indexes of the schema, which queries can use. */
   private readonly declared: readonly Index[];
-  /**
-   * Walks the rows in slices while they change; the keys of a big object can only be listed all at
-   * once.
-   */
+  /** Walks the rows in slices; the keys of an object can only be listed all at once. */
   private readonly byId: Index;
   private readonly indexes: readonly Index[];
 
@@ -58,7 +55,7 @@ export class Table {
     this.restore(document.id, document);
   }
 
-  /** Puts back what was there (undefined: nothing) without asking the unique indexes. */
+  /** Sets the document (undefined: removes it) without checking the unique indexes. */
   restore(id: string, document: Document | undefined): void {
     const before = this.rows[id];
     if (document === undefined) {
@@ -91,14 +88,11 @@ export class Table {
     return undefined;
   }
 
-  /** Up to `count` documents behind the id `after` and not behind `last`, by id. */
+  /** Up to `count` documents by id, after `after` and up to `last`. */
   slice(after: string | undefined, last: string, count: number): readonly Document[] {
     const slice: Document[] = [];
-    for (const document of this.byId.walk(
-      {},
-      'asc',
-      after === undefined ? undefined : { value: after },
-    )) {
+    const from = after === undefined ? undefined : { value: after };
+    for (const document of this.byId.walk({}, 'asc', from)) {
       if (compareStrings(document.id, last) > 0) break;
       slice.push(document);
       if (slice.length >= count) break;

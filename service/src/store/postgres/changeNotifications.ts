@@ -6,44 +6,43 @@ import type { DueGroup } from './jobWrites.ts';
 import type { GroupLeases } from './groupLeases.ts';
 import type { Load } from './leaseBalance.ts';
 
-/** Notifications of several transactions are told together. */
+/** Notifications of transactions within this time are sent as one. */
 const GATHER_MS = 5;
-/** So long others are told of work after its leases were offered, not before. */
+/** How long a notification waits until leases are offered. */
 const OFFER_MS = 200;
 
-/** What a process tells the others. */
+/** What one process tells the others. */
 export interface Notification {
   readonly from: string;
   /** Documents have changed. */
   readonly changed: boolean;
-  /** There is work in these. */
+  /** Queues with new work. */
   readonly queues: readonly string[];
-  /** How much it serves. */
+  /** How many groups the sender serves. */
   readonly load?: Load;
 }
 
 export interface ChangeNotificationsOptions {
   readonly database: Database;
   readonly schema: string;
-  /** This process, as long as it runs. */
+  /** Names this process while it runs. */
   readonly instance: string;
   readonly log: Logger;
   readonly leases: Pick<GroupLeases, 'offer'>;
-  /** Then nothing is told. */
+  /** During an outage nothing is sent. */
   readonly isDown: () => boolean;
-  readonly onNotification: (news: Notification) => void;
-  /** Called whenever it begins to listen: others may have told something before. */
+  readonly onNotification: (notification: Notification) => void;
+  /** Called whenever listening begins: notifications may have been missed before. */
   readonly onMissed: () => void;
 }
 
 /**
- * What the processes on one schema tell each other, by NOTIFY: after a commit that documents have
- * changed and where there is work. Missed news do no harm: everybody looks for themselves every now
- * and then.
+ * Notifications between the processes on one schema, by NOTIFY after a commit: documents changed, or
+ * queues have work. A missed one does no harm, because each process also looks by itself.
  */
 export class ChangeNotifications {
   readonly #options: ChangeNotificationsOptions;
-  /** Those who have the schema open are known by it too. */
+  /** Also the name of the schema lock. Earlier versions use the same name. */
   readonly channel: string;
   #gathered: { readonly queues: Set<string>; readonly leases: DueGroup[] } | null = null;
   readonly #toOffer: DueGroup[] = [];
@@ -56,7 +55,10 @@ export class ChangeNotifications {
     this.channel = `${options.schema}_news`;
   }
 
-  /** @param exclusive to have the schema alone. @throws SchemaInUse, SchemaTaken */
+  /**
+   * @param exclusive no other process may have the schema open
+   * @throws SchemaInUse, SchemaTaken
+   */
   async listen(exclusive: boolean): Promise<void> {
     const { database, onMissed } = this.#options;
     this.#stop = await database.listen(
@@ -68,12 +70,11 @@ export class ChangeNotifications {
   }
 
   /**
-   * Something was committed.
-   * @param queues there is work in these
-   * @param leases to be offered once more before: whoever serves them may just have found nothing,
-   * and be about to remove them
+   * Announces a commit.
+   * @param queues those with new work
+   * @param leases groups to offer again first: their lease may be about to be removed as empty
    */
-  tell(queues: ReadonlySet<string>, leases: readonly DueGroup[]): void {
+  publish(queues: ReadonlySet<string>, leases: readonly DueGroup[]): void {
     if (this.#gathered === null) {
       this.#gathered = { queues: new Set(), leases: [] };
       setTimeout(() => void this.flush(), GATHER_MS);
@@ -82,18 +83,19 @@ export class ChangeNotifications {
     this.#gathered.leases.push(...leases);
   }
 
-  /** At once, and not of a commit. */
-  say(news: Pick<Notification, 'queues' | 'load'>): void {
-    void this.#notify({ changed: false, ...news });
+  /** Sends at once something other than a commit. */
+  send(notification: Pick<Notification, 'queues' | 'load'>): void {
+    void this.#notify({ changed: false, ...notification });
   }
 
-  /** Tells what was gathered. */
+  /** Sends what was gathered. */
   async flush(): Promise<void> {
-    const news = this.#gathered;
+    const gathered = this.#gathered;
     this.#gathered = null;
-    if (news === null) return;
-    if (news.leases.length > 0) await Promise.race([this.#offer(news.leases), sleep(OFFER_MS)]);
-    await this.#notify({ changed: true, queues: [...news.queues] });
+    if (gathered === null) return;
+    const { leases, queues } = gathered;
+    if (leases.length > 0) await Promise.race([this.#offer(leases), sleep(OFFER_MS)]);
+    await this.#notify({ changed: true, queues: [...queues] });
   }
 
   async close(): Promise<void> {
@@ -109,7 +111,7 @@ export class ChangeNotifications {
         await this.#options.leases
           .offer(this.#toOffer.splice(0))
           .catch((error: unknown) =>
-            this.#warn('leases could not be offered; they are soon', error),
+            this.#warn('group leases could not be offered; this is tried again soon', error),
           );
       }
       this.#offering = null;
@@ -117,10 +119,10 @@ export class ChangeNotifications {
     await this.#offering;
   }
 
-  async #notify(news: Omit<Notification, 'from'>): Promise<void> {
+  async #notify(notification: Omit<Notification, 'from'>): Promise<void> {
     const { database, instance, isDown } = this.#options;
     if (this.#isClosed || isDown()) return;
-    const payload = JSON.stringify({ from: instance, ...news } satisfies Notification);
+    const payload = JSON.stringify({ from: instance, ...notification } satisfies Notification);
     await runOn(database, {
       text: 'SELECT pg_notify($1, $2)',
       values: [this.channel, payload],
@@ -131,23 +133,24 @@ export class ChangeNotifications {
   }
 
   #hear(payload: string): void {
-    const news = heard(payload);
-    if (news !== null && news.from !== this.#options.instance) this.#options.onNotification(news);
+    const notification = parse(payload);
+    if (notification !== null && notification.from !== this.#options.instance)
+      this.#options.onNotification(notification);
   }
 
-  /** An outage is told once, by who finds it out. */
+  /** An outage is logged once, where it is found. */
   #warn(what: string, error: unknown): void {
     if (!this.#isClosed && !this.#options.isDown() && !isOutage(error))
       this.#options.log.warn(`${what}: ${inWords(error)}`);
   }
 }
 
-/** Anybody who may use the database may say anything on a channel. */
-const heard = (payload: string): Notification | null => {
+/** Any user of the database can send anything on a channel. */
+const parse = (payload: string): Notification | null => {
   try {
-    const news = JSON.parse(payload) as Partial<Notification> | null;
-    return typeof news?.from === 'string' && Array.isArray(news.queues)
-      ? (news as Notification)
+    const value = JSON.parse(payload) as Partial<Notification> | null;
+    return typeof value?.from === 'string' && Array.isArray(value.queues)
+      ? (value as Notification)
       : null;
   } catch {
     return null;

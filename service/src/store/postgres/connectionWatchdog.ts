@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 
-/** A statement may take longer; then it is asked whether the server answers at all. */
+/** When a statement takes longer, the watchdog asks whether the server answers at all. */
 const SILENT_MS = 5_000;
 const LOOK_MS = 1_000;
 const PROBE_MS = 5_000;
@@ -9,16 +9,15 @@ const PROBE_MS = 5_000;
 /** Statements under way on one connection. */
 export interface WatchedConnection {
   pending: number;
-  /** When the server last said something, or was first asked; in steady milliseconds. */
+  /** When the server last answered, or was first asked, in steady milliseconds. */
   heardAt: number;
-  /** Ends the connection: what was asked on it fails. */
+  /** Ends the connection, which fails its statements. */
   readonly end: () => void;
 }
 
 /**
- * Finds out a server that keeps its connections and answers nothing any more: stopped, swapping,
- * cut off without a word. Nothing in TCP says so for a quarter of an hour. A statement that is only
- * slow is left alone.
+ * Finds a server that keeps its connections open and no longer answers: stopped, swapping or cut off.
+ * TCP would notice after a quarter of an hour. A statement that is merely slow is left alone.
  */
 export class ConnectionWatchdog {
   readonly #config: pg.ClientConfig;
@@ -28,8 +27,7 @@ export class ConnectionWatchdog {
   #probing = false;
 
   /**
-   * @param onUnresponsive called when the server does not answer, before the connections are ended that
-   * wait for it
+   * @param onUnresponsive called when the server does not answer, before its connections are ended
    */
   constructor(config: pg.ClientConfig, onUnresponsive: () => void) {
     this.#config = config;
@@ -65,7 +63,7 @@ export class ConnectionWatchdog {
 const isSilent = ({ pending, heardAt }: WatchedConnection, since: number): boolean =>
   pending > 0 && heardAt < since;
 
-/** On a connection of its own. A server that refuses one has answered. */
+/** Asks on a new connection. A server that refuses it has answered. */
 async function answers(config: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client({
     ...config,
@@ -84,7 +82,7 @@ async function answers(config: pg.ClientConfig): Promise<boolean> {
   }
 }
 
-/** Without a farewell, which would wait for what is under way. */
+/** Closes the socket at once; the protocol's goodbye would wait for running statements. */
 export const destroy = (client: pg.ClientBase): void => void streamOf(client).destroy();
 
 /** The socket that the driver writes to, plain or TLS. */

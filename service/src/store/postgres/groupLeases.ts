@@ -9,25 +9,22 @@ import { LeaseBalance, type Load } from './leaseBalance.ts';
 import { earliestDue, fromText, lockNumber, quoted } from './sql.ts';
 import { transactionOn } from './transaction.ts';
 
-/** A group of a queue that this process serves alone until it gives it back. */
+/** A group that this process alone serves, until it gives the lease back. */
 export interface GroupLease {
-  /** As the table has it. */
+  /** As stored in the table. */
   readonly group: string;
   readonly share: string;
-  /**
-   * pg-boss's job, with the attempt that this process fetched: another making of the same lease has
-   * another id.
-   */
+  /** pg-boss's job and the attempt that this process fetched. A lease made anew has another id. */
   readonly job: { readonly id: string; readonly retryCount: number };
   /** In steady milliseconds. */
   readonly heldSince: number;
-  /** Jobs that this process has claimed and not ended. */
+  /** Jobs that this process has claimed and not finished. */
   readonly claimed: Set<string>;
-  /** Fresh jobs claimed since the last retry was, at most seven. */
+  /** Fresh jobs claimed since the last retry, at most seven. */
   sinceRetry: number;
-  /** Counts up with each claim: who was served longest ago comes first. */
+  /** The number of the last claim; the group served longest ago comes first. */
   servedAt: number;
-  /** Since when nothing was due, in steady milliseconds; null: something was. */
+  /** Since when nothing has been due, in steady milliseconds; null when something is. */
   emptySince: number | null;
 }
 
@@ -38,24 +35,22 @@ interface Taken {
   readonly data: { readonly group: string };
 }
 
-/**
- * A process that has not said for so long that it lives loses its leases. pg-boss's least is ten.
- */
+/** A process without a heartbeat for this long loses its leases. pg-boss allows no less than ten. */
 export const HEARTBEAT_SECONDS = 15;
 const BEAT_MS = 5_000;
 /** How often dead processes are looked for. */
 export const SUPERVISE_SECONDS = 5;
-/** pg-boss ends a job that runs longer; leases are given back long before. */
+/** pg-boss ends a job that runs longer. Leases are given back long before. */
 const EXPIRE_SECONDS = 3600;
-/** After so long a lease is offered to all again. */
+/** Then a lease is offered to all processes again. */
 const TENURE_MS = 30_000;
-/** A lease with nothing due is kept so long: the next job often comes at once. */
+/** How long a lease with nothing due is kept, because the next job often comes at once. */
 const LINGER_MS = 300;
 const TIDY_MS = 100;
-/** A timer fires up to this much early; its lease is kept until the job is due. */
+/** A timer fires up to this much early. Its lease is kept until the job is due. */
 const TIMER_STEP_MS = 1_000;
 /**
- * One that is far off fires early by up to this part of its wait, and makes the next one: a group
+ * A distant timer fires early by up to this part of its wait and creates the next one, so that a group
  * has tens of timers, not one for each second of an hour.
  */
 const TIMER_EARLY = 1 / 8;
@@ -66,10 +61,10 @@ const TIMER_EARLY = 1 / 8;
 const BATCH = 50;
 const FIRST_BATCH = 2;
 const YIELD_MS = 15;
-/** How often the processes tell each other how much they serve. */
+/** How often processes tell each other how many groups they serve. */
 const SHARE_MS = 1_000;
 const FETCH_MS = 500;
-/** Group leases that are being made or removed elsewhere are tried again after so long. */
+/** When to try leases again that another process is creating or removing. */
 const BUSY_MS = 50;
 /**
  * Locks that one transaction of ours tries at most: the server has room for some thousands, for
@@ -78,62 +73,52 @@ const BUSY_MS = 50;
 const MAX_LOCKS = 100;
 const NEVER_DELETE_SECONDS = 10 * 365 * 24 * 3600;
 
+export interface GroupLeasesOptions {
+  readonly database: Database;
+  readonly boss: PgBoss;
+  readonly schema: string;
+  readonly workSchema: string;
+  /** The database's clock in milliseconds. */
+  readonly nowSql: string;
+  /** False in tests that move the time. */
+  readonly isRealTime: boolean;
+  readonly log: Logger;
+  /** Called when leases of a queue may be free. */
+  readonly onFreed: (queue: string) => void;
+  /** Tells the other processes. */
+  readonly notify: (notification: { load?: Load; queues: readonly string[] }) => void;
+}
+
 /**
- * The leases of this process: fetches them from pg-boss, keeps them, gives them back.
- * @see docs/decisions/0031
+ * The group leases of this process: fetches them from pg-boss, keeps them, gives them back.
+ * @see docs/decisions/0031-postgresql-group-leases.md
  */
 export class GroupLeases {
-  readonly #database: Database;
-  readonly #boss: PgBoss;
-  readonly #schema: string;
-  readonly #workSchema: string;
-  readonly #nowSql: string;
-  readonly #log: Logger;
+  readonly #options: GroupLeasesOptions;
   readonly #held = new Map<string, Map<string, GroupLease>>();
-  /** When a queue is to be fetched from again, in steady milliseconds; missing: at once. */
+  /** When a queue is fetched from again, in steady milliseconds; at once when missing. */
   readonly #fetchAt = new Map<string, number>();
-  /** How many leases are fetched next, where others work too; missing: the first few. */
+  /** How many leases to fetch next where other processes work too; FIRST_BATCH when missing. */
   readonly #batches = new Map<string, number>();
   readonly #balance = new LeaseBalance();
   /** In steady milliseconds. */
   #sharedAt = -Infinity;
-  /** Queues that are worked no more here. */
+  /** Queues whose work this process no longer takes. */
   readonly #left = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
-  readonly #isRealTime: boolean;
-  readonly #onFreed: (queue: string) => void;
-  readonly #tell: (news: { load?: Load; queues: readonly string[] }) => void;
-  /** To be offered again, by key. */
+  /** Groups to offer again, by key. */
   readonly #busy = new Map<string, DueGroup>();
   #retry: NodeJS.Timeout | undefined;
   #tidying: Promise<void> | null = null;
 
-  constructor(options: {
-    database: Database;
-    boss: PgBoss;
-    schema: string;
-    workSchema: string;
-    nowSql: string;
-    isRealTime: boolean;
-    log: Logger;
-    onFreed: (queue: string) => void;
-    tell: (news: { load?: Load; queues: readonly string[] }) => void;
-  }) {
-    this.#database = options.database;
-    this.#boss = options.boss;
-    this.#schema = options.schema;
-    this.#workSchema = options.workSchema;
-    this.#nowSql = options.nowSql;
-    this.#isRealTime = options.isRealTime;
-    this.#log = options.log;
-    this.#onFreed = options.onFreed;
-    this.#tell = options.tell;
+  constructor(options: GroupLeasesOptions) {
+    this.#options = options;
   }
 
-  /** Makes what is missing of pg-boss's queues. */
+  /** Creates the queues that pg-boss does not have yet. */
   async createQueues(queues: readonly string[]): Promise<void> {
-    const there = new Set((await this.#boss.getQueues()).map(({ name }) => name));
-    // Exclusive: never a second job of a key, waiting or fetched.
+    const there = new Set((await this.#options.boss.getQueues()).map(({ name }) => name));
+    // Exclusive: there is never a second job with the same key, waiting or fetched.
     const options = {
       policy: 'exclusive',
       retryLimit: 2_000_000_000,
@@ -143,17 +128,20 @@ export class GroupLeases {
     } as const;
     for (const queue of queues) {
       if (!there.has(queue))
-        await this.#boss.createQueue(queue, { ...options, heartbeatSeconds: HEARTBEAT_SECONDS });
+        await this.#options.boss.createQueue(queue, {
+          ...options,
+          heartbeatSeconds: HEARTBEAT_SECONDS,
+        });
       if (!there.has(timersOf(queue)))
-        await this.#boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
+        await this.#options.boss.createQueue(timersOf(queue), { ...options, expireInSeconds: 60 });
     }
-    // pg-boss keeps what it knows of a queue from its first use: not inside of a transaction, which
+    // pg-boss reads a queue's settings at its first use. That must not be inside a transaction, which
     // may hold the only connection.
     for (const queue of queues.flatMap((each) => [each, timersOf(each)]))
-      await this.#boss.insert(queue, []);
+      await this.#options.boss.insert(queue, []);
   }
 
-  /** Begins to say that this process lives, and to give back what is empty. */
+  /** Starts the heartbeat and gives empty leases back from time to time. */
   start(): void {
     this.#timers.push(
       setInterval(() => void this.#beat(), BEAT_MS).unref(),
@@ -166,29 +154,26 @@ export class GroupLeases {
     for (const timer of this.#timers) clearInterval(timer);
     clearTimeout(this.#retry);
     await this.#tidying;
-    if (this.#timers.length > 0) this.#tell({ load: null, queues: [] });
+    if (this.#timers.length > 0) this.#options.notify({ load: null, queues: [] });
     for (const [queue, leases] of this.#held) {
-      // pg-boss's heartbeat takes them back
+      // if this fails, they end with the heartbeat
       await this.#offerBack(queue, [...leases.values()]).catch(() => {});
     }
     this.#held.clear();
   }
 
-  /**
-   * Nobody here takes more of this queue's work: others get its leases at once, while what was
-   * claimed here comes to its end.
-   */
+  /** Gives a queue's leases to other processes at once, while jobs claimed here are finished. */
   async leave(queue: string): Promise<void> {
     this.#left.add(queue);
-    await this.#offerBack(queue, this.of(queue)).catch(() => {}); // at the stop once more
+    await this.#offerBack(queue, this.of(queue)).catch(() => {}); // tried again at the stop
   }
 
-  /** Somebody here takes this queue's work. */
+  /** Takes a queue's work again. */
   join(queue: string): void {
     this.#left.delete(queue);
   }
 
-  /** What another process said of itself. */
+  /** Another process has told its load. */
   hear(from: string, load: Load): void {
     this.#balance.hear(from, load);
   }
@@ -202,32 +187,30 @@ export class GroupLeases {
     this.#fetchAt.delete(queue);
   }
 
-  /** Nobody needs to look before a timer fires, in `ms`. */
+  /** A timer fires in `ms`; until then there is no need to fetch. */
   hintIn(queue: string, ms: number): void {
     const at = performance.now() + ms;
     if (at < (this.#fetchAt.get(queue) ?? 0)) this.#fetchAt.set(queue, at);
   }
 
-  /** These jobs are claimed no more. */
+  /** These jobs are no longer claimed. */
   forget(ids: readonly string[]): void {
     for (const leases of this.#held.values())
       for (const lease of leases.values()) for (const id of ids) lease.claimed.delete(id);
   }
 
-  /**
-   * Takes leases that nobody serves, when there may be any: all of them when no other process works.
-   */
+  /** Fetches free leases when there may be any; all of them when no other process works. */
   async fetch(queue: string): Promise<void> {
     if (this.#left.has(queue)) return;
     const now = performance.now();
-    if (this.#isRealTime && now < (this.#fetchAt.get(queue) ?? 0)) return;
+    if (this.#options.isRealTime && now < (this.#fetchAt.get(queue) ?? 0)) return;
     this.#fetchAt.set(queue, now + FETCH_MS);
     await this.#fireTimers(queue);
     let held = this.#held.get(queue);
     if (held === undefined) this.#held.set(queue, (held = new Map()));
     for (;;) {
       const batchSize =
-        this.#balance.isAlone || !this.#isRealTime
+        this.#balance.isAlone || !this.#options.isRealTime
           ? BATCH
           : (this.#batches.get(queue) ?? FIRST_BATCH);
       const jobs = await this.#take(queue, batchSize);
@@ -254,58 +237,56 @@ export class GroupLeases {
 
   /** @param queue pg-boss's, of leases or of timers */
   async #take(queue: string, batchSize: number): Promise<readonly Taken[]> {
-    return (await this.#boss.fetch(queue, { batchSize })) as unknown as readonly Taken[];
+    return (await this.#options.boss.fetch(queue, { batchSize })) as unknown as readonly Taken[];
   }
 
-  /** Leaves what there is to others for a moment, then looks again. */
+  /** Leaves free leases to others for a moment, then fetches again. */
   #lookIn(queue: string, ms: number): void {
     this.#fetchAt.set(queue, performance.now() + ms);
     setTimeout(() => {
       this.hint(queue);
-      this.#onFreed(queue);
+      this.#options.onFreed(queue);
     }, ms).unref();
   }
 
   /**
-   * Makes sure that placed jobs will be served: a lease for each group with due ones, timers for
-   * when others are due. It waits for nobody: what another process is just making or removing is
-   * tried again soon.
+   * Creates a lease for each group with a due job, and a timer for each whose job is due later. Never
+   * waits: leases that another process is creating or removing are tried again soon.
    */
-  async offer(placed: readonly DueGroup[]): Promise<void> {
+  async offer(due: readonly DueGroup[]): Promise<void> {
     const busy: DueGroup[] = [];
-    for (const part of partsOf(placed))
+    for (const part of partsOf(due))
       busy.push(
-        ...(await transactionOn(this.#database, (connection) => this.#offerFree(connection, part))),
+        ...(await transactionOn(this.#options.database, (connection) =>
+          this.#offerFree(connection, part),
+        )),
       );
     for (const each of busy) this.#busy.set(entryOf(each).key, each);
     if (busy.length > 0) this.#retry ??= setTimeout(() => void this.#offerBusy(), BUSY_MS).unref();
   }
 
-  /**
-   * The same for those that have none, at a glance: one that is just being removed counts as there,
-   * and the next look finds it gone.
-   */
-  async offerMissing(placed: readonly DueGroup[]): Promise<void> {
-    for (const part of partsOf(placed))
-      await transactionOn(this.#database, (connection) => this.offerWithin(connection, part));
+  /** Like `offer`, but a lease that is just being removed counts as there until the next call. */
+  async offerMissing(due: readonly DueGroup[]): Promise<void> {
+    for (const part of partsOf(due))
+      await transactionOn(this.#options.database, (connection) =>
+        this.offerWithin(connection, part),
+      );
   }
 
   /**
-   * The same inside of a transaction that holds documents, and without ever waiting: two that add
-   * work of one group would else wait for each other, for as long as the one that came first is
-   * stopped before its commit.
-   * @returns what was there already, or is just being made by another transaction: to be offered
-   * again after the commit
+   * Like `offer`, inside a transaction that holds documents. If it waited, two transactions that add
+   * work to one group would wait for each other, for as long as the first is stopped before COMMIT.
+   * @returns groups whose lease exists or is being created elsewhere, to be offered after the commit
    */
   async offerWithin(
     connection: Connection,
-    placed: readonly DueGroup[],
+    due: readonly DueGroup[],
   ): Promise<readonly DueGroup[]> {
-    if (placed.length === 0) return [];
-    const entries = entriesOf(placed);
+    if (due.length === 0) return [];
+    const entries = entriesOf(due);
     const { rows } = await connection.query({
       text: `SELECT v.key FROM unnest($1::text[], $2::text[], $3::bigint[]) v (key, name, lock)
-        WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#workSchema)}.job j WHERE j.name = v.name AND COALESCE(j.singleton_key, '') = v.key AND j.state <= 'active' AND j.policy = 'exclusive')
+        WHERE CASE WHEN EXISTS (SELECT 1 FROM ${quoted(this.#options.workSchema)}.job j WHERE j.name = v.name AND COALESCE(j.singleton_key, '') = v.key AND j.state <= 'active' AND j.policy = 'exclusive')
           THEN false ELSE pg_try_advisory_xact_lock(v.lock) END`,
       values: [
         entries.map(({ key }) => key),
@@ -319,29 +300,23 @@ export class GroupLeases {
       entries.filter(({ key }) => free.has(key)),
       dbOf(connection),
     );
-    return [...entries.filter(({ key }) => !free.has(key)).map((entry) => entry.placed), ...there];
+    return [...entries.filter(({ key }) => !free.has(key)).map((entry) => entry.due), ...there];
   }
 
-  /** The same in a store that holds nothing yet. @returns what was there already */
-  offerAlone(connection: Connection, placed: readonly DueGroup[]): Promise<readonly DueGroup[]> {
-    return this.#insert(entriesOf(placed), dbOf(connection));
+  /** Like `offer`, in a store that is still empty. @returns groups that had a lease already */
+  offerAlone(connection: Connection, due: readonly DueGroup[]): Promise<readonly DueGroup[]> {
+    return this.#insert(entriesOf(due), dbOf(connection));
   }
 
-  /**
-   * @returns those that another process is just making or removing; whoever has the lock knows that
-   * the others are there, and stay until whoever removes them has looked for jobs
-   */
-  async #offerFree(
-    connection: Connection,
-    placed: readonly DueGroup[],
-  ): Promise<readonly DueGroup[]> {
-    const entries = entriesOf(placed);
+  /** @returns groups whose lease another process is creating or removing */
+  async #offerFree(connection: Connection, due: readonly DueGroup[]): Promise<readonly DueGroup[]> {
+    const entries = entriesOf(due);
     const free = await this.#lock(connection, entries);
     await this.#insert(
       entries.filter(({ key }) => free.has(key)),
       dbOf(connection),
     );
-    return entries.filter(({ key }) => !free.has(key)).map((entry) => entry.placed);
+    return entries.filter(({ key }) => !free.has(key)).map((entry) => entry.due);
   }
 
   async #offerBusy(): Promise<void> {
@@ -356,19 +331,19 @@ export class GroupLeases {
         ),
       ];
       if (queues.length === 0) return;
-      this.#tell({ queues });
+      this.#options.notify({ queues });
       for (const queue of queues) {
         this.hint(queue);
-        this.#onFreed(queue);
+        this.#options.onFreed(queue);
       }
     } catch {
-      // Found by whoever looks for due jobs without a lease.
+      // The search for due jobs without a lease finds them.
     }
   }
 
   /**
-   * Locks that are tried, never waited for: whoever makes or removes a lease has its lock. @returns
-   * the keys of those got
+   * Tries the locks without waiting. A process that creates or removes a lease holds its lock.
+   * @returns the keys of the locks that it got
    */
   async #lock(
     connection: Connection,
@@ -383,10 +358,10 @@ export class GroupLeases {
   }
 
   #lockOf({ key }: QueueEntry): string {
-    return lockNumber(`${this.#schema} ${key}`);
+    return lockNumber(`${this.#options.schema} ${key}`);
   }
 
-  /** @returns what was there already */
+  /** @returns groups whose entry existed already */
   async #insert(entries: readonly QueueEntry[], db: Db): Promise<readonly DueGroup[]> {
     const there: DueGroup[] = [];
     for (const [queue, of] of Map.groupBy(entries, (entry) => entry.queue)) {
@@ -395,18 +370,18 @@ export class GroupLeases {
         job: {
           id: randomUUID(),
           singletonKey: entry.key,
-          data: { group: entry.placed.group },
+          data: { group: entry.due.group },
           ...(entry.at !== null && { startAfter: new Date(entry.at).toISOString() }),
         },
       }));
       const made = new Set(
-        await this.#boss.insert(
+        await this.#options.boss.insert(
           queue,
           jobs.map(({ job }) => job),
           { db, returnId: true },
         ),
       );
-      there.push(...jobs.flatMap(({ entry, job }) => (made.has(job.id) ? [] : [entry.placed])));
+      there.push(...jobs.flatMap(({ entry, job }) => (made.has(job.id) ? [] : [entry.due])));
     }
     return there;
   }
@@ -416,7 +391,7 @@ export class GroupLeases {
       const fired = await this.#take(timersOf(queue), BATCH);
       if (fired.length === 0) return;
       await this.offer(fired.map(({ data }) => ({ queue, group: data.group, dueAt: 0, now: 0 })));
-      await this.#boss.deleteJob(timersOf(queue), [...fired]);
+      await this.#options.boss.deleteJob(timersOf(queue), [...fired]);
       if (fired.length < BATCH) return;
     }
   }
@@ -426,7 +401,7 @@ export class GroupLeases {
       const jobs = [...leases.values()];
       if (jobs.length === 0) continue;
       try {
-        const { settled } = (await this.#boss.touch(
+        const { settled } = (await this.#options.boss.touch(
           queue,
           jobs.map(({ job }) => job),
         )) as { settled?: readonly string[] };
@@ -436,8 +411,7 @@ export class GroupLeases {
           if (!mine.has(lease.job.id) && leases.get(lease.group) === lease)
             leases.delete(lease.group);
       } catch {
-        // The database cannot be reached: the store says so, and others take the leases when it
-        // lasts.
+        // The store logs the outage. If it lasts, other processes take the leases.
       }
     }
   }
@@ -458,19 +432,21 @@ export class GroupLeases {
         for (const part of partsOf(empty)) await this.#remove(queue, part);
         if (old.length > 0) await this.#offerBack(queue, old);
       }
-      if (this.#isRealTime && now - this.#sharedAt >= SHARE_MS) await this.#share(now);
+      if (this.#options.isRealTime && now - this.#sharedAt >= SHARE_MS) await this.#share(now);
     })();
     try {
       await this.#tidying;
     } catch (error) {
       if (!isOutage(error))
-        this.#log.warn(`leases could not be given back; they are later: ${inWords(error)}`);
+        this.#options.log.warn(
+          `group leases could not be given back; this is tried again: ${inWords(error)}`,
+        );
     } finally {
       this.#tidying = null;
     }
   }
 
-  /** Tells the others how much is served here, and gives back what is more than a fair part. */
+  /** Tells the others how many groups are served here, and gives back more than a fair part. */
   async #share(now: number): Promise<void> {
     this.#sharedAt = now;
     const busy = new Map(
@@ -488,39 +464,39 @@ export class GroupLeases {
       await this.#offerBack(queue, leases, { toOthers: true });
       shared.push(queue);
     }
-    this.#tell({
+    this.#options.notify({
       load: Object.fromEntries([...counts].filter(([, count]) => count > 0)),
       queues: shared,
     });
   }
 
-  /** Gives leases to whoever wants them, due work or not. */
+  /** Makes leases free for every process, with or without due work. */
   async #offerBack(
     queue: string,
     leases: readonly GroupLease[],
     { toOthers = false }: { toOthers?: boolean } = {},
   ): Promise<void> {
     if (leases.length === 0) return;
-    // One statement: nobody can be stopped in the middle of it.
-    await this.#boss.fail(
+    // One statement, so that no process can be stopped in the middle.
+    await this.#options.boss.fail(
       queue,
       leases.map(({ job }) => job),
     );
     this.#drop(queue, leases);
     if (toOthers) return this.#lookIn(queue, FETCH_MS);
     this.hint(queue);
-    this.#onFreed(queue);
+    this.#options.onFreed(queue);
   }
 
   /** Removes leases whose groups have nothing due. */
   async #remove(queue: string, leases: readonly GroupLease[]): Promise<void> {
-    const { removed, busy } = await transactionOn(this.#database, async (connection) => {
+    const { removed, busy } = await transactionOn(this.#options.database, async (connection) => {
       const free = await this.#lock(
         connection,
         leases.map((lease) => entryOfLease(queue, lease)),
       );
       const nextOf = await this.#nextOf(connection, queue, leases);
-      // What is due within a moment is not worth the way: the lease is kept.
+      // A lease whose next job is due in a moment is kept.
       const leaving = leases.filter(
         (lease) =>
           free.has(leaseKey(queue, lease.group)) &&
@@ -528,13 +504,13 @@ export class GroupLeases {
           nextOf.get(lease.group)!.dueAt > nextOf.get(lease.group)!.now + TIMER_STEP_MS + LINGER_MS,
       );
       if (leaving.length === 0) return { removed: [], busy: [] };
-      await this.#boss.deleteJob(
+      await this.#options.boss.deleteJob(
         queue,
         leaving.map(({ job }) => job),
         { db: dbOf(connection) },
       );
-      // Once more: a job that came in meanwhile found the lease still there. Whoever adds one from
-      // here on finds it locked, and tries again.
+      // Checked again: a job added in the meantime found the lease still there. A transaction that adds
+      // one from now on finds the lock taken, and tries again.
       const left = await this.#nextOf(connection, queue, leaving);
       const next = leaving.flatMap(({ group }) => {
         const { dueAt, now } = left.get(group)!;
@@ -558,7 +534,7 @@ export class GroupLeases {
     leases: readonly GroupLease[],
   ): Promise<ReadonlyMap<string, { readonly now: number; readonly dueAt: number }>> {
     const { rows } = await connection.query({
-      text: `SELECT g.group_key, (${this.#nowSql})::float8 AS now, (${earliestDue(`${quoted(this.#schema)}.jobs`, '$1', 'g.group_key')})::float8 AS due_at
+      text: `SELECT g.group_key, (${this.#options.nowSql})::float8 AS now, (${earliestDue(`${quoted(this.#options.schema)}.jobs`, '$1', 'g.group_key')})::float8 AS due_at
         FROM unnest($2::text[]) g (group_key)`,
       values: [queue, leases.map(({ group }) => group)],
       name: 'cs_lease_next',
@@ -572,7 +548,7 @@ export class GroupLeases {
   }
 }
 
-/** pg-boss's statements on a connection of ours, so that they are part of its transaction. */
+/** Runs pg-boss's statements on our connection, as part of its transaction. */
 export const dbOf = (connection: Connection): Db => ({
   executeSql: async (text, values) =>
     (await connection.query({
@@ -581,7 +557,7 @@ export const dbOf = (connection: Connection): Db => ({
     })) as unknown as { rows: unknown[] },
 });
 
-/** The same for all that are due at about the same time; never later than the job. */
+/** Never later than the job; the same for jobs that are due at about the same time. */
 function timerAt({ dueAt, now }: DueGroup): number {
   const steps = Math.max(1, ((dueAt - now) * TIMER_EARLY) / TIMER_STEP_MS);
   const step = TIMER_STEP_MS * 2 ** Math.floor(Math.log2(steps));
@@ -590,7 +566,7 @@ function timerAt({ dueAt, now }: DueGroup): number {
 
 export const timersOf = (queue: string): string => `${queue}.timers`;
 
-/** A job's lease, or the timer that becomes one. */
+/** pg-boss's job for a lease, or for a timer that becomes one. */
 interface QueueEntry {
   /**
    * Always the same for the same group, so that there is never a second lease; a timer's has its
@@ -601,19 +577,19 @@ interface QueueEntry {
   readonly queue: string;
   /** A timer's time; null: a lease. */
   readonly at: number | null;
-  readonly placed: DueGroup;
+  readonly due: DueGroup;
 }
 
-const entryOf = (placed: DueGroup): QueueEntry => {
-  const at = timerAt(placed);
-  return at <= placed.now
-    ? { key: leaseKey(placed.queue, placed.group), queue: placed.queue, at: null, placed }
-    : { key: leaseKey(placed.queue, placed.group, at), queue: timersOf(placed.queue), at, placed };
+const entryOf = (due: DueGroup): QueueEntry => {
+  const at = timerAt(due);
+  return at <= due.now
+    ? { key: leaseKey(due.queue, due.group), queue: due.queue, at: null, due }
+    : { key: leaseKey(due.queue, due.group, at), queue: timersOf(due.queue), at, due };
 };
 
 /** Each once. */
-const entriesOf = (placed: readonly DueGroup[]): readonly QueueEntry[] => [
-  ...new Map(placed.map((each) => entryOf(each)).map((entry) => [entry.key, entry])).values(),
+const entriesOf = (due: readonly DueGroup[]): readonly QueueEntry[] => [
+  ...new Map(due.map((each) => entryOf(each)).map((entry) => [entry.key, entry])).values(),
 ];
 
 const entryOfLease = (queue: string, { group }: GroupLease): QueueEntry =>

@@ -7,16 +7,16 @@ type Write =
   | { readonly type: 'release'; readonly runAt: number; readonly rank: number }
   | { readonly type: 'remove' };
 
-/** A job as it came to be due, in milliseconds by the database's clock. */
+/** A group with a job, and when that is due, in milliseconds by the database's clock. */
 export interface DueGroup {
   readonly queue: string;
-  /** As the table has it. */
+  /** As stored in the table. */
   readonly group: string;
   readonly dueAt: number;
   readonly now: number;
 }
 
-/** Of a row with these, as the database names them. */
+/** Reads the columns queue, group_key, due_at and now. */
 export const dueGroupOf = ({
   queue,
   group_key,
@@ -30,23 +30,23 @@ export const dueGroupOf = ({
 });
 
 export interface WrittenJobs {
-  /** Added or released. */
-  readonly placed: readonly DueGroup[];
-  /** All that are claimed no more. */
+  /** Groups of jobs that were added or released. */
+  readonly added: readonly DueGroup[];
+  /** Jobs that are no longer claimed. */
   readonly ids: readonly string[];
 }
 
-/** The clocks that a job's waiting is reckoned by, in milliseconds since the epoch. */
+/** The clocks by which a job's wait is computed, in milliseconds since the epoch. */
 export interface JobTime {
-  /** The caller's: how long a job waits is settled by it. */
+  /** The caller's. It decides how long a job waits. */
   readonly wall: number;
-  /** The database's, as well as it is known here. */
+  /** The database's, as this process estimates it. */
   readonly database: number;
-  /** The database's, exactly, in SQL. */
+  /** The database's, as SQL. */
   readonly sql: string;
 }
 
-/** What a transaction does to jobs; written when it ends, the last word on each job. */
+/** The jobs that a transaction changes, written when it ends. The last change of each job counts. */
 export class JobWrites implements TransactionJobs {
   readonly #writes = new Map<string, Write>();
   readonly #queues: ReadonlySet<string>;
@@ -59,7 +59,7 @@ export class JobWrites implements TransactionJobs {
     return this.#writes.size > 0;
   }
 
-  /** Some are added or released, and need a lease. */
+  /** Whether jobs are added or released, so that their groups need a lease. */
   get needGroupLeases(): boolean {
     return [...this.#writes.values()].some(({ type }) => type !== 'remove');
   }
@@ -91,12 +91,12 @@ export class JobWrites implements TransactionJobs {
     );
   }
 
-  /** As the table has them. */
+  /** As stored in the table. */
   get ids(): readonly string[] {
     return [...this.#writes.keys()].map(toText);
   }
 
-  /** What was added, and when it will be due. */
+  /** The groups of added jobs, and when those are due. */
   added({ wall, database }: JobTime): readonly DueGroup[] {
     return [...this.#writes.values()].flatMap((write) =>
       write.type === 'put'
@@ -112,10 +112,7 @@ export class JobWrites implements TransactionJobs {
     );
   }
 
-  /**
-   * Sends everything, before it returns. @returns what was released; where it belongs only the
-   * database knows
-   */
+  /** Sends everything before it returns. @returns the groups of released jobs, from the database */
   async send(
     connection: Connection,
     schema: string,

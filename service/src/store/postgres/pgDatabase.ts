@@ -3,7 +3,7 @@ import type { Logger } from '../options.ts';
 import type { Connection, Database } from './database.ts';
 import { Busy } from './errors.ts';
 import { PooledConnection } from './pooledConnection.ts';
-import { enter, type Guard } from './schemaLock.ts';
+import { lockSchema, type Guard } from './schemaLock.ts';
 import { destroy, ConnectionWatchdog } from './connectionWatchdog.ts';
 
 export interface PgOptions {
@@ -13,20 +13,19 @@ export interface PgOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of ours takes as long; one that does holds locks that others wait for. */
+/** None of our statements takes as long. One that does holds locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A process that hangs inside a transaction lets go of its locks after this. */
+/** Then a process that hangs inside a transaction loses its locks. */
 const IDLE_IN_TRANSACTION_MS = 20_000;
 const LOCK_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_MS = 500;
-/** The pool, of whoever waited for a connection of others. */
+/** The pool's message when all connections stay in use. */
 const WAITED = /timeout exceeded when trying to connect/;
 const LISTEN_CHECK_MS = 10_000;
 /**
- * Every search of ours has an index. A prepared statement keeps the plan that it was first given:
- * one made while a table was empty would read all of it for each job, until the server's next
- * ANALYZE, however much comes in. Nor is any of them worth compiling.
+ * Each of our searches has an index. A prepared statement keeps its first plan: one made while a table
+ * was empty would read the whole table until the next ANALYZE. Compiling plans is not worth it.
  */
 const PLANS = 'SET enable_seqscan = off; SET jit = off';
 
@@ -39,7 +38,7 @@ export class PgDatabase implements Database {
   readonly #watchdog: ConnectionWatchdog;
   #pool: pg.Pool;
   #inUse = 0;
-  /** Each connection has to have run the last of these. */
+  /** To be run on each connection before it is used. */
   #sessionStatements: readonly string[] = [];
   readonly #prepared = new WeakMap<object, readonly string[]>();
   #guard: Guard | null = null;
@@ -54,7 +53,7 @@ export class PgDatabase implements Database {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // Statements that do not need one another's answers are sent without waiting for them.
+      // Statements that do not depend on each other are sent without waiting for answers.
       pipeline: true,
       statement_timeout: STATEMENT_TIMEOUT_MS,
       lock_timeout: LOCK_TIMEOUT_MS,
@@ -118,7 +117,7 @@ export class PgDatabase implements Database {
       let check: NodeJS.Timeout | undefined;
       let isOpen = false;
       const lose = () => {
-        if (!isOpen) return; // not yet, or not any more
+        if (!isOpen) return; // not open yet, or closed
         isOpen = false;
         clearTimeout(check);
         current = null;
@@ -127,7 +126,7 @@ export class PgDatabase implements Database {
           this.#log.warn('the connection for notifications was lost; it is opened again');
         again();
       };
-      /** A peer that vanished without a word is found out. */
+      /** Finds a server that has vanished without closing the connection. */
       const look = () => {
         check = setTimeout(
           () => void client.query('SELECT 1').then(look, lose),
@@ -139,7 +138,7 @@ export class PgDatabase implements Database {
       client.on('notification', ({ payload }) => onNotification(payload ?? ''));
       try {
         await client.connect();
-        await enter(client, channel, exclusive);
+        await lockSchema(client, channel, exclusive);
         await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
       } catch (error) {
         destroy(client);
@@ -175,19 +174,14 @@ export class PgDatabase implements Database {
 
   #openPool(): pg.Pool {
     const pool = new pg.Pool({ ...this.#config, max: this.#connections, allowExitOnIdle: true });
-    // An idle connection that breaks is thrown away by the pool; the next one is opened when it is
-    // needed.
+    // The pool drops an idle connection that breaks.
     pool.on('error', () => {});
-    // Sent ahead of whatever the connection was opened for; a connection that breaks over it fails
-    // that as well.
+    // A connection that breaks here also fails the statement that it was opened for.
     pool.on('connect', (client) => void client.query(PLANS).catch(() => {}));
     return pool;
   }
 
-  /**
-   * What was opened before a silence may be dead without a word: from now on other connections are
-   * used.
-   */
+  /** Connections opened before the server stopped answering may be dead, so new ones are used. */
   #renew(): void {
     const old = this.#pool;
     this.#pool = this.#openPool();
@@ -196,9 +190,8 @@ export class PgDatabase implements Database {
 }
 
 /**
- * An address that asks for TLS gets a server whose certificate is checked. The driver takes these
- * modes as that too, with nine lines at each start about what its next version will do. `no-verify`
- * is left as it is.
+ * Checks the server's certificate whenever the address asks for TLS. The driver does so for these
+ * modes too, but logs nine lines about its next version. `no-verify` stays.
  */
 const verified = (url: string): string =>
   /[?&]uselibpqcompat=/.test(url)

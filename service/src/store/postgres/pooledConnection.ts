@@ -7,10 +7,10 @@ import {
   type ConnectionWatchdog,
 } from './connectionWatchdog.ts';
 
-/** What follows a failed statement in its transaction fails with this, and says nothing of why. */
+/** The code of statements after a failed one in a transaction. It does not say why. */
 const FAILED_BEFORE = '25P02';
 
-/** A connection while it is out of the pool. */
+/** A connection that is borrowed from the pool. */
 export class PooledConnection implements Connection {
   readonly #client: pg.PoolClient;
   readonly #watchdog: ConnectionWatchdog;
@@ -40,7 +40,7 @@ export class PooledConnection implements Connection {
         ...(name === undefined ? {} : { name }),
       })) as unknown as Result;
     } catch (error) {
-      // Of statements sent without waiting for one another, the first failure is the reason of all.
+      // Of statements that were sent together, the first failure explains the others.
       if ((error as { code?: string }).code === FAILED_BEFORE) throw this.#failure ?? error;
       this.#failure ??= error as Error;
       throw error;
@@ -51,10 +51,7 @@ export class PooledConnection implements Connection {
     }
   }
 
-  /**
-   * What is sent in the same breath leaves in one piece: each that leaves costs the system more
-   * than what it holds.
-   */
+  /** Sends the statements of one turn in one packet; each packet costs more than what is in it. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;
@@ -66,7 +63,7 @@ export class PooledConnection implements Connection {
     });
   }
 
-  /** What is still under way on it comes to its end first: nobody is waiting for it any more. */
+  /** Waits until running statements have ended, for which nobody waits any more. */
   release(error?: Error): void {
     this.#giveBack = () => {
       this.#watchdog.forget(this.#status);
@@ -78,10 +75,10 @@ export class PooledConnection implements Connection {
   }
 }
 
-/** A connection that breaks between two statements fails the next one. */
+/** When a connection breaks between two statements, the next one fails. */
 const ignore = (): void => {};
 
-/** An error of the server (it has a severity) that did not end the connection leaves it usable. */
+/** After an error of the server (it has a severity) the connection is usable, unless it was ended. */
 const endsConnection = (error: Error): boolean => {
   const { severity } = error as { severity?: string };
   return severity === undefined || severity === 'FATAL' || severity === 'PANIC';

@@ -15,6 +15,7 @@ import type {
   Transaction,
 } from '../store.ts';
 import { StoreUnavailable } from '../store.ts';
+import { WorkListeners } from '../workListeners.ts';
 import { ChangeReader } from './changeReader.ts';
 import { runOn, type Database, type Result, type Statement } from './database.ts';
 import { inWords, isOutage } from './errors.ts';
@@ -31,13 +32,13 @@ import { DatabaseClock, nowSql } from './databaseClock.ts';
 import { TransactionRunner, type Committed } from './transactionRunner.ts';
 import { WorkQueue } from './workQueue.ts';
 
-/** A process that is asked nothing has to know too: a balancer goes by what it says. */
-const LOOK_MS = 5_000;
+/** Also without requests, because a load balancer asks for the state. */
+const CHECK_MS = 5_000;
 const SWEEP_MS = 5_000;
 const SWEEP_CHANGES_MS = 60_000;
 const SWEEP_COUNTS_MS = 300_000;
 const COUNTS_KEPT_SECONDS = 300;
-/** 240 MB with its index. What ends first is forgotten beyond it. */
+/** 240 MB with its index. Beyond that, the counts that end first are removed. */
 const MAX_COUNTS = 1_000_000;
 
 const DEFAULTS = {
@@ -51,15 +52,9 @@ const DEFAULTS = {
   sweepCountsMs: SWEEP_COUNTS_MS,
 };
 
-interface WorkListener {
-  readonly call: () => void;
-  /** Undefined: every queue. */
-  readonly queue: string | undefined;
-}
-
-/** The store on PostgreSQL. @see docs/decisions/0031 */
+/** The store on PostgreSQL. @see docs/decisions/0031-postgresql-group-leases.md */
 export class PostgresStore<S extends Schema> implements Store<S> {
-  /** For what else is kept in the same database. */
+  /** For what else is stored in the same database. */
   readonly database: Database;
   readonly schemaName: string;
   readonly pressure = null;
@@ -75,9 +70,9 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   readonly #outage: Outage;
   readonly #notifications: ChangeNotifications;
   readonly #transactions: TransactionRunner<S>;
-  /** Of this process, while it runs. */
+  /** Names this process while it runs. */
   readonly #instance = randomUUID();
-  readonly #listeners = new Set<WorkListener>();
+  readonly #listeners: WorkListeners;
   readonly #running = new Set<Promise<unknown>>();
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
@@ -93,6 +88,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.database = database;
     this.schemaName = options.schema;
     this.#options = { ...DEFAULTS, ...options };
+    this.#listeners = new WorkListeners(this.#options.log);
     this.#tables = tables;
     this.#queues = new Set(options.queues);
     this.#boss = boss;
@@ -105,8 +101,8 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       boss,
       isRealTime: time.isReal,
       log: this.#options.log,
-      onFreed: (queue) => this.#callListeners(new Set([queue])),
-      tell: (news) => this.#notifications.say(news),
+      onFreed: (queue) => this.#listeners.notify(new Set([queue])),
+      notify: (notification) => this.#notifications.send(notification),
     });
     this.#work = new WorkQueue({
       ...shared,
@@ -142,7 +138,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       log: this.#options.log,
       leases: this.#leases,
       isDown: () => this.#outage.reason !== null,
-      onNotification: (news) => this.#hear(news),
+      onNotification: (notification) => this.#hear(notification),
       onMissed: () => this.#catchUp(),
     });
   }
@@ -168,7 +164,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
       ...(time.testClock && { clock: time.testClock }),
     });
     const opened: { store: PostgresStore<S> | null } = { store: null };
-    // It says so at each of its rounds; the store says once that the database cannot be reached.
+    // pg-boss repeats this in each round; the store logs an outage once.
     boss.on('error', (error) => {
       if (opened.store?.fault === null && !isOutage(error))
         log.warn(`the queues' maintenance failed: ${inWords(error)}`);
@@ -223,18 +219,15 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   onWork(call: () => void, queue?: string): () => void {
-    // An object of its own, so that the same function can be added twice.
-    const listener = { call, queue };
-    this.#listeners.add(listener);
+    const remove = this.#listeners.add(call, queue);
     if (queue !== undefined) this.#leases.join(queue);
     return () => {
-      if (!this.#listeners.delete(listener) || queue === undefined || this.#hasListener(queue))
-        return;
-      void this.#handOver(queue);
+      if (remove() && queue !== undefined && !this.#listeners.listensTo(queue))
+        void this.#handOver(queue);
     };
   }
 
-  /** Nothing while the database cannot be reached. */
+  /** Empty while the database cannot be reached. */
   async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
     await this.#time.sync();
@@ -250,7 +243,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
             database: this.database,
             schemaName: this.schemaName,
             tables: this.#tables,
-            presence: this.#presence,
+            exclusiveLock: this.#exclusiveLock,
           },
           change,
         ),
@@ -281,7 +274,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     const { restoreAll } = await import('./restore.ts');
     await this.#tracked(async () => {
       await this.#time.sync();
-      const { queues, there } = await restoreAll(
+      const { queues, alreadyLeased } = await restoreAll(
         {
           database: this.database,
           schemaName: this.schemaName,
@@ -289,23 +282,23 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           queues: this.#queues,
           nowSql: this.#nowSql,
           now: () => this.#options.clock.now(),
-          offer: (placed, connection) => this.#leases.offerAlone(connection, placed),
-          presence: this.#presence,
+          offer: (due, connection) => this.#leases.offerAlone(connection, due),
+          exclusiveLock: this.#exclusiveLock,
           wasCommitted: (xid) =>
             wasCommitted(this.database, this.schemaName, { xid, written: null }),
         },
         records,
       );
       for (const queue of queues) this.#leases.hint(queue);
-      this.#notifications.tell(queues, there);
+      this.#notifications.publish(queues, alreadyLeased);
       this.#changes.look();
-      this.#callListeners(queues);
+      this.#listeners.notify(queues);
     });
   }
 
   /**
-   * Runs one statement by itself, for what else is kept in the schema; again when its connection
-   * was cut. @throws StoreUnavailable
+   * Runs one statement for what else is stored in the schema, and again when its connection is cut.
+   * @throws StoreUnavailable
    */
   runStatement(statement: Statement): Promise<Result> {
     return this.#tracked(() => this.#outage.watch(() => runOn(this.database, statement)));
@@ -329,7 +322,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
           this.#options.onRewritten,
         ),
       );
-    this.#every(LOOK_MS, () => this.#outage.look());
+    this.#every(CHECK_MS, () => this.#outage.look());
     if (!works) return;
     this.#leases.start();
     this.#every(SWEEP_MS, () => this.#work.offerGroupsWithoutLease());
@@ -337,15 +330,12 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#every(this.#options.sweepCountsMs, () => this.#sweepCounts());
   }
 
-  /** For what must have the schema alone. */
-  get #presence(): string | null {
+  /** The name of the schema lock when this process holds it exclusively; else null. */
+  get #exclusiveLock(): string | null {
     return this.#options.exclusive ? this.#notifications.channel : null;
   }
 
-  /**
-   * Those whose time has been over for a while, whatever the clock of the process that counted; and
-   * what ends first of those that are too many.
-   */
+  /** Removes counts that ended a while ago and, when there are too many, those that end first. */
   async #sweepCounts(): Promise<void> {
     const counts = `${quoted(this.schemaName)}.counts`;
     const ended = `expire < (extract(epoch FROM now()) - ${COUNTS_KEPT_SECONDS}) * 1000`;
@@ -355,19 +345,16 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     await runOn(this.database, { text: `DELETE FROM ${counts} WHERE key IN (${first})` });
   }
 
-  /**
-   * What is durable is shown to others: to those who work, to the readers of the feed, to other
-   * processes.
-   */
-  #publish({ jobs, xid, there }: Committed<unknown>): void {
+  /** Shows what is durable to the workers, to the change feed and to other processes. */
+  #publish({ jobs, xid, alreadyLeased }: Committed<unknown>): void {
     this.#leases.forget(jobs.ids);
-    const queues = new Set(jobs.placed.map(({ queue }) => queue));
+    const queues = new Set(jobs.added.map(({ queue }) => queue));
     for (const queue of queues) this.#leases.hint(queue);
     if (xid !== null) {
       this.#changes.committed(xid);
-      this.#notifications.tell(queues, there);
+      this.#notifications.publish(queues, alreadyLeased);
     }
-    if (queues.size > 0) this.#callListeners(queues);
+    if (queues.size > 0) this.#listeners.notify(queues);
   }
 
   #hear({ from, changed, queues, load }: Notification): void {
@@ -375,34 +362,21 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     if (load !== undefined) this.#leases.hear(from, load);
     if (changed) this.#changes.look();
     for (const queue of queues) this.#leases.hint(queue);
-    if (queues.length > 0) this.#callListeners(new Set(queues));
+    if (queues.length > 0) this.#listeners.notify(new Set(queues));
   }
 
-  /** After an absence: everything may have changed. */
+  /** After an absence, everything may have changed. */
   #catchUp(): void {
     if (this.#closed !== null) return;
     this.#changes.look();
     for (const queue of this.#queues) this.#leases.hint(queue);
-    this.#callListeners(this.#queues);
+    this.#listeners.notify(this.#queues);
   }
 
-  #hasListener = (queue: string): boolean =>
-    [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
-
-  /** Nobody here takes more of a queue's work: other processes do, at once. */
+  /** Nobody here takes more of a queue's work: other processes take it over at once. */
   async #handOver(queue: string): Promise<void> {
     await this.#leases.leave(queue);
-    this.#notifications.tell(new Set([queue]), []);
-  }
-
-  #callListeners(queues: ReadonlySet<string>): void {
-    for (const { call, queue } of this.#listeners) {
-      try {
-        if (queue === undefined || queues.has(queue)) call();
-      } catch (error) {
-        this.#options.log.error(`a work listener failed: ${inWords(error)}`);
-      }
-    }
+    this.#notifications.publish(new Set([queue]), []);
   }
 
   async #tracked<T>(fn: () => Promise<T>): Promise<T> {
@@ -437,7 +411,7 @@ export class PostgresStore<S extends Schema> implements Store<S> {
     this.#outage.close();
     if (this.#outage.reason === null) {
       await this.#notifications.flush();
-      if (this.#options.works) await this.#work.letGo().catch(() => {}); // their leases end
+      if (this.#options.works) await this.#work.giveBackAll().catch(() => {}); // their leases end
       await this.#leases.stop();
     }
     await this.#changes.close();

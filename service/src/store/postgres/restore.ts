@@ -33,19 +33,16 @@ export interface RestoreTarget {
     placed: readonly DueGroup[],
     connection: Connection,
   ) => Promise<readonly DueGroup[]>;
-  /**
-   * Where those who have the schema open are known: they are kept out. Null: this process is one of
-   * them.
-   */
-  readonly presence: string | null;
-  /** What became of a transaction whose commit was not answered. */
+  /** The schema lock's name when this process holds it exclusively: then others are kept out. */
+  readonly exclusiveLock: string | null;
+  /** Whether a transaction holds whose COMMIT was not answered. */
   readonly wasCommitted: (xid: string) => Promise<boolean>;
 }
 
 export interface RestoredWork {
   readonly queues: ReadonlySet<string>;
-  /** Group leases that were there before. */
-  readonly there: readonly DueGroup[];
+  /** Groups whose lease existed already. */
+  readonly alreadyLeased: readonly DueGroup[];
 }
 
 const BATCH_CHARACTERS = 2 << 20;
@@ -79,8 +76,8 @@ async function restoreOn(
   target: RestoreTarget,
   records: AsyncIterable<DumpedRecord>,
 ): Promise<RestoredWork> {
-  const { schemaName, nowSql, presence } = target;
-  if (presence !== null) await lockOutConnections(connection, presence);
+  const { schemaName, nowSql, exclusiveLock } = target;
+  if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
   // The source takes the time it takes.
   await connection.query({
     text: 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0',
@@ -141,10 +138,10 @@ async function offerAll(
     text: `INSERT INTO ${tableName(schemaName, 'queues')} (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING`,
     values: [[...queues]],
   });
-  const there: DueGroup[] = [];
+  const alreadyLeased: DueGroup[] = [];
   for (let at = 0; at < placed.length; at += GROUPS_AT_ONCE)
-    there.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
-  return { queues, there };
+    alreadyLeased.push(...(await offer(placed.slice(at, at + GROUPS_AT_ONCE), connection)));
+  return { queues, alreadyLeased };
 }
 
 async function commit(

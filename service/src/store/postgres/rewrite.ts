@@ -24,11 +24,8 @@ export interface Rewriting {
   readonly database: Database;
   readonly schemaName: string;
   readonly tables: ReadonlyMap<string, Table>;
-  /**
-   * Where those who have the schema open are known: they are kept out, and find out afterwards.
-   * Null: this process is one of them.
-   */
-  readonly presence: string | null;
+  /** The schema lock's name when this process holds it exclusively: then others are kept out. */
+  readonly exclusiveLock: string | null;
 }
 
 /**
@@ -36,19 +33,19 @@ export interface Rewriting {
  * all others wait.
  */
 export async function rewriteAll(
-  { database, schemaName, tables, presence }: Rewriting,
+  { database, schemaName, tables, exclusiveLock }: Rewriting,
   change: (document: Document, collection: string) => Document,
 ): Promise<void> {
   const byTable = new Map([...tables.values()].map((table) => [table.name, table]));
   await transactionOn(database, async (connection) => {
     await connection.query({ text: 'SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0' });
-    if (presence !== null) await lockOutConnections(connection, presence);
+    if (exclusiveLock !== null) await lockOutConnections(connection, exclusiveLock);
     const names = await documentTables(connection, schemaName);
     for (const name of names)
       await connection.query({
         text: `LOCK TABLE ${quoted(schemaName)}.${quoted(name)} IN EXCLUSIVE MODE`,
       });
-    if (presence !== null) await beginGeneration(connection, schemaName);
+    if (exclusiveLock !== null) await beginGeneration(connection, schemaName);
     for (const name of names) {
       const full = `${quoted(schemaName)}.${quoted(name)}`;
       const table = byTable.get(full);

@@ -2,33 +2,35 @@ import { runOn, type Connection, type Database } from './database.ts';
 import { SchemaInUse, SchemaRewritten, SchemaTaken } from './errors.ts';
 import { quoted } from './sql.ts';
 
-/** A connection of its own, that lasts as long as the process has the store open. */
-interface UnitOfWork {
+/** A connection that lasts as long as the process has the store open. */
+interface LastingConnection {
   query(
     text: string,
     values: unknown[],
   ): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
 }
 
-/** What a connection of a pool has to pass once before it is used. */
+/** A check that each connection of a pool passes once before it is used. */
 export interface Guard {
-  /** @throws what whoever wanted the connection gets in its place */
+  /** @throws what the caller who wanted the connection gets */
   pass(connection: Connection): Promise<void>;
 }
 
-/**
- * Held by each connection of a process beside the one by which it says that it has the schema open.
- */
+/** A second lock, which each of a process's other connections holds. */
 const connectionsOf = (name: string): string => `${name} connections`;
 
 /**
- * Says by a lock of the session that this process has a schema open. The server drops it when the
- * process or its connection dies.
+ * Takes the schema lock: this process has the schema open. The server drops it when the connection
+ * ends.
  * @param name the same for all who open the schema
- * @param exclusive nobody else has it open, or opens it before this one closes
+ * @param exclusive nobody else may have it open, or open it before this process closes it
  * @throws SchemaInUse, SchemaTaken
  */
-export async function enter(session: UnitOfWork, name: string, exclusive: boolean): Promise<void> {
+export async function lockSchema(
+  session: LastingConnection,
+  name: string,
+  exclusive: boolean,
+): Promise<void> {
   const { rows } = await session.query(
     `SELECT pg_try_advisory_lock${exclusive ? '' : '_shared'}(hashtextextended($1, 0)) AS entered`,
     [name],
@@ -45,10 +47,9 @@ export async function enter(session: UnitOfWork, name: string, exclusive: boolea
 }
 
 /**
- * Keeps all others from using a connection to the schema until the transaction ends: whose presence
- * ended with the one connection that said so could still write over another, or come back
- * meanwhile.
- * @param name as `enter` was given it
+ * Keeps all other processes from using a connection to the schema until the transaction ends. One
+ * that has lost its schema lock may still have other connections, or take the lock again.
+ * @param name as given to `lockSchema`
  * @throws SchemaInUse
  */
 export async function lockOutConnections(transaction: Connection, name: string): Promise<void> {
@@ -61,11 +62,10 @@ export async function lockOutConnections(transaction: Connection, name: string):
 }
 
 /**
- * Keeps each connection of a process from a schema that somebody else rewrites, and from one whose
- * documents were all rewritten since the process opened it: it would go on with a key that opens
- * nothing any more.
- * @param name as `enter` was given it
- * @param onRewritten called each time that this is found
+ * Refuses connections to a schema that another process has exclusively, or whose documents were all
+ * rewritten since this process opened it: its key no longer opens them.
+ * @param name as given to `lockSchema`
+ * @param onRewritten called each time a rewrite is found
  */
 export async function connectionGuard(
   database: Database,
@@ -79,8 +79,7 @@ export async function connectionGuard(
   const opened = (await runOn(database, generation)).rows[0]!['generation'];
   return {
     async pass(connection) {
-      // Two statements, in this order: the second sees what was committed before the first was
-      // given its lock.
+      // In this order, so that the second statement sees what was committed before the lock.
       const [lock, now] = await Promise.all([
         connection.query({
           text: 'SELECT pg_try_advisory_lock_shared(hashtextextended($1, 0)) AS entered',
@@ -99,7 +98,7 @@ export async function connectionGuard(
   };
 }
 
-/** Whoever opened the schema before finds out that all its documents were rewritten. */
+/** Lets processes that opened the schema before find out that all documents were rewritten. */
 export async function beginGeneration(transaction: Connection, schema: string): Promise<void> {
   await transaction.query({
     text: `INSERT INTO ${generationOf(schema)} DEFAULT VALUES ON CONFLICT (id) DO UPDATE SET generation = excluded.generation`,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreClock } from '../options.ts';
 import type { Schema, Transaction } from '../store.ts';
+import { transactionMaker, type UnitOfWork } from '../unitOfWork.ts';
 import type { ChangeReader } from './changeReader.ts';
 import type { Connection, Database } from './database.ts';
 import { DocumentBusy, DocumentPlaces, documentSemaphore } from './documentPlaces.ts';
@@ -16,34 +17,27 @@ import type { DueGroup, WrittenJobs } from './jobWrites.ts';
 import type { GroupLeases } from './groupLeases.ts';
 import { LostCommit, wasCommitted, type CommitMarks } from './lostCommit.ts';
 import type { Outage } from './outage.ts';
-import { UnitOfWork, transactionsOf } from './unitOfWork.ts';
+import { PostgresUnitOfWork } from './unitOfWork.ts';
 import { quoted } from './sql.ts';
 import type { Table } from './tables.ts';
 import type { DatabaseClock } from './databaseClock.ts';
 import { OpenTransaction, readXid } from './transaction.ts';
 
-/** A transaction that met others is run again; so many times it never happens. */
+/** How often a transaction that conflicts with others is run. */
 const MAX_RUNS = 50;
-/**
- * A unique violation may come from one who was faster: the second run finds what that one wrote.
- */
+/** Another transaction may have been faster with a unique value; the next run finds its document. */
 const MAX_VIOLATIONS = 3;
 /** As long as PostgreSQL waits for a lock. */
 const MAX_BUSY_MS = 15_000;
 
-/** What others have to be shown of a transaction. */
+/** A committed transaction. */
 export interface Committed<T> {
   readonly value: T;
   readonly jobs: WrittenJobs;
-  /** Null: it has written no document. */
+  /** Null when no document was written. */
   readonly xid: string | null;
-  /** Group leases that were there before, or are being made by others. */
-  readonly there: readonly DueGroup[];
-}
-
-interface Done<T> extends Committed<T> {
-  /** Queues that are known to the database for sure. */
-  readonly noted: readonly string[];
+  /** Groups whose lease existed already, or is being created by another process. */
+  readonly alreadyLeased: readonly DueGroup[];
 }
 
 export interface TransactionRunnerOptions<S extends Schema> {
@@ -63,37 +57,33 @@ export interface TransactionRunnerOptions<S extends Schema> {
 }
 
 /**
- * Runs transactions: again where they met others, through cut connections, with as few trips as can
- * be. @see docs/decisions/0031, 0033
+ * Runs transactions in as few round trips as possible, and runs them again after a conflict or a lost
+ * connection.
+ * @see docs/decisions/0031-postgresql-group-leases.md
  */
 export class TransactionRunner<S extends Schema> {
   readonly #options: TransactionRunnerOptions<S>;
-  readonly #transactionOf: (session: UnitOfWork) => Transaction<S>;
-  readonly #notedQueues = new Set<string>();
+  readonly #transactionOf: (work: UnitOfWork) => Transaction<S>;
+  /** Queues that the table of queues certainly has. */
+  readonly #savedQueues = new Set<string>();
   readonly #documents = documentSemaphore();
 
   constructor(options: TransactionRunnerOptions<S>) {
     this.#options = options;
-    this.#transactionOf = transactionsOf(options.schema);
+    this.#transactionOf = transactionMaker(options.schema);
   }
 
   /**
-   * Runs a transaction until it has met nobody else, and is durable.
+   * Runs a transaction until it commits.
    * @throws StoreUnavailable, UniqueViolation, what the function throws
    */
   async run<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Committed<T>> {
-    const { noted, ...committed } = await this.#runUntilAlone(fn);
-    for (const queue of noted) this.#notedQueues.add(queue);
-    return committed;
-  }
-
-  async #runUntilAlone<T>(fn: (tx: Transaction<S>) => Promise<T>): Promise<Done<T>> {
     const places = new DocumentPlaces(this.#documents);
     const giveUpAt = performance.now() + MAX_BUSY_MS;
     for (let runs = 1, violations = 0; ; runs += 1) {
       try {
         return await this.#options.outage.watch(() =>
-          this.#settled(() => this.#runOnce(fn, places)),
+          this.#settleLostCommit(() => this.#runOnce(fn, places)),
         );
       } catch (error) {
         if (error instanceof DocumentBusy) {
@@ -114,15 +104,13 @@ export class TransactionRunner<S extends Schema> {
     }
   }
 
-  /**
-   * When the answer to a commit was lost with its connection, the server says what became of it.
-   */
-  async #settled<T>(run: () => Promise<Done<T>>): Promise<Done<T>> {
+  /** Asks the server whether a commit holds whose answer was lost with the connection. */
+  async #settleLostCommit<T>(run: () => Promise<Committed<T>>): Promise<Committed<T>> {
     try {
       return await run();
     } catch (error) {
       if (!(error instanceof LostCommit)) throw error;
-      const { marks, result, cause } = error as LostCommit<Done<T>>;
+      const { marks, result, cause } = error as LostCommit<Committed<T>>;
       if (await wasCommitted(this.#options.database, this.#options.schemaName, marks))
         return result;
       throw cause;
@@ -132,7 +120,7 @@ export class TransactionRunner<S extends Schema> {
   async #runOnce<T>(
     fn: (tx: Transaction<S>) => Promise<T>,
     places: DocumentPlaces,
-  ): Promise<Done<T>> {
+  ): Promise<Committed<T>> {
     try {
       return await this.#runAt(
         new OpenTransaction(await this.#options.database.connect()),
@@ -148,85 +136,86 @@ export class TransactionRunner<S extends Schema> {
     transaction: OpenTransaction,
     fn: (tx: Transaction<S>) => Promise<T>,
     places: DocumentPlaces,
-  ): Promise<Done<T>> {
-    const session = new UnitOfWork(transaction, this.#options.tables, this.#options.queues, places);
+  ): Promise<Committed<T>> {
+    const work = new PostgresUnitOfWork(
+      transaction,
+      this.#options.tables,
+      this.#options.queues,
+      places,
+    );
     try {
-      const value = await fn(this.#transactionOf(session));
-      session.end();
-      if (session.wrote) return await this.#commit(transaction, session, value);
+      const value = await fn(this.#transactionOf(work));
+      work.end();
+      if (work.wrote) return await this.#commit(transaction, work, value);
       if (transaction.isBegun) await transaction.commit();
-      return { value, jobs: NO_JOBS, xid: null, there: [], noted: [] };
+      return { value, jobs: NO_JOBS, xid: null, alreadyLeased: [] };
     } finally {
-      session.end();
+      work.end();
       await transaction.end();
     }
   }
 
-  /** Sends what was written, and COMMIT: in one go where nothing has to be heard of before. */
-  async #commit<T>(transaction: OpenTransaction, session: UnitOfWork, value: T): Promise<Done<T>> {
+  /** Sends what was written, and COMMIT in the same trip when no answer can change the outcome. */
+  async #commit<T>(
+    transaction: OpenTransaction,
+    work: PostgresUnitOfWork,
+    value: T,
+  ): Promise<Committed<T>> {
     await transaction.begin();
     const { connection } = transaction;
+    const { changes, clock, time: databaseClock, nowSql, schemaName, leases } = this.#options;
     const marks = (xid: string): CommitMarks => ({
       xid,
-      life: this.#options.changes.life,
-      written: session.written,
+      life: changes.life,
+      written: work.written,
     });
     const time = {
-      wall: this.#options.clock.now().getTime(),
-      database: this.#options.time.estimate,
-      sql: this.#options.nowSql,
+      wall: clock.now().getTime(),
+      database: databaseClock.estimate,
+      sql: nowSql,
     };
-    if (session.xid !== null && session.isSure && !session.jobs.needGroupLeases) {
-      const committed = {
-        value,
-        jobs: { placed: [], ids: session.jobs.ids },
-        xid: session.xid,
-        there: [],
-        noted: [],
-      };
-      return commitWith(
-        transaction,
-        [session.send(), session.jobs.send(connection, this.#options.schemaName, time)],
-        marks(session.xid),
-        committed,
-      );
+    if (work.xid !== null && work.cannotConflict && !work.jobs.needGroupLeases) {
+      const jobs = { added: [], ids: work.jobs.ids };
+      const committed = { value, jobs, xid: work.xid, alreadyLeased: [] };
+      const writes = [work.send(), work.jobs.send(connection, schemaName, time)];
+      return commitWith(transaction, writes, marks(work.xid), committed);
     }
-    const added = session.jobs.added(time);
-    const [, released, noted, there, xid] = await allDone([
-      session.send(),
-      session.jobs.send(connection, this.#options.schemaName, time),
-      this.#noteQueues(connection, added),
-      this.#options.leases.offerWithin(connection, added),
-      session.xid ?? readXid(connection),
+    const added = work.jobs.added(time);
+    const [, released, saved, ofAdded, xid] = await allDone([
+      work.send(),
+      work.jobs.send(connection, schemaName, time),
+      this.#saveQueues(connection, added),
+      leases.offerWithin(connection, added),
+      work.xid ?? readXid(connection),
     ]);
-    const thereToo = await this.#options.leases.offerWithin(connection, released);
-    const committed = {
+    const ofReleased = await leases.offerWithin(connection, released);
+    const committed = await commitWith(transaction, [], marks(xid), {
       value,
-      jobs: { placed: [...added, ...released], ids: session.jobs.ids },
+      jobs: { added: [...added, ...released], ids: work.jobs.ids },
       xid,
-      there: [...there, ...thereToo],
-      noted,
-    };
-    return commitWith(transaction, [], marks(xid), committed);
+      alreadyLeased: [...ofAdded, ...ofReleased],
+    });
+    for (const queue of saved) this.#savedQueues.add(queue);
+    return committed;
   }
 
-  /** So that a queue that holds nothing now is still counted. */
-  async #noteQueues(
+  /** Saves the names of queues, so that an empty queue is counted too. @returns those it has */
+  async #saveQueues(
     connection: Connection,
-    placed: readonly DueGroup[],
+    added: readonly DueGroup[],
   ): Promise<readonly string[]> {
-    const fresh = [...new Set(placed.map(({ queue }) => queue))]
-      .filter((queue) => !this.#notedQueues.has(queue))
+    const fresh = [...new Set(added.map(({ queue }) => queue))]
+      .filter((queue) => !this.#savedQueues.has(queue))
       .sort();
     if (fresh.length === 0) return [];
     const queues = `${quoted(this.#options.schemaName)}.queues`;
-    // One that another transaction is noting is left to it, or to the next one here: nobody waits.
+    // A queue that another transaction is saving is left to it, so that nobody waits.
     const { rows } = await connection.query({
-      text: `WITH noted AS (SELECT name FROM ${queues} WHERE name = ANY($1::text[])), made AS (
+      text: `WITH saved AS (SELECT name FROM ${queues} WHERE name = ANY($1::text[])), made AS (
           INSERT INTO ${queues} (name) SELECT name FROM unnest($1::text[]) v (name)
-          WHERE CASE WHEN name IN (SELECT name FROM noted) THEN false ELSE pg_try_advisory_xact_lock(hashtextextended($2 || name, 0)) END
+          WHERE CASE WHEN name IN (SELECT name FROM saved) THEN false ELSE pg_try_advisory_xact_lock(hashtextextended($2 || name, 0)) END
           ON CONFLICT DO NOTHING RETURNING name)
-        SELECT name FROM noted UNION ALL SELECT name FROM made`,
+        SELECT name FROM saved UNION ALL SELECT name FROM made`,
       values: [fresh, `${this.#options.schemaName} queue `],
     });
     return rows.map(({ name }) => String(name));
@@ -234,8 +223,8 @@ export class TransactionRunner<S extends Schema> {
 }
 
 /**
- * As Promise.all, but nothing is under way any more when it rejects: what follows would go out
- * behind the ROLLBACK, into a transaction of somebody else.
+ * Like Promise.all, but rejects only when all have settled: a statement sent after ROLLBACK would run
+ * in somebody else's transaction.
  */
 async function allDone<T extends readonly unknown[]>(
   promises: [...T],
@@ -245,9 +234,8 @@ async function allDone<T extends readonly unknown[]>(
 }
 
 /**
- * Sends COMMIT behind writes that are under way. One of them that fails fails the transaction, and
- * COMMIT keeps nothing.
- * @throws LostCommit when nobody has heard what became of it; what a write failed with
+ * Sends COMMIT after writes that are under way. When one of them fails, COMMIT rolls back.
+ * @throws LostCommit when the answer to COMMIT was lost; otherwise what a write failed with
  */
 async function commitWith<T>(
   transaction: OpenTransaction,
@@ -264,4 +252,4 @@ async function commitWith<T>(
     : (failed?.reason ?? commit.reason);
 }
 
-const NO_JOBS: WrittenJobs = { placed: [], ids: [] };
+const NO_JOBS: WrittenJobs = { added: [], ids: [] };

@@ -1,6 +1,6 @@
 import { toJson } from '../document.ts';
-import type { Document, Schema } from '../store.ts';
-import { transactionMaker, type AnyQuery } from '../unitOfWork.ts';
+import type { Document } from '../store.ts';
+import type { AnyQuery, UnitOfWork } from '../unitOfWork.ts';
 import { Batcher } from '../../work/batcher.ts';
 import type { Connection, Statement } from './database.ts';
 import type { DocumentPlaces } from './documentPlaces.ts';
@@ -11,9 +11,7 @@ import { lockNumber } from './sql.ts';
 import { MAX_ROWS, type Row, type Table } from './tables.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-const ENDED = 'The transaction has ended; await everything inside its function';
-
-/** A version of a row that this transaction wrote itself. */
+/** The version of a row that this transaction wrote itself. */
 const OWN = Symbol('own');
 
 interface Pending {
@@ -25,17 +23,16 @@ interface Pending {
 interface Write {
   readonly collection: string;
   readonly statement: Statement;
-  /** So many rows must be as they were read. */
+  /** How many rows must still be as they were read. */
   readonly expected: number;
 }
 
 /**
- * One transaction on one connection. What it writes waits until something reads that collection, or
- * it ends. What it has read must not have changed when it is written: else it is to be run again.
- * It begins with the first lock or write: what only looks sees what is committed, statement by
- * statement, without.
+ * One transaction on one connection. Writes are held back until something reads their collection or
+ * the transaction ends. A document that was changed between being read and being written is a
+ * Conflict, and the transaction runs again. BEGIN is sent with the first lock or write.
  */
-export class UnitOfWork {
+export class PostgresUnitOfWork implements UnitOfWork {
   readonly jobs: JobWrites;
   readonly #transaction: OpenTransaction;
   readonly #connection: Connection;
@@ -43,13 +40,11 @@ export class UnitOfWork {
   readonly #reads: Batcher<ReadQuery, Rows>;
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #places: DocumentPlaces;
-  /** Rows' versions as they were read, by collection and id. */
+  /** The versions of rows as they were read, by collection and id. */
   readonly #versions = new Map<string, string | typeof OWN>();
-  /**
-   * Documents that nobody else can change before the end: locked, or written. Null: there is none.
-   */
+  /** Documents that are locked or written, so that nobody else can change them. Null: none. */
   readonly #known = new Map<string, Document | null>();
-  /** Rows that are locked since they were read. */
+  /** Rows that have been locked since they were read. */
   readonly #locked = new Set<string>();
   readonly #pending = new Map<string, Pending>();
   /** Reads by id, for each collection, with and without locks. */
@@ -84,21 +79,18 @@ export class UnitOfWork {
     return this.#wrote || this.jobs.any;
   }
 
-  /** One of the documents that it put; null: none. */
+  /** One of the documents that it put; null when there is none. */
   get written(): { readonly table: string; readonly id: string } | null {
     return this.#written;
   }
 
-  /** The transaction's number, when it has locked something. */
+  /** The transaction's number; null until it has locked something. */
   get xid(): string | null {
     return this.#xid;
   }
 
-  /**
-   * All that is still unsent can only be done as it is, or fail in the server: nobody has changed
-   * what it is built on.
-   */
-  get isSure(): boolean {
+  /** Whether each pending write is on a locked or new row, so that none can be a Conflict. */
+  get cannotConflict(): boolean {
     return [...this.#pending.values()].every(({ table, rows }) =>
       [...rows.keys()].every((id) => !this.#isUnlocked(table, id)),
     );
@@ -108,12 +100,66 @@ export class UnitOfWork {
     this.#ended = true;
   }
 
-  table(collection: string): Table {
+  async get(collection: string, id: string): Promise<Document | null> {
+    return this.#read(this.#table(collection), id, true);
+  }
+
+  async peek(collection: string, id: string): Promise<Document | null> {
+    return this.#read(this.#table(collection), id, false);
+  }
+
+  async find(collection: string, query: AnyQuery): Promise<readonly Document[]> {
+    const table = this.#table(collection);
+    const read = table.find(query);
+    if (query.limit <= 0) return [];
+    if (this.#pending.has(collection)) {
+      await this.#transaction.begin();
+      // The transaction may have ended meanwhile, and a write sent after ROLLBACK would persist.
+      this.#assertOpen();
+      await this.#send(this.#takePending(collection));
+    }
+    const rows = await this.#reads.add(read);
+    return rows.map(({ document, version }) =>
+      this.#note(table, document as Document, String(version)),
+    );
+  }
+
+  async put(collection: string, document: Document): Promise<void> {
+    const table = this.#table(collection);
+    const json = toJson(collection, document);
+    this.#write(table, document.id, { id: document.id, json, document });
+  }
+
+  async delete(collection: string, id: string): Promise<boolean> {
+    const table = this.#table(collection);
+    const key = keyOf(table, id);
+    const isThere = this.#versions.has(key) && this.#known.get(key) !== null;
+    if (!isThere && (await this.#read(table, id, true)) === null) return false;
+    this.#write(table, id, null);
+    return true;
+  }
+
+  /**
+   * Sends all pending writes of documents before it returns, and resolves when the server has taken
+   * them.
+   * @throws Conflict
+   */
+  send(): Promise<unknown> {
+    // All statements are built before the first one is sent.
+    return this.#send([...this.#pending.keys()].flatMap((name) => this.#takePending(name)));
+  }
+
+  #table(collection: string): Table {
     this.#assertOpen();
     return this.#tables.get(collection)!;
   }
 
-  async read(table: Table, id: string, lock: boolean): Promise<Document | null> {
+  #assertOpen(): void {
+    if (this.#ended)
+      throw new Error('The transaction has ended; await everything inside its function');
+  }
+
+  async #read(table: Table, id: string, lock: boolean): Promise<Document | null> {
     const key = keyOf(table, id);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -121,8 +167,8 @@ export class UnitOfWork {
     let document = await this.#select(table, id, lock);
     if (lock && document === null) {
       this.#assertOpen();
-      // Nobody has this id: whoever wants it too waits here, and then finds what the first one
-      // made.
+      // There is no row to lock. Another transaction that reads this id waits here, and then finds
+      // the document that the first one created.
       const { rows } = await this.#connection.query({
         text: 'SELECT pg_current_xact_id()::text AS xid, pg_advisory_xact_lock($1::bigint)',
         values: [lockNumber(`${table.name} ${id}`)],
@@ -133,47 +179,6 @@ export class UnitOfWork {
     }
     if (lock) this.#known.set(key, document);
     return document;
-  }
-
-  async find(table: Table, query: AnyQuery): Promise<readonly Document[]> {
-    const read = table.find(query);
-    if (query.limit <= 0) return [];
-    if (this.#pending.has(table.collection)) {
-      await this.#transaction.begin();
-      // It may have ended meanwhile: what is sent behind its ROLLBACK would hold.
-      this.#assertOpen();
-      await this.#send(this.#take(table.collection));
-    }
-    const rows = await this.#reads.add(read);
-    return rows.map(({ document, version }) =>
-      this.#note(table, document as Document, String(version)),
-    );
-  }
-
-  put(table: Table, document: Document): void {
-    const json = toJson(table.collection, document);
-    this.#write(table, document.id, { id: document.id, json, document });
-  }
-
-  async remove(table: Table, id: string): Promise<boolean> {
-    const found =
-      this.#versions.has(keyOf(table, id)) && this.#known.get(keyOf(table, id)) !== null;
-    if (!found && (await this.read(table, id, true)) === null) return false;
-    this.#write(table, id, null);
-    return true;
-  }
-
-  /**
-   * Sends all that is still unsent of what was written of documents, before it returns. @returns
-   * when all of it was taken; rejects with Conflict
-   */
-  send(): Promise<unknown> {
-    // Nothing goes out before all of it could be put into words.
-    return this.#send([...this.#pending.keys()].flatMap((collection) => this.#take(collection)));
-  }
-
-  #assertOpen(): void {
-    if (this.#ended) throw new Error(ENDED);
   }
 
   #write(table: Table, id: string, row: Row | null): void {
@@ -195,7 +200,7 @@ export class UnitOfWork {
       reads = new Batcher<string, Document | null>({
         run: (ids) => this.#selectAll(table, ids, lock),
         schedule: queueMicrotask,
-        // Missing documents are locked next: in the order of ids too.
+        // In the order of ids, because missing documents are locked next.
         compare: byText,
       });
       this.#readsById.set(key, reads);
@@ -250,17 +255,14 @@ export class UnitOfWork {
     return this.#note(table, document, version);
   }
 
-  /** It was read without a lock: somebody else may have changed it. */
+  /** Read without a lock: another transaction may have changed it. */
   #isUnlocked(table: Table, id: string): boolean {
     const key = keyOf(table, id);
     return typeof this.#versions.get(key) === 'string' && !this.#locked.has(key);
   }
 
-  /**
-   * Removals, changes, additions: in this order values that are unique come free before they are
-   * taken.
-   */
-  #take(collection: string): Write[] {
+  /** Removals first, then changes and additions, so that a unique value is free when it is taken. */
+  #takePending(collection: string): Write[] {
     const { table, rows } = this.#pending.get(collection)!;
     const removed: { id: string; version: string | null }[] = [];
     const known: (Row & { version: string })[] = [];
@@ -293,7 +295,9 @@ export class UnitOfWork {
       writes.map(async ({ collection, statement, expected }) => {
         const { rowCount } = await this.#connection.query(statement);
         if (rowCount! < expected)
-          throw new Conflict(`documents of ${collection} were changed or removed meanwhile`);
+          throw new Conflict(
+            `documents of ${collection} were changed or removed by another transaction`,
+          );
       }),
     );
   }
@@ -306,17 +310,3 @@ const keyOf = (table: Table, id: string): string => `${table.collection} ${id}`;
 function* partsOf<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; at += MAX_ROWS) yield rows.slice(at, at + MAX_ROWS);
 }
-
-/** Makes the `tx` objects of a schema. */
-export const transactionsOf = <S extends Schema>(schema: S) => {
-  const transactionOf = transactionMaker(schema);
-  return (work: UnitOfWork) =>
-    transactionOf({
-      jobs: work.jobs,
-      get: async (name, id) => work.read(work.table(name), id, true),
-      peek: async (name, id) => work.read(work.table(name), id, false),
-      find: async (name, query) => work.find(work.table(name), query),
-      put: async (name, document) => work.put(work.table(name), document),
-      delete: async (name, id) => work.remove(work.table(name), id),
-    });
-};

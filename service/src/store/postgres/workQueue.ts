@@ -203,7 +203,7 @@ export class WorkQueue {
   }
 
   /** What this process has claimed and not ended can be claimed at once: it ends. */
-  async letGo(): Promise<void> {
+  async giveBackAll(): Promise<void> {
     await this.#giveBack('starts_with(claimed_by, $1)', this.#instance);
   }
 

@@ -1,0 +1,41 @@
+import type { Logger } from './options.ts';
+
+interface WorkListener {
+  readonly call: () => void;
+  /** Undefined: every queue. */
+  readonly queue: string | undefined;
+}
+
+/** Those who want to know when a queue has work. */
+export class WorkListeners {
+  readonly #listeners = new Set<WorkListener>();
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** @returns the way to stop; it returns false when it was called before */
+  add(call: () => void, queue?: string): () => boolean {
+    // A new object, so that the same function can be added twice.
+    const listener = { call, queue };
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  listensTo(queue: string): boolean {
+    return [...this.#listeners].some((each) => each.queue === undefined || each.queue === queue);
+  }
+
+  /** @param queues left out: every queue may have work */
+  notify(queues?: ReadonlySet<string>): void {
+    for (const { call, queue } of this.#listeners) {
+      if (queue !== undefined && queues !== undefined && !queues.has(queue)) continue;
+      try {
+        call();
+      } catch (error) {
+        this.#log.error(`a work listener failed: ${(error as Error)?.message ?? String(error)}`);
+      }
+    }
+  }
+}
