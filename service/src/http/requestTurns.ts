@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Bounds } from '../limits/bounds.ts';
-import { WorkspaceLines } from '../limits/workspaceLines.ts';
+import { FairQueue } from '../limits/fairQueue.ts';
 import { atBound } from './atBound.ts';
 
 /**
@@ -29,7 +29,7 @@ interface Waiting {
 export class RequestTurns {
   readonly #bounds: Bounds;
   readonly #maxWaiting: number;
-  readonly #waiting = new WorkspaceLines<Waiting>(({ response }) => response.destroyed);
+  readonly #waiting = new FairQueue<Waiting>();
   readonly #now: () => number;
   /**
    * When the first request of this round of the loop began, in steady milliseconds; null: none has.
@@ -75,10 +75,17 @@ export class RequestTurns {
     this.#roundBegan = this.#now();
     setImmediate(() => {
       this.#roundBegan = null;
-      const next = this.#waiting.takeNext();
+      const next = this.#takeNext();
       if (next === undefined) return;
       this.#beginRound();
       next.begin();
     });
+  }
+
+  /** Leaves out requests whose client has gone. */
+  #takeNext(): Waiting | undefined {
+    let next = this.#waiting.takeNext();
+    while (next?.response.destroyed) next = this.#waiting.takeNext();
+    return next;
   }
 }

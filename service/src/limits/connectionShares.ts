@@ -1,20 +1,15 @@
 import { AppError, ERROR_CATALOGUE } from '../domain/errorCatalogue.ts';
 import type { BoundName, Bounds } from './bounds.ts';
-import { FairPool } from './fairPool.ts';
-import { WorkspaceLines } from './workspaceLines.ts';
+import { QueuedPool } from './queuedPool.ts';
 
-/** As long as PostgreSQL waits for a lock; who asks has not given up by then. */
+/** As long as PostgreSQL waits for a lock. The caller has not given up by then. */
 const WAIT_MS = 15_000;
-/** More of one workspace would not come to their turn in that time. */
-const MAX_WAITING = 1_000;
+/** More calls of one workspace would not have their turn in that time. */
+const MAX_WAITING_PER_WORKSPACE = 1_000;
 const RETRY_SECONDS = 2;
 
-interface Waiting {
-  readonly begin: (leave: () => void) => void;
-}
-
 export interface ConnectionSharesOptions {
-  /** Of the pool: one workspace alone has half of it. */
+  /** Connections that all workspaces share. One workspace alone gets half of them. */
   readonly places: number;
   readonly bounds: Bounds;
   readonly bound: BoundName;
@@ -22,18 +17,17 @@ export interface ConnectionSharesOptions {
 }
 
 /**
- * Places that workspaces share, and a line before them: of those that wait, the workspace that had
- * its turn goes behind the others. What waits holds nothing.
+ * Shares the database connections among workspaces, which wait for them in turn. A call that waits
+ * holds no connection.
  * @see docs/decisions/0040
  */
 export class ConnectionShares {
   readonly #options: ConnectionSharesOptions;
-  readonly #places: FairPool;
-  readonly #waiting = new WorkspaceLines<Waiting>();
+  readonly #places: QueuedPool;
 
   constructor(options: ConnectionSharesOptions) {
     this.#options = options;
-    this.#places = new FairPool(options.places);
+    this.#places = new QueuedPool(options.places);
   }
 
   /** Places taken, by all. */
@@ -41,15 +35,15 @@ export class ConnectionShares {
     return this.#places.held;
   }
 
-  /** How many wait. */
+  /** How many calls wait. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#places.waiting;
   }
 
   /**
    * Runs when the workspace has its turn.
-   * @throws unavailable (503) with Retry-After when it has none in time, or too many of it wait;
-   * what `run` throws
+   * @throws unavailable (503) with Retry-After when its turn does not come in time, or when too many
+   * of its calls wait
    */
   async run<T>(workspaceId: string, run: () => Promise<T>): Promise<T> {
     const leave = this.#places.enter(workspaceId) ?? (await this.#turnOf(workspaceId));
@@ -57,17 +51,15 @@ export class ConnectionShares {
       return await run();
     } finally {
       leave();
-      this.#next();
     }
   }
 
   async #turnOf(workspaceId: string): Promise<() => void> {
-    if (this.#waiting.lengthOf(workspaceId) >= MAX_WAITING) throw this.#refused();
+    if (this.#places.waitingOf(workspaceId) >= MAX_WAITING_PER_WORKSPACE) throw this.#refused();
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
-    const waiting: Waiting = { begin: resolve };
-    this.#waiting.add(workspaceId, waiting);
+    const giveUp = this.#places.wait(workspaceId, 1, resolve);
     const timer = setTimeout(() => {
-      this.#waiting.delete(workspaceId, waiting);
+      giveUp();
       reject(this.#refused());
     }, this.#options.waitMs ?? WAIT_MS);
     return promise.finally(() => clearTimeout(timer));
@@ -80,17 +72,5 @@ export class ConnectionShares {
       `Too many calls of this workspace wait for the database. ${ERROR_CATALOGUE.unavailable.fix}`,
       { retryAfterSeconds: RETRY_SECONDS, isAtBound: true },
     );
-  }
-
-  /** Gives the free places to those that wait. */
-  #next(): void {
-    let leave: (() => void) | null = null;
-    const mayGo = (workspaceId: string) => (leave = this.#places.enter(workspaceId)) !== null;
-    for (
-      let next = this.#waiting.takeNext(mayGo);
-      next !== undefined;
-      next = this.#waiting.takeNext(mayGo)
-    )
-      next.begin(leave!);
   }
 }

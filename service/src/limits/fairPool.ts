@@ -1,9 +1,9 @@
 /**
- * A pool of places that workspaces share. A workspace may take one more as long as it holds fewer
- * than are free: alone it gets half of the pool, two get a third each, and there is always a place
- * for one more who has none. So nobody has to know who waits, and no place has to be taken back.
+ * Places that workspaces share. A workspace may take one more while it holds fewer than are free:
+ * alone it gets half of the pool, two get a third each, and there is always a place for a workspace
+ * that has none. So the pool never has to know who waits, or to take a place back.
  *
- * The size to give is therefore twice what one workspace may use while it is alone.
+ * Make the pool twice as large as what one workspace may use alone.
  */
 export class FairPool {
   readonly #size: number;
@@ -28,26 +28,26 @@ export class FairPool {
     return this.#heldBy.get(workspaceId) ?? 0;
   }
 
-  /** How many more places the workspace may take now, one after the other. */
+  /** How many more places the workspace may take now. */
   freeFor(workspaceId: string): number {
     return Math.max(0, Math.ceil((this.free - this.heldBy(workspaceId)) / 2));
   }
 
   /**
-   * @returns what gives the place back, once however often it is called; null when the workspace
-   * may take none now
+   * @returns a function that gives the places back, once; null when the workspace may not take so
+   * many now
    */
-  enter(workspaceId: string): (() => void) | null {
-    if (this.freeFor(workspaceId) === 0) return null;
-    this.#count(workspaceId, 1);
+  enter(workspaceId: string, places = 1): (() => void) | null {
+    if (this.freeFor(workspaceId) < places) return null;
+    this.#count(workspaceId, places);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#count(workspaceId, -1);
+      if (isHeld) this.#count(workspaceId, -places);
       isHeld = false;
     };
   }
 
-  #count(workspaceId: string, by: 1 | -1): void {
+  #count(workspaceId: string, by: number): void {
     const now = this.heldBy(workspaceId) + by;
     if (now === 0) this.#heldBy.delete(workspaceId);
     else this.#heldBy.set(workspaceId, now);

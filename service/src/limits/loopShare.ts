@@ -1,67 +1,64 @@
-import { WorkspaceLines } from './workspaceLines.ts';
+import { FairQueue } from './fairQueue.ts';
 
-/** Nothing rests longer than this, however long it worked. */
-const MAX_REST_MS = 1_000;
+const MAX_PAUSE_MS = 1_000;
 
-interface Piece {
-  readonly work: () => void;
-  readonly refuse: (reason: unknown) => void;
+interface Task {
+  readonly run: () => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 /**
- * A share of the event loop for work that holds it: one piece after another, each workspace in
- * turn, and after each piece the loop is left to requests for as long as it took. So all such work
- * together takes at most half of the process, and a request waits for one piece of it. How long a
- * piece is, its own bounds say.
+ * Runs work that blocks the event loop: one task after another, each workspace in turn. After each
+ * task it pauses for as long as the task took. So all such work together takes at most half of the
+ * process, and a request waits for one task at most. Each task must bound its own length.
  * @see docs/decisions/0038
  */
 export class LoopShare {
-  readonly #waiting = new WorkspaceLines<Piece>();
-  #isWorking = false;
+  readonly #waiting = new FairQueue<Task>();
+  #isRunning = false;
 
   /**
-   * Does the work when its turn comes.
-   * @param of the workspace that it is done for
-   * @param signal when it is aborted by then, the work is not begun
-   * @throws what the work throws, or the signal's reason
+   * Runs the task when its turn comes.
+   * @param signal when it is aborted by then, the task does not run
+   * @throws what the task throws, or the signal's reason
    */
-  run<T>(of: string, work: () => T, signal?: AbortSignal): Promise<T> {
+  run<T>(workspaceId: string, task: () => T, signal?: AbortSignal): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const begin = () => {
+    const run = () => {
       signal?.throwIfAborted();
-      resolve(work());
+      resolve(task());
     };
-    this.#waiting.add(of, { work: begin, refuse: reject });
-    if (!this.#isWorking) void this.#workOn();
+    this.#waiting.add(workspaceId, { run, reject });
+    if (!this.#isRunning) void this.#runAll();
     return promise;
   }
 
-  /** Pieces of a workspace that have not begun. */
+  /** Tasks of a workspace that wait for their turn. */
   waitingOf(workspaceId: string): number {
     return this.#waiting.lengthOf(workspaceId);
   }
 
-  async #workOn(): Promise<void> {
-    this.#isWorking = true;
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
     for (let next = this.#waiting.takeNext(); next !== undefined; next = this.#waiting.takeNext()) {
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
-        next.work();
+        next.run();
       } catch (error) {
-        next.refuse(error);
+        next.reject(error);
       }
-      await rest(performance.now() - began);
+      await pause(performance.now() - startedAt);
     }
-    this.#isWorking = false;
+    this.#isRunning = false;
   }
 }
 
-/** There is one event loop in a process. */
+/** A process has one event loop. */
 export const loopShare = new LoopShare();
 
-/** At least one whole round of the loop. */
-const rest = (ms: number): Promise<void> =>
+/** Lasts at least one whole round of the loop. */
+const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     if (ms < 1) setImmediate(resolve);
-    else setTimeout(resolve, Math.min(ms, MAX_REST_MS));
+    else setTimeout(resolve, Math.min(ms, MAX_PAUSE_MS));
   });

@@ -1,17 +1,18 @@
 import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
 import { FairPool } from '../limits/fairPool.ts';
+import { FairQueue } from '../limits/fairQueue.ts';
 import { OutboundError } from './outboundError.ts';
 
 /** Turns a name into all of its IP addresses; rejects when there are none. */
 export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
-/** Who asks for a name, and until when. */
+/** The caller of a look-up. */
 export interface Asker {
-  /** Look-ups are shared out among workspaces. */
+  /** Look-ups are shared among workspaces. */
   workspaceId: string;
-  /** Gives up: a look-up that nobody wants any more leaves the queue. */
+  /** Gives up. A look-up that nobody wants any more leaves the queue. */
   signal?: AbortSignal | undefined;
-  /** The look-up waits no longer. */
+  /** Called when the look-up no longer waits. */
   onBegin?: () => void;
 }
 
@@ -52,14 +53,16 @@ interface Caller extends Asker {
   reject: (reason: unknown) => void;
 }
 
-/** One name that waits for its look-up, or is being looked up, and all who want to know. */
+/** One name, and all callers that want to know its addresses. */
 interface Lookup {
   readonly hostname: string;
   readonly callers: Set<Caller>;
+  /** The workspaces in whose queues it waits, with what gives their places in the queue back. */
+  readonly queuedFor: Map<string, () => void>;
   hasBegun: boolean;
 }
 
-/** The newest of what was added, in the order of adding. */
+/** The names or workspaces that were added last. */
 class Recent {
   readonly #all = new Set<string>();
 
@@ -75,15 +78,17 @@ class Recent {
 }
 
 /**
- * Looks names up a few at a time, and shares these few places out among workspaces.
+ * Looks up a few names at a time, and shares these places among workspaces.
  *
- * The system's look-up holds a thread until it gives up, ten seconds and more where the name server
- * is dead, and there are few threads. So a workspace may hold half of them, and a newcomer finds
- * one free; names whose last look-up was slow have a quarter; and workspaces that ask for slow
- * names leave a quarter to the others, as long as they ask for names that are not known to be
- * quick. What waits is served by workspace in turn, leaves the queue with the last who wanted it,
- * and has a limit. Who asks for a name that is asked for already shares the answer.
- * @see decisions 0028 and 0039
+ * A system look-up holds a thread until it gives up, which takes ten seconds and more where the name
+ * server is dead, and there are few threads. So:
+ * - one workspace holds at most half of the threads, and a new one finds one free;
+ * - names whose last look-up was slow get a quarter of them;
+ * - workspaces that ask for slow names leave a quarter to the others, except for names that are
+ *   known to be quick;
+ * - what waits is served by workspace in turn, and the queue has a limit;
+ * - callers that ask for the same name share one look-up.
+ * @see docs/decisions/0028, docs/decisions/0039
  */
 export class Lookups {
   readonly #resolver: Resolver;
@@ -93,8 +98,7 @@ export class Lookups {
   readonly #all: FairPool;
   /** What waits or is being looked up. */
   readonly #names = new Map<string, Lookup>();
-  /** What waits, by workspace; whose turn is next comes first. */
-  readonly #queues = new Map<string, Map<Lookup, () => void>>();
+  readonly #queue = new FairQueue<Lookup>();
   readonly #waiting = new FairPool(MAX_WAITING);
   readonly #slowNames = new Recent();
   readonly #quickNames = new Recent();
@@ -126,7 +130,12 @@ export class Lookups {
   ask(hostname: string, asker: Asker): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
       asker.signal?.throwIfAborted();
-      const lookup = this.#names.get(hostname) ?? { hostname, callers: new Set(), hasBegun: false };
+      const lookup = this.#names.get(hostname) ?? {
+        hostname,
+        callers: new Set(),
+        queuedFor: new Map(),
+        hasBegun: false,
+      };
       this.#names.set(hostname, lookup);
       const caller = this.#join(lookup, { ...asker, resolve, reject });
       if (lookup.hasBegun) asker.onBegin?.();
@@ -152,11 +161,12 @@ export class Lookups {
 
   /** @returns false when the workspace may not wait for one more */
   #wait(lookup: Lookup, workspaceId: string): boolean {
-    const queue = this.#queues.get(workspaceId) ?? new Map<Lookup, () => void>();
-    if (queue.has(lookup)) return true;
-    const leave = queue.size < MAX_WAITING_PER_WORKSPACE ? this.#waiting.enter(workspaceId) : null;
+    if (lookup.queuedFor.has(workspaceId)) return true;
+    const isQueueFull = this.#queue.lengthOf(workspaceId) >= MAX_WAITING_PER_WORKSPACE;
+    const leave = isQueueFull ? null : this.#waiting.enter(workspaceId);
     if (leave === null) return false;
-    this.#queues.set(workspaceId, queue.set(lookup, leave));
+    lookup.queuedFor.set(workspaceId, leave);
+    this.#queue.add(workspaceId, lookup);
     return true;
   }
 
@@ -182,7 +192,7 @@ export class Lookups {
   }
 
   #giveUpWaiting(lookup: Lookup, { workspaceId, signal }: Caller): void {
-    // its time was over, as it waited
+    // Its time ran out while it waited.
     if (signal!.reason instanceof OutboundError) this.#bounds.reached('lookups');
     if ([...lookup.callers].every((each) => each.workspaceId !== workspaceId))
       this.#leaveQueue(lookup, workspaceId);
@@ -190,44 +200,41 @@ export class Lookups {
   }
 
   #leaveQueue(lookup: Lookup, workspaceId: string): void {
-    const queue = this.#queues.get(workspaceId);
-    queue?.get(lookup)?.();
-    queue?.delete(lookup);
-    if (queue?.size === 0) this.#queues.delete(workspaceId);
-  }
-
-  /** Serves one look-up of a workspace, then one of the next. */
-  #beginWhatMay(): void {
-    while (this.#beginOne()) continue;
-  }
-
-  #beginOne(): boolean {
-    for (const [workspaceId, queue] of this.#queues) {
-      for (const lookup of queue.keys()) if (this.#tryToBegin(lookup, workspaceId)) return true;
-    }
-    return false;
+    lookup.queuedFor.get(workspaceId)?.();
+    lookup.queuedFor.delete(workspaceId);
+    this.#queue.delete(workspaceId, lookup);
   }
 
   #tryToBegin(lookup: Lookup, workspaceId: string): boolean {
     const leave = this.#enter(lookup.hostname, workspaceId);
-    if (leave === null) return false;
-    lookup.hasBegun = true;
-    for (const each of new Set([
-      workspaceId,
-      ...[...lookup.callers].map((caller) => caller.workspaceId),
-    ]))
-      this.#leaveQueue(lookup, each);
-    const queue = this.#queues.get(workspaceId);
-    if (queue) {
-      this.#queues.delete(workspaceId); // it had its turn
-      this.#queues.set(workspaceId, queue);
-    }
-    for (const { onBegin } of lookup.callers) onBegin?.();
-    void this.#look(lookup, workspaceId, leave);
-    return true;
+    if (leave !== null) this.#begin(lookup, workspaceId, leave);
+    return leave !== null;
   }
 
-  /** @returns what gives the places back; null when one of the pools has none for this */
+  /** Begins the next look-up that waits, of the workspace whose turn it is. */
+  #beginNext(): boolean {
+    let begin = () => {};
+    const next = this.#queue.takeNext((workspaceId, waiting) => {
+      for (const lookup of waiting) {
+        const leave = this.#enter(lookup.hostname, workspaceId);
+        if (leave === null) continue;
+        begin = () => this.#begin(lookup, workspaceId, leave);
+        return lookup;
+      }
+      return undefined;
+    });
+    begin();
+    return next !== undefined;
+  }
+
+  #begin(lookup: Lookup, workspaceId: string, leave: () => void): void {
+    lookup.hasBegun = true;
+    for (const queuedFor of [...lookup.queuedFor.keys()]) this.#leaveQueue(lookup, queuedFor);
+    for (const { onBegin } of lookup.callers) onBegin?.();
+    void this.#look(lookup, workspaceId, leave);
+  }
+
+  /** @returns a function that gives the places back; null when one of the pools has none */
   #enter(hostname: string, workspaceId: string): (() => void) | null {
     const isSlow = this.#slowNames.has(hostname);
     const isDoubtful =
@@ -253,10 +260,10 @@ export class Lookups {
       if (outcome.status === 'fulfilled') resolve(outcome.value);
       else reject(outcome.reason);
     }
-    this.#beginWhatMay();
+    while (this.#beginNext());
   }
 
-  /** A workspace asks for slow names until a name it asks for anew is quick. */
+  /** A workspace counts as asking for slow names until a new name that it asks for is quick. */
   #remember(hostname: string, workspaceId: string, isSlow: boolean): void {
     if (isSlow || !this.#quickNames.has(hostname)) this.#slowWorkspaces.set(workspaceId, isSlow);
     this.#slowNames.set(hostname, isSlow);

@@ -12,20 +12,20 @@ export interface Passwords {
    */
   hash(password: string): Promise<string>;
   /**
-   * @param passwordHash null: there is nobody to compare with, which takes just as long
-   * @param tries of the same address in the last minutes: of all that wait, the fewest go first
+   * @param passwordHash null when there is no such member, which takes just as long
+   * @param tries of the same address in the last minutes; the fewest go first
    * @throws rate_limited (429) when too many are waiting, unavailable (503) when its thread broke
    */
   isRight(password: string, passwordHash: string | null, tries?: number): Promise<boolean>;
 }
 
-/** A hash keeps a processor busy and takes 19 MiB: more at once would only be slower together. */
+/** A hash keeps a processor busy and takes 19 MiB, so more at once would be slower together. */
 export const MAX_HASHES = 2;
-/** Waited for within a second or two. A team does not sign in faster than that. */
+/** These take a second or two. No team signs in faster than that. */
 export const MAX_WAITING = 50;
 const RETRY_SECONDS = 2;
 
-/** Beside this file, whether that is the source or what was built of it. */
+/** Beside this file, in the source and in the build. */
 const SCRIPT = new URL(`./passwordThread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
@@ -35,10 +35,10 @@ interface Waiting {
 }
 
 /**
- * Hashes in threads of its own, which start with the first password. The journal's writes are
- * confirmed by libuv's threads: hashes there would stand before them in the queue.
- * What waits is ordered by the tries of its address, and the last makes room: those who guess, from
- * however many addresses, wait behind a member who signs in once.
+ * Hashes in threads of its own, which start with the first password. In libuv's threads, hashes
+ * would delay the journal, whose writes those threads confirm.
+ * The queue is ordered by the tries of each address, and when it is full the last one is refused. So
+ * guesses, from however many addresses, wait behind a member who signs in once.
  * @see docs/decisions/0036
  */
 export class PasswordThreads implements Passwords {
@@ -48,7 +48,7 @@ export class PasswordThreads implements Passwords {
   readonly #waiting: Waiting[] = [];
   #isClosed = false;
 
-  /** @param options.script stands for the thread's own, in tests */
+  /** @param options.script replaces the thread's script, in tests */
   constructor(options: { bounds: Bounds; log: Pick<Logger, 'error'>; script?: URL | undefined }) {
     const { bounds, log, script = SCRIPT } = options;
     this.#bounds = bounds;
@@ -66,7 +66,7 @@ export class PasswordThreads implements Passwords {
     return this.#do({ password, passwordHash }, tries) as Promise<boolean>;
   }
 
-  /** Ends its threads; what waits for them fails. */
+  /** Ends the threads. Passwords that wait for them fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { settle } of this.#waiting.splice(0)) settle(Promise.reject(stopping()));
@@ -84,17 +84,14 @@ export class PasswordThreads implements Passwords {
     return promise;
   }
 
-  /**
-   * Refuses one with more tries than these in its stead. @throws rate_limited (429) when there is
-   * none
-   */
+  /** Refuses the password with the most tries. @throws rate_limited (429) when it is this one */
   #makeRoom(tries: number): void {
     this.#bounds.reached('password_hashes');
     if (this.#waiting.at(-1)!.tries <= tries) throw tooMany();
     this.#waiting.pop()!.settle(Promise.reject(tooMany()));
   }
 
-  /** Gives what waits to threads that are free. */
+  /** Gives the next password to a free thread. */
   #next(): void {
     const free = this.#threads.find(({ isBusy }) => !isBusy);
     const first = free && this.#waiting.shift();

@@ -5,8 +5,8 @@ import type { Logger } from 'pino';
 export type ThreadAnswer = { readonly value: unknown } | { readonly fault: string };
 
 /**
- * A thread that does one order after the other. It starts with the first one; when it breaks, the
- * order at hand fails, and the next one starts another. It keeps the process alive only while it
+ * A thread that answers one order at a time. It starts with the first order. When it breaks, the
+ * current order fails and the next one starts a new thread. It keeps the process alive only while it
  * has an order.
  */
 export class ReplacedThread<Order> {
@@ -14,11 +14,11 @@ export class ReplacedThread<Order> {
   readonly #log: Pick<Logger, 'error'>;
   readonly #broken: () => Error;
   #worker: Worker | null = null;
-  #atHand: PromiseWithResolvers<unknown> | null = null;
+  #current: PromiseWithResolvers<unknown> | null = null;
 
   /**
-   * @param script takes orders as messages, and posts a ThreadAnswer to each
-   * @param broken what an order fails with when the thread broke, or was closed
+   * @param script calls `answerOrders`
+   * @param broken makes the error of an order whose thread broke or was closed
    */
   constructor(script: URL, log: Pick<Logger, 'error'>, broken: () => Error) {
     this.#script = script;
@@ -27,22 +27,22 @@ export class ReplacedThread<Order> {
   }
 
   get isBusy(): boolean {
-    return this.#atHand !== null;
+    return this.#current !== null;
   }
 
   /**
-   * @param order is copied: a small Buffer is part of a pool that all share, and cannot be handed
-   * over
+   * @param order is copied. A small Buffer is part of a pool that all share and cannot be
+   * transferred.
    */
   async run(order: Order): Promise<unknown> {
-    this.#atHand = Promise.withResolvers();
+    this.#current = Promise.withResolvers();
     try {
       this.#worker ??= this.#start();
       this.#worker.ref();
       this.#worker.postMessage(order);
-      return await this.#atHand.promise;
+      return await this.#current.promise;
     } finally {
-      this.#atHand = null;
+      this.#current = null;
       this.#worker?.unref();
     }
   }
@@ -52,18 +52,18 @@ export class ReplacedThread<Order> {
   }
 
   #start(): Worker {
-    // Options of the process are for its main thread.
+    // The process's own options are for its main thread.
     const worker = new Worker(this.#script, { execArgv: [] });
     worker.on('message', (answer: ThreadAnswer) => {
-      if ('fault' in answer) this.#atHand?.reject(new Error(answer.fault));
-      else this.#atHand?.resolve(answer.value);
+      if ('fault' in answer) this.#current?.reject(new Error(answer.fault));
+      else this.#current?.resolve(answer.value);
     });
     worker.on('error', (error) =>
-      this.#log.error({ err: error }, 'a thread broke; the next order starts another'),
+      this.#log.error({ err: error }, 'a thread broke; the next order starts a new one'),
     );
     worker.once('exit', () => {
       this.#worker = null;
-      this.#atHand?.reject(this.#broken());
+      this.#current?.reject(this.#broken());
     });
     return worker;
   }

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { Logger } from 'pino';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { Bounds } from '../limits/bounds.ts';
-import { WorkspaceLines } from '../limits/workspaceLines.ts';
+import { FairQueue } from '../limits/fairQueue.ts';
 import { OutboundError } from '../outbound/outboundClient.ts';
 import { ReplacedThread } from '../security/replacedThread.ts';
 import { readAttempt, type AnswerOrder } from './readAttempt.ts';
@@ -13,16 +13,14 @@ export interface AnswerReader {
   read(workspaceId: string, order: AnswerOrder, signal: AbortSignal): Promise<ToolAttemptResult>;
 }
 
-/** An answer of this size is read here and now: at the worst in some 20 ms. */
-export const SMALL_ANSWER_BYTES = 16 * 1024;
-/**
- * What is read for others first is waited for so long; a large answer takes seconds at the worst.
- */
+/** An answer of this size is read on the main thread, in at most about 20 ms. */
+export const MAX_SMALL_ANSWER_BYTES = 16 * 1024;
+/** How long an answer waits while those of others are read. A large one takes seconds. */
 const WAIT_MS = 20_000;
-/** Waiting and reading together, for who must know that an attempt has not died. */
+/** The longest time for waiting and reading. The lease of a tool call covers it. */
 export const MAX_READ_MS = WAIT_MS + 10_000;
 
-/** Beside this file, whether that is the source or what was built of it. */
+/** Beside this file, in the source and in the build. */
 const SCRIPT = new URL(`./answerThread${extname(import.meta.url)}`, import.meta.url);
 
 interface Waiting {
@@ -32,14 +30,13 @@ interface Waiting {
 }
 
 /**
- * Reads large answers in a thread of its own, which starts with the first one: 5 MiB of JSON that
- * is made to be slow takes five seconds, for which nobody else's request would be answered. One
- * after the other, each workspace in turn.
+ * Reads large answers in a thread of its own, one after the other, each workspace in turn. On the
+ * main thread, 5 MiB of JSON made to be slow would stop all requests for five seconds.
  */
 export class AnswerThread implements AnswerReader {
   readonly #bounds: Bounds;
   readonly #thread: ReplacedThread<AnswerOrder>;
-  readonly #waiting = new WorkspaceLines<Waiting>();
+  readonly #waiting = new FairQueue<Waiting>();
 
   constructor(bounds: Bounds, log: Pick<Logger, 'error'>) {
     this.#bounds = bounds;
@@ -51,7 +48,7 @@ export class AnswerThread implements AnswerReader {
     order: AnswerOrder,
     signal: AbortSignal,
   ): Promise<ToolAttemptResult> {
-    if (order.response.body.length <= SMALL_ANSWER_BYTES) return readAttempt(order);
+    if (order.response.body.length <= MAX_SMALL_ANSWER_BYTES) return readAttempt(order);
     const { promise, resolve, reject } = Promise.withResolvers<ToolAttemptResult>();
     const waiting: Waiting = { timer: undefined, order, settle: resolve };
     this.#waiting.add(workspaceId, waiting);
@@ -74,12 +71,12 @@ export class AnswerThread implements AnswerReader {
     }
   }
 
-  /** Ends the thread; what it has at hand fails. */
+  /** Ends the thread. The answer that it is reading fails. */
   close(): Promise<void> {
     return this.#thread.close();
   }
 
-  /** Gives the thread what is next, when it is free. */
+  /** Gives the thread the next answer, when it is free. */
   #next(): void {
     if (this.#thread.isBusy) return;
     const next = this.#waiting.takeNext();
@@ -95,4 +92,7 @@ export class AnswerThread implements AnswerReader {
 export const readAtOnce: AnswerReader = { read: async (_workspaceId, order) => readAttempt(order) };
 
 const tooBusy = (): OutboundError =>
-  new OutboundError('network', 'The answer could not be read in time: others came first.');
+  new OutboundError(
+    'network',
+    'The answer could not be read in time because other answers came first.',
+  );

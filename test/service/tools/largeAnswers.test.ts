@@ -4,7 +4,7 @@ import { unwatchedBounds } from '../../../service/src/limits/bounds.ts';
 import {
   AnswerThread,
   readAtOnce,
-  SMALL_ANSWER_BYTES,
+  MAX_SMALL_ANSWER_BYTES,
 } from '../../../service/src/tools/answerReader.ts';
 import type { AnswerOrder } from '../../../service/src/tools/readAttempt.ts';
 
@@ -60,7 +60,9 @@ describe('large answers of tools', () => {
       resultJson: expect.stringMatching(/^\[\{"name":"x","key":"\[secret\]"\},/),
     });
     expect(turns).toBeGreaterThan(100);
-    expect(await reader.read('a', order(text.slice(0, SMALL_ANSWER_BYTES)), never)).toMatchObject({
+    expect(
+      await reader.read('a', order(text.slice(0, MAX_SMALL_ANSWER_BYTES)), never),
+    ).toMatchObject({
       type: 'failure',
       error: { type: 'invalid_response' },
     });

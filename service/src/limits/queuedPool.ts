@@ -1,0 +1,68 @@
+import { FairPool } from './fairPool.ts';
+import { FairQueue } from './fairQueue.ts';
+
+type Leave = () => void;
+
+interface Waiting {
+  readonly places: number;
+  readonly start: (leave: Leave) => void;
+}
+
+/** A fair pool whose workspaces wait in turn when they find no place. */
+export class QueuedPool {
+  readonly #pool: FairPool;
+  readonly #waiting = new FairQueue<Waiting>();
+
+  /** @param size twice what one workspace may have alone */
+  constructor(size: number) {
+    this.#pool = new FairPool(size);
+  }
+
+  /** Places taken, by all. */
+  get held(): number {
+    return this.#pool.held;
+  }
+
+  /** How many wait, of all workspaces. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  waitingOf(workspaceId: string): number {
+    return this.#waiting.lengthOf(workspaceId);
+  }
+
+  /** @returns a function that gives the places back; null when the workspace has to wait */
+  enter(workspaceId: string, places = 1): Leave | null {
+    return this.waitingOf(workspaceId) > 0 ? null : this.#take(workspaceId, places);
+  }
+
+  /**
+   * @param start called when there are places, with a function that gives them back
+   * @returns a function that gives up waiting
+   */
+  wait(workspaceId: string, places: number, start: (leave: Leave) => void): () => void {
+    const waiting: Waiting = { places, start };
+    this.#waiting.add(workspaceId, waiting);
+    return () => this.#waiting.delete(workspaceId, waiting);
+  }
+
+  #take(workspaceId: string, places: number): Leave | null {
+    const leave = this.#pool.enter(workspaceId, places);
+    if (leave === null) return null;
+    return () => {
+      leave();
+      while (this.#startNext());
+    };
+  }
+
+  #startNext(): boolean {
+    let leave: Leave | null = null;
+    const next = this.#waiting.takeNext((workspaceId, [first]) => {
+      leave = this.#take(workspaceId, first!.places);
+      return leave === null ? undefined : first;
+    });
+    next?.start(leave!);
+    return next !== undefined;
+  }
+}
