@@ -5,7 +5,7 @@ import { startSender } from './channels/sender.ts';
 import type { Config } from './config.ts';
 import type { DeliveryObserver } from './delivery/deliveryObserver.ts';
 import { Dispatcher } from './delivery/dispatcher.ts';
-import { startRetirements } from './delivery/retirements.ts';
+import { startRemovals } from './delivery/removals.ts';
 import { tellOverdue } from './delivery/tellOverdue.ts';
 import type { SteadyClock } from './domain/clock.ts';
 import type { ServiceStore } from './domain/collections.ts';
@@ -72,7 +72,7 @@ export async function startWork(
       observer,
     }),
   );
-  parts.add('removed subscriptions', startRetirements({ store, deps, log }));
+  parts.add('removed subscriptions', startRemovals({ store, deps, log }));
   parts.add(
     'tool calls',
     startToolRunner({ store, deps, outbound, log, clock, retryDelaysMs: config.toolRetryDelaysMs }),

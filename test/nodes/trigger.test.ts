@@ -48,6 +48,7 @@ afterAll(async () => {
 
 interface Hook {
   id: string;
+  revision: number;
   event: string;
   target_url: string;
   source: string;
@@ -72,7 +73,7 @@ async function activated(
   return production;
 }
 
-type Stored = Record<string, { id: string; secret: string }>;
+type Stored = Record<string, { id: string; revision: number; secret: string }>;
 const stored = (side: Side): Stored =>
   ((side.staticData['node:Trigger'] as IDataObject | undefined)?.subscriptions ??
     {}) as unknown as Stored;
@@ -138,7 +139,11 @@ describe('Life cycle', () => {
         .sort((a, b) => a.event.localeCompare(b.event)),
     ).toEqual(EVENTS.map((event) => ({ event, source: 'n8n' })));
     for (const { id, event } of here)
-      expect(stored(side)[event]).toEqual({ id, secret: expect.stringMatching(/^whsec_/) });
+      expect(stored(side)[event]).toEqual({
+        id,
+        revision: 1,
+        secret: expect.stringMatching(/^whsec_/),
+      });
   });
 
   it('makes one subscription for an event that is chosen twice', async () => {
@@ -165,6 +170,16 @@ describe('Life cycle', () => {
     [
       'the static data belongs to other subscriptions',
       (side) => void (stored(side)['message.received']!.id = 'sub_other'),
+    ],
+    [
+      'a subscription was made again, with another secret',
+      async (side) => {
+        for (const { id, event, target_url, source } of await hooksAt(side)) {
+          await service.api.delete(`/api/hooks/${id}`);
+          const revived = await service.api.post('/api/hooks', { event, target_url, source });
+          expect(revived.body).toMatchObject({ id, revision: 2 });
+        }
+      },
     ],
   ])('heals itself when %s', async (_what, damage) => {
     const side = await activated();
@@ -245,8 +260,11 @@ describe('Life cycle', () => {
     const [only, ...rest] = await hooksAt(side);
     expect(rest).toEqual([]);
     expect(orphan).toBeDefined();
-    expect(only!.id).not.toBe(orphan);
-    expect(only!.id).toBe(stored(side)['message.received']!.id);
+    expect(stored(side)['message.received']).toMatchObject({
+      id: only!.id,
+      revision: only!.revision,
+    });
+    expect((await send(side)).status).toBe(200);
   });
 
   it('is all or nothing: what it made is removed when one event fails', async () => {
@@ -335,7 +353,8 @@ describe('Life cycle', () => {
         source: 'n8n',
       })
     ).body;
-    stored(side)['message.sent'] = { id: elsewhere.id, secret: elsewhere.secret };
+    const { id, revision, secret } = elsewhere;
+    stored(side)['message.sent'] = { id, revision, secret };
     await side.delete();
     expect(await hooks()).toEqual([]);
   });
@@ -357,6 +376,19 @@ describe('Life cycle', () => {
     await side.activate();
     expect(await hooksAt(side)).toHaveLength(2);
     expect((await send(side)).status).toBe(200);
+  });
+
+  it('spares a subscription that was made again before a late delete arrives', async () => {
+    const side = await activated({ events: ['message.received'] });
+    const [{ id, event, target_url, source }] = (await hooksAt(side)) as [Hook];
+    wire.before = async (method) => {
+      if (method !== 'DELETE') return;
+      wire.before = undefined;
+      await service.api.delete(`/api/hooks/${id}`);
+      await service.api.post('/api/hooks', { event, target_url, source });
+    };
+    expect(await side.deactivate()).toBe(true);
+    expect(await hooksAt(side)).toEqual([expect.objectContaining({ id, revision: 2 })]);
   });
 
   it('moves with another credential: subscribes at the new service and refuses the old secret', async () => {
@@ -588,10 +620,9 @@ describe('Verification', () => {
     }
   });
 
-  it('refuses what comes when its secret was revoked; publishing again and Recover bring it', async () => {
+  it('refuses what comes when its secret was revoked; publishing again brings it', async () => {
     const event = 'conversation.opened';
     const side = await activated({ events: [event] });
-    const before = new Date().toISOString();
     const hook = () => stored(side)[event]!.id;
     await service.api.post(`/api/hooks/${hook()}/rotate-secret`);
     expect(
@@ -606,9 +637,6 @@ describe('Verification', () => {
     );
     await side.deactivate();
     await side.activate();
-    expect(
-      (await service.api.post(`/api/hooks/${hook()}/recover`, { since: before })).body,
-    ).toEqual({ redelivered: 1 });
     await waitFor('the event', () => side.executions.length === 1);
   });
 

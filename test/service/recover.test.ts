@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { resendTurnedAway } from '../../service/src/delivery/removals.ts';
 import { recordResults } from '../../service/src/delivery/recordResult.ts';
 import { systemClock, timestamp } from '../../service/src/domain/clock.ts';
 import type { ServiceStore } from '../../service/src/domain/collections.ts';
@@ -13,10 +14,9 @@ import { newId } from '../../service/src/domain/ids.ts';
 import { createSubscription } from '../../service/src/domain/operations/createSubscription.ts';
 import { createWorkspace } from '../../service/src/domain/operations/createWorkspace.ts';
 import { deleteSubscription } from '../../service/src/domain/operations/deleteSubscription.ts';
-import { recallDeliveries } from '../../service/src/domain/operations/recallDeliveries.ts';
 import { recoverDeliveries } from '../../service/src/domain/operations/recoverDeliveries.ts';
 import { redeliver } from '../../service/src/domain/operations/redeliver.ts';
-import { lineageOf, type Subscription } from '../../service/src/domain/subscription.ts';
+import type { Subscription } from '../../service/src/domain/subscription.ts';
 import type { Workspace } from '../../service/src/domain/workspace.ts';
 import { createSecretBox } from '../../service/src/security/secretBox.ts';
 import { openStoreOf } from '../helpers/openStore.ts';
@@ -81,7 +81,7 @@ describe('recover', () => {
         const delivery: Delivery = {
           id: newId('dlv'),
           workspaceId: workspace.id,
-          subscriptionId: lineageOf(subscription),
+          subscriptionId: subscription.id,
           eventId: newId('evt'),
           event: WANTED.event,
           status,
@@ -101,7 +101,7 @@ describe('recover', () => {
   const count = async (status: DeliveryStatus) => {
     const all = await store.transaction((tx) =>
       tx.deliveries.find({
-        where: { subscriptionId: lineageOf(subscription), status },
+        where: { subscriptionId: subscription.id, status },
         limit: 100_000,
       }),
     );
@@ -192,14 +192,13 @@ describe('recover', () => {
     expect(new Set(await queued()).size).toBe(2300);
   });
 
-  it('and the recall after a removal queue each delivery once between them', async () => {
+  it('and the sending again after a revival queue each delivery once between them', async () => {
     await add(1200, 'failed', 404);
     await deleteSubscription(deps, workspace, subscription.id);
-    const lineageId = lineageOf(subscription);
     ({ subscription } = await createSubscription(deps, workspace, WANTED));
     const [redelivered] = await Promise.all([
       recover(),
-      recallDeliveries(deps, lineageId, new Date()),
+      resendTurnedAway(deps, subscription.id, new Date()),
     ]);
     expect(await count('pending')).toBe(1200);
     expect(redelivered).toBeLessThanOrEqual(1200);
@@ -244,6 +243,7 @@ describe('recover', () => {
                 {
                   deliveryId: id,
                   subscriptionId: subscription.id,
+                  revision: subscription.revision,
                   nextAttemptAt,
                   result: {
                     verdict,

@@ -39,7 +39,7 @@ describe('a subscription with 10,000 pending deliveries', () => {
 
   const bytesOnDisk = () => bytesInFolder(folder);
 
-  it('is removed, and its place taken, by writing a handful of documents, whatever waits: no other write waits for it', async () => {
+  it('is removed and revived by writing a handful of documents, whatever waits: no other write waits for it', async () => {
     const deps = {
       store,
       clock: systemClock,

@@ -23,6 +23,7 @@ describe('subscriptions', () => {
       event: 'message.sent',
       target_url: target('a'),
       source: 'n8n',
+      revision: 1,
       status: 'active',
       consecutive_failures: 0,
       last_delivery_at: null,

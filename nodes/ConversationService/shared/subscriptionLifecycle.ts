@@ -4,24 +4,30 @@ import { errorCode, existingId } from './errors';
 import { requestList, requestService } from './transport';
 import type { CreatedSubscription, SubscriptionRecord } from './types';
 
-/** What the workflow's static data keeps of each event's subscription. */
-export type StoredSubscriptions = Record<string, { id: string; secret: string }>;
+/** What the workflow's static data keeps, by event. */
+export type StoredSubscriptions = Record<string, { id: string; revision: number; secret: string }>;
+
+/** Which subscription, and which of its lives. */
+type Revision = { id: string; revision?: number };
 
 /** Events that arrive before n8n has stored the secrets are answered 503 and retried. */
 const SAMPLE_DELAY_MS = 1500;
 
 /**
- * Whether each chosen event has its subscription here, and nothing else has. Subscriptions of this
- * very address that are not known, left behind by a crash or a deletion that failed, are removed.
+ * Whether this address has exactly the chosen events' subscriptions. Others of this address, left
+ * behind by a crash or a deletion that failed, are removed. One of a later revision than the stored
+ * one has a secret that is not stored.
  */
 export async function haveSubscriptions(context: IHookFunctions): Promise<boolean> {
 	const stored = readStored(context.getWorkflowStaticData('node'));
 	const here = await findSubscriptionsHere(context);
 	const wanted = getWantedEvents(context);
-	const known = here.filter(({ id, event }) => stored[event]?.id === id && wanted.includes(event));
+	const isKnown = ({ id, event, revision }: SubscriptionRecord) =>
+		stored[event]?.id === id && stored[event].revision === revision && wanted.includes(event);
+	const known = here.filter(isKnown);
 	await removeAll(
 		context,
-		here.filter((subscription) => !known.includes(subscription)).map(({ id }) => id),
+		here.filter((subscription) => !isKnown(subscription)),
 	);
 	return known.length === wanted.length && Object.keys(stored).length === wanted.length;
 }
@@ -33,24 +39,18 @@ export async function haveSubscriptions(context: IHookFunctions): Promise<boolea
 export async function createSubscriptions(context: IHookFunctions): Promise<void> {
 	const wanted = getWantedEvents(context);
 	const staticData = context.getWorkflowStaticData('node');
-	await removeAll(
-		context,
-		(await findSubscriptionsHere(context)).map(({ id }) => id),
-	);
+	await removeAll(context, await findSubscriptionsHere(context));
 	const created: CreatedSubscription[] = [];
 	try {
 		for (const event of wanted) created.push(await replaceSubscription(context, event));
 	} catch (error) {
-		await removeAll(
-			context,
-			created.map(({ id }) => id),
-		).catch((cause: Error) =>
+		await removeAll(context, created).catch((cause: Error) =>
 			context.logger.warn('Could not remove a subscription again', { error: cause.message }),
 		);
 		throw new NodeApiError(context.getNode(), error as JsonObject);
 	}
 	staticData.subscriptions = Object.fromEntries(
-		created.map(({ event, id, secret }) => [event, { id, secret }]),
+		created.map(({ event, id, revision, secret }) => [event, { id, revision, secret }]),
 	);
 	// When it stops listening n8n says neither here nor by its mode that this was a test.
 	staticData.isTest = context.getMode() === 'manual';
@@ -64,7 +64,7 @@ export async function createSubscriptions(context: IHookFunctions): Promise<void
  */
 export async function deleteSubscriptions(context: IHookFunctions): Promise<boolean> {
 	const staticData = context.getWorkflowStaticData('node');
-	const known = Object.values(readStored(staticData)).map(({ id }) => id);
+	const stored = Object.values(readStored(staticData));
 	delete staticData.subscriptions;
 	let isComplete = true;
 	const warn = (error: Error) => {
@@ -77,8 +77,8 @@ export async function deleteSubscriptions(context: IHookFunctions): Promise<bool
 		warn(error);
 		return [];
 	});
-	const ids = new Set([...known, ...here.map(({ id }) => id)]);
-	for (const id of ids) await removeSubscription(context, id).catch(warn);
+	const elsewhere = stored.filter(({ id }) => here.every((each) => each.id !== id));
+	for (const each of [...elsewhere, ...here]) await removeSubscription(context, each).catch(warn);
 	return isComplete;
 }
 
@@ -94,7 +94,7 @@ export async function sendSampleSoon(context: IHookFunctions): Promise<void> {
 	try {
 		await requestService(context, { method: 'POST', path: `/api/hooks/${first.id}/test` });
 	} catch (error) {
-		// Listening may have been stopped by now; a real event still arrives.
+		// Listening may have stopped by now; a real event still arrives.
 		context.logger.warn('No sample event was sent', { error: (error as Error).message });
 	}
 }
@@ -130,7 +130,7 @@ async function replaceSubscription(
 	} catch (error) {
 		const inTheWay = existingId(error);
 		if (!inTheWay) throw new NodeApiError(context.getNode(), error as JsonObject);
-		await removeSubscription(context, inTheWay);
+		await removeSubscription(context, { id: inTheWay });
 		return await subscribe(context, event);
 	}
 }
@@ -142,24 +142,33 @@ const subscribe = async (context: IHookFunctions, event: string): Promise<Create
 		body: { event, target_url: getAddress(context), source: 'n8n' },
 	});
 
-async function removeAll(context: IHookFunctions, ids: string[]): Promise<void> {
-	for (const id of ids) await removeSubscription(context, id);
+async function removeAll(
+	context: IHookFunctions,
+	subscriptions: readonly Revision[],
+): Promise<void> {
+	for (const each of subscriptions) await removeSubscription(context, each);
 }
 
 const isTest = (context: IHookFunctions): boolean =>
 	context.getMode() === 'manual' || context.getWorkflowStaticData('node').isTest === true;
 
 /**
- * What is pending waits for the subscription that takes this one's place, which is how publishing
- * loses nothing. A user who listens for a test event wants the next one, not those since the last
- * time.
+ * The service keeps what is pending until the subscription is made again, so publishing loses
+ * nothing. Listening for a test event is different: it wants the next event, not older ones.
+ * The revision spares a subscription that was made again while this call was on its way.
  */
-async function removeSubscription(context: IHookFunctions, id: string): Promise<void> {
+async function removeSubscription(
+	context: IHookFunctions,
+	{ id, revision }: Revision,
+): Promise<void> {
 	try {
 		await requestService(context, {
 			method: 'DELETE',
 			path: `/api/hooks/${encodeURIComponent(id)}`,
-			query: { pending: isTest(context) ? 'cancel' : 'keep' },
+			query: {
+				pending: isTest(context) ? 'cancel' : 'keep',
+				...(revision === undefined ? {} : { revision }),
+			},
 		});
 	} catch (error) {
 		if (errorCode(error) !== 'not_found')

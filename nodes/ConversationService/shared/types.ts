@@ -21,6 +21,7 @@ export interface SubscriptionRecord extends IDataObject {
 	event: string;
 	target_url: string;
 	source: string;
+	revision: number;
 	status: 'active' | 'failing';
 }
 

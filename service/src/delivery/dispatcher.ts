@@ -13,7 +13,6 @@ import { nobody, type DeliveryObserver } from './deliveryObserver.ts';
 import type { InFlightLimit } from './inFlightLimit.ts';
 import { InFlightLimits } from './inFlightLimits.ts';
 import { loadDueDeliveries, type DueDelivery, type LoadedDelivery } from './loadDueDeliveries.ts';
-import { ParkedLineages } from './parkedLineages.ts';
 import { recordResults, type MadeAttempt } from './recordResult.ts';
 
 export interface DispatcherOptions {
@@ -45,9 +44,7 @@ const MAX_BATCHES_AT_ONCE = 2;
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #observer: DeliveryObserver;
-  /** By lineage. */
   readonly #limits: InFlightLimits;
-  readonly #parked: ParkedLineages = new ParkedLineages(() => this.#worker.wake());
   readonly #worker: Worker;
   /** Jobs that are claimed together are read in one transaction. */
   readonly #loads = new Batcher<Job, LoadedDelivery>({
@@ -84,7 +81,7 @@ export class Dispatcher {
       log: options.log,
       queue: DELIVERY_QUEUE,
       maxPerWorkspace: MAX_PER_WORKSPACE,
-      freeInGroup: (group) => this.#parked.slotsOf(limitedBy(group), this.#limitOf(group).free),
+      freeInGroup: (group) => this.#limitOf(group).free,
       bound: { bounds: options.deps.bounds, name: 'workspace_deliveries' },
       leaseMs: DEADLINES * options.timeoutMs + LEASE_MARGIN_MS,
       run: (job) => this.#deliver(job),
@@ -115,10 +112,10 @@ export class Dispatcher {
       limit.end(null, 0);
       throw error;
     });
-    if (loaded?.type === 'waiting') this.#parked.park(limitedBy(job.group));
-    else this.#parked.leave(limitedBy(job.group));
+    limit.noteRemoved(loaded?.type === 'paused');
     if (loaded?.type === 'due') return this.#send(loaded);
     limit.end(null, 0);
+    this.#wakeAfterPause(limit);
     if (loaded?.type === 'cancelled') this.#observer.ended(loaded.delivery);
   }
 
@@ -157,14 +154,17 @@ export class Dispatcher {
     try {
       const result = await attempt(outbound, call, { now, timeoutMs });
       limit.end(result.verdict, result.durationMs);
-      if (limit.pausedMs > 0)
-        setTimeout(() => this.#worker.wake(), Math.ceil(limit.pausedMs) + 1).unref();
+      this.#wakeAfterPause(limit);
       this.#observer.attempted(result);
       return result;
     } catch (error) {
       limit.end(null, 0);
       throw error;
     }
+  }
+
+  #wakeAfterPause({ pausedMs }: InFlightLimit): void {
+    if (pausedMs > 0) setTimeout(() => this.#worker.wake(), Math.ceil(pausedMs) + 1).unref();
   }
 
   #tell(
@@ -196,6 +196,7 @@ export class Dispatcher {
     const recorded = await this.#results.add({
       deliveryId: delivery.id,
       subscriptionId: subscription.id,
+      revision: subscription.revision,
       nextAttemptAt: delivery.nextAttemptAt,
       result,
       at,

@@ -17,10 +17,12 @@ const SLOW = 0.3;
 /** After so many failures in a row the receiver is taken for dead. */
 const DEAD_AFTER = 5;
 /**
- * A dead receiver that refuses at once would else be tried hundreds of times a second, and each try
- * is written down.
+ * A dead receiver that refuses at once would otherwise be tried hundreds of times a second, and
+ * each attempt is written down.
  */
 const PAUSE_MS = 100;
+/** How often the loop looks whether a removed subscription was revived, perhaps by another process. */
+const REMOVED_PAUSE_MS = 500;
 
 export class InFlightLimit {
   readonly #timeoutMs: number;
@@ -29,6 +31,7 @@ export class InFlightLimit {
   #inFlight = 0;
   #failuresInRow = 0;
   #pausedUntil = -Infinity;
+  #isSubscriptionRemoved = false;
   #usedAt: number;
 
   /**
@@ -43,7 +46,9 @@ export class InFlightLimit {
 
   /** How many more may begin now. */
   get free(): number {
-    return this.pausedMs > 0 ? 0 : Math.max(0, this.limit - this.#inFlight);
+    if (this.pausedMs > 0) return 0;
+    const free = Math.max(0, this.limit - this.#inFlight);
+    return this.#isSubscriptionRemoved ? Math.min(1, free) : free;
   }
 
   /** How long none may begin. */
@@ -62,6 +67,15 @@ export class InFlightLimit {
   /** How long nothing has begun or ended; 0 while something is under way. */
   get idleMs(): number {
     return this.#inFlight > 0 ? 0 : this.#now() - this.#usedAt;
+  }
+
+  /**
+   * Its subscription was found removed, or active (again). While it is removed, one delivery is
+   * claimed every half second, so that thousands that wait cost no more than one.
+   */
+  noteRemoved(isRemoved: boolean): void {
+    this.#isSubscriptionRemoved = isRemoved;
+    if (isRemoved) this.#pausedUntil = this.#now() + REMOVED_PAUSE_MS;
   }
 
   start(): void {

@@ -1,15 +1,15 @@
 import { InFlightLimit } from './inFlightLimit.ts';
 
-/** What a receiver bore so long ago says nothing about now. */
+/** How many a receiver took so long ago says nothing about now. */
 const FORGOTTEN_AFTER_MS = 10 * 60 * 1000;
 const FIRST_SWEEP_AT = 64;
 
 /**
- * The limit of each lineage's deliveries. One that has long been idle is forgotten: they come and
- * go with subscriptions.
+ * The limit of each subscription's deliveries. Limits come and go with subscriptions, so one that
+ * has long been idle is forgotten.
  */
 export class InFlightLimits {
-  readonly #byLineage = new Map<string, InFlightLimit>();
+  readonly #bySubscription = new Map<string, InFlightLimit>();
   readonly #timeoutMs: number;
   readonly #now: () => number;
   #sweepAt = FIRST_SWEEP_AT;
@@ -20,22 +20,25 @@ export class InFlightLimits {
   }
 
   get size(): number {
-    return this.#byLineage.size;
+    return this.#bySubscription.size;
   }
 
-  of(lineageId: string): InFlightLimit {
-    let limit = this.#byLineage.get(lineageId);
+  of(subscriptionId: string): InFlightLimit {
+    let limit = this.#bySubscription.get(subscriptionId);
     if (!limit) {
       if (this.size >= this.#sweepAt) this.#sweep();
-      this.#byLineage.set(lineageId, (limit = new InFlightLimit(this.#timeoutMs, this.#now)));
+      this.#bySubscription.set(
+        subscriptionId,
+        (limit = new InFlightLimit(this.#timeoutMs, this.#now)),
+      );
     }
     return limit;
   }
 
-  /** Looks at all of them only when they have doubled since the last time. */
+  /** Looks at all limits only when they have doubled since the last time. */
   #sweep(): void {
-    for (const [lineageId, limit] of this.#byLineage)
-      if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#byLineage.delete(lineageId);
+    for (const [subscriptionId, limit] of this.#bySubscription)
+      if (limit.idleMs > FORGOTTEN_AFTER_MS) this.#bySubscription.delete(subscriptionId);
     this.#sweepAt = Math.max(FIRST_SWEEP_AT, 2 * this.size);
   }
 }

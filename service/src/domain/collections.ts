@@ -10,7 +10,6 @@ import type { Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import type { Message } from './message.ts';
 import type { Payment, PaymentAccount } from './payment.ts';
-import type { RetiredSubscription } from './retiredSubscription.ts';
 import type { OutboundMessage } from './outboundMessage.ts';
 import type { Invite, ReadMark, Session } from './session.ts';
 import type { Subscription } from './subscription.ts';
@@ -105,20 +104,7 @@ export const collections = {
     indexes: [{ on: ['conversationId'], orderBy: 'afterMessage' }],
   }),
   subscriptions: collection<Subscription>({
-    indexes: [
-      { on: ['workspaceId'] },
-      { on: ['workspaceId', 'event'] },
-      { on: ['workspaceId', 'event', 'targetUrl'], unique: true },
-      { on: ['lineageId'] },
-    ],
-  }),
-  retiredSubscriptions: collection<RetiredSubscription>({
-    indexes: [
-      { on: [] },
-      { on: ['workspaceId', 'event'] },
-      { on: ['workspaceId'], orderBy: 'removedAt' },
-      { on: ['lineageId'] },
-    ],
+    indexes: [{ on: ['workspaceId'] }, { on: ['workspaceId', 'event'] }],
   }),
   events: collection<Event>({ indexes: [{ on: [] }] }),
   deliveries: collection<Delivery>({

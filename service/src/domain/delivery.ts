@@ -2,8 +2,6 @@ import type { Document } from '../store/store.ts';
 import { timestamp } from './clock.ts';
 import type { EventName } from './event.ts';
 
-/** One event owed to one subscription, and the pure rules of its attempts. */
-
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -20,14 +18,14 @@ export interface Attempt {
   readonly trigger: 'automatic' | 'manual';
 }
 
+/** One event owed to one subscription. */
 export interface Delivery extends Document {
   readonly workspaceId: string;
-  /** The lineage of the subscription it is owed to; see `lineageOf`. */
   readonly subscriptionId: string;
   readonly eventId: string;
   readonly event: EventName;
   readonly status: DeliveryStatus;
-  /** The newest ones, at most `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
+  /** The newest `MAX_ATTEMPTS_KEPT`; their numbers tell how many there were. */
   readonly attempts: readonly Attempt[];
   /** How many attempts had been made when it was last queued: each round has its own retries. */
   readonly roundStart: number;
@@ -48,7 +46,7 @@ export interface Delivery extends Document {
 export const DELIVERY_QUEUE = 'deliveries';
 export const RESPONSE_EXCERPT_BYTES = 4096;
 
-/** What an attempt came to. `gone`: the receiver answered 410. */
+/** How an attempt ended. `gone`: the receiver answered 410. */
 export type AttemptVerdict = 'success' | 'retry' | 'failure' | 'gone';
 
 /** 2xx succeeds; a 5xx and no answer at all are retried; everything else is final. */
@@ -59,16 +57,16 @@ export function judge(statusCode: number | null): AttemptVerdict {
   return statusCode >= 500 ? 'retry' : 'failure';
 }
 
-/** What an attempt came to, before the record numbers it. */
+/** An attempt before it has its number. */
 type AttemptMade = Omit<Attempt, 'number' | 'trigger'>;
 
 /**
- * Kept of a delivery: those of five rounds. It can be sent again without end, and each attempt
- * writes the whole delivery, with up to 4 KiB of each answer.
+ * Attempts that a delivery keeps: those of five rounds. A delivery can be sent again without end,
+ * and each attempt writes all of it, with up to 4 KiB of each answer.
  */
 export const MAX_ATTEMPTS_KEPT = 20;
 
-/** How many attempts were made, those that are not kept any more included. */
+/** How many attempts were made, including those that are no longer kept. */
 export const attemptsMade = ({ attempts }: Pick<Delivery, 'attempts'>): number =>
   attempts.at(-1)?.number ?? 0;
 
@@ -110,10 +108,9 @@ export function recordAttempt(
 }
 
 /**
- * The delivery after an attempt that came to its end when the delivery had moved on: its process
- * stood still for longer than its lease, and another one has taken over. It is on record, takes no
- * retry from the others, and changes nothing of what is to come, unless it was the success that all
- * of them are for.
+ * The delivery after an attempt that ended late: its process stood still for longer than its lease,
+ * and another process has gone on with the delivery. The attempt is on record and takes no retry
+ * from the others. Only a success changes what happens next.
  */
 export function recordLateAttempt(
   delivery: Delivery,
@@ -130,19 +127,15 @@ export function recordLateAttempt(
     : recorded;
 }
 
-/**
- * Said of an attempt whose receiver was being replaced: what it came to is not held against the
- * event.
- */
-const REMOVED_MEANWHILE =
-  'Its subscription was removed at that time; the event is kept for the one that takes its place.';
+const REMOVED_SINCE =
+  'The subscription was removed during this attempt. The event is sent again when the subscription is revived.';
 
 /**
- * The delivery after an attempt that failed for a subscription which was removed meanwhile: its
- * successor has a full set of retries.
+ * The delivery after an attempt that failed when its subscription had been removed: it waits for a
+ * revival, and then has a full set of retries.
  */
-export function keepForSuccessor(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
-  const error = `${attempt.error ?? ''} ${REMOVED_MEANWHILE}`.trim();
+export function keepForRevival(delivery: Delivery, attempt: AttemptMade, now: Date): Delivery {
+  const error = `${attempt.error ?? ''} ${REMOVED_SINCE}`.trim();
   return requeue(
     { ...delivery, attempts: withAttempt(delivery, { ...attempt, error }) },
     delivery,
@@ -150,10 +143,15 @@ export function keepForSuccessor(delivery: Delivery, attempt: AttemptMade, now: 
   );
 }
 
-/** Whether its last attempt met a receiver that was not there (any more), since that time. */
-export function wasNotFoundSince({ status, attempts }: Delivery, since: Date): boolean {
+/**
+ * Whether its last attempt met, since that time, a receiver that was gone (404) or had another
+ * secret (401).
+ */
+export function wasTurnedAwaySince({ status, attempts }: Delivery, since: Date): boolean {
   const last = attempts.at(-1);
-  return status === 'failed' && last?.statusCode === 404 && Date.parse(last.at) >= since.getTime();
+  if (status !== 'failed' || last === undefined) return false;
+  const isTurnedAway = last.statusCode === 404 || last.statusCode === 401;
+  return isTurnedAway && Date.parse(last.at) >= since.getTime();
 }
 
 /** Whether it failed for good at that time or later, however old its event is. */

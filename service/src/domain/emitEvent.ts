@@ -6,15 +6,14 @@ import { DELIVERY_QUEUE, type Delivery } from './delivery.ts';
 import type { Event } from './event.ts';
 import { newId } from './ids.ts';
 import { eventPayload, type EventDetail } from './payload.ts';
-import { MAX_RETIRED_SUBSCRIPTIONS } from './retiredSubscription.ts';
-import { lineageOf, MAX_SUBSCRIPTIONS } from './subscription.ts';
+import { MAX_REMOVED_SUBSCRIPTIONS, MAX_SUBSCRIPTIONS } from './subscription.ts';
 import { workGroup } from './workGroup.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * Stores an event and a pending delivery for each subscription of it, in the caller's transaction:
- * what happened and what is owed for it are one write. A subscription that was just removed is owed
- * it too, for whichever takes its place.
+ * what happened and what is owed for it are one write. A removed subscription is owed it too, as
+ * long as it can be revived.
  */
 export async function emitEvent(
   tx: Tx,
@@ -24,17 +23,9 @@ export async function emitEvent(
 ): Promise<void> {
   const id = newId('evt');
   const where = { workspaceId: about.workspace.id, event: detail.name };
-  // Asked in this order: what moves from one to the other meanwhile stands in both. See
-  // docs/decisions/0033.
-  const [subscriptions, retired] = await Promise.all([
-    tx.subscriptions.find({ where, limit: MAX_SUBSCRIPTIONS }),
-    tx.retiredSubscriptions.find({ where, limit: MAX_RETIRED_SUBSCRIPTIONS }),
-  ]);
-  const lineages = new Set([
-    ...subscriptions.map(lineageOf),
-    ...retired.map(({ lineageId }) => lineageId),
-  ]);
-  if (lineages.size === 0) return;
+  const limit = MAX_SUBSCRIPTIONS + MAX_REMOVED_SUBSCRIPTIONS;
+  const subscriptions = await tx.subscriptions.find({ where, limit });
+  if (subscriptions.length === 0) return;
   const event: Event = {
     id,
     workspaceId: about.workspace.id,
@@ -44,20 +35,20 @@ export async function emitEvent(
     createdAt: timestamp(now),
   };
   await tx.events.put(event);
-  for (const lineageId of lineages) await queueDelivery(tx, event, lineageId, now);
+  for (const subscription of subscriptions) await queueDelivery(tx, event, subscription.id, now);
 }
 
-/** Owes an event to a subscription, named by its lineage, from now on. */
+/** Owes an event to a subscription from now on. */
 export async function queueDelivery(
   tx: Tx,
   event: Event,
-  lineageId: string,
+  subscriptionId: string,
   now: Date,
 ): Promise<Delivery> {
   const delivery: Delivery = {
     id: newId('dlv'),
     workspaceId: event.workspaceId,
-    subscriptionId: lineageId,
+    subscriptionId,
     eventId: event.id,
     event: event.name,
     status: 'pending',

@@ -34,6 +34,8 @@ const subscription: Subscription = {
   targetUrl: 'https://n8n.example.com/webhook/6f1c2a52/webhook',
   source: 'n8n',
   secrets: [],
+  revision: 1,
+  removedAt: null,
   consecutiveFailures: 0,
   lastDeliveryAt: timestamp(NOW),
   createdAt: timestamp(NOW),

@@ -1,11 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
-import { DELIVERY_QUEUE } from '../domain/delivery.ts';
-import { findVacantLineages } from '../domain/operations/findVacantLineages.ts';
-import { limitedBy } from '../domain/workGroup.ts';
-import { StoreUnavailable, type QueueStats, type StorePressure } from '../store/store.ts';
+import type { QueueStats, StorePressure } from '../store/store.ts';
 
-type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>;
+type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'pressure'>;
 
 /** What the store says of its queues and files, asked at each reading. */
 export function watchStore(registry: Registry, store: Watched): void {
@@ -23,7 +20,6 @@ export function watchStore(registry: Registry, store: Watched): void {
 }
 
 function watchQueues(registry: Registry, store: Watched): void {
-  const isHeldBack = heldBack(store);
   const gauge = (name: string, help: string, of: (queue: QueueStats) => number) =>
     new Gauge({
       name: `conversation_service_queue_${name}`,
@@ -31,7 +27,7 @@ function watchQueues(registry: Registry, store: Watched): void {
       labelNames: ['queue'],
       registers: [registry],
       async collect() {
-        const { queues } = await store.stats(await isHeldBack());
+        const { queues } = await store.stats();
         this.reset();
         for (const [queue, stats] of Object.entries(queues)) this.set({ queue }, of(stats));
       },
@@ -44,26 +40,9 @@ function watchQueues(registry: Registry, store: Watched): void {
   gauge('jobs_in_flight', 'Pieces of work that are under way.', ({ claimed }) => claimed);
   gauge(
     'oldest_due_age_seconds',
-    'How long the piece of work that is due longest has been waiting; 0 when none is due. What is held back for the successor of a removed subscription is left out.',
+    'How long the piece of work that is due longest has been waiting; 0 when none is due.',
     ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000,
   );
-}
-
-/**
- * Which groups' jobs wait on purpose: deliveries whose subscription was removed a moment ago.
- * During an outage of the store it is as it was.
- */
-function heldBack(store: Watched): () => Promise<(queue: string, group: string) => boolean> {
-  let vacant: ReadonlySet<string> = new Set();
-  return async () => {
-    try {
-      vacant = await findVacantLineages({ store });
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-    }
-    const current = vacant;
-    return (queue, group) => queue === DELIVERY_QUEUE && current.has(limitedBy(group));
-  };
 }
 
 function watchMemory(registry: Registry, pressure: () => StorePressure): void {

@@ -1,7 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
-import { countSubscriptions } from '../domain/operations/countSubscriptions.ts';
+import { findActiveSubscriptions } from '../domain/operations/loadSubscription.ts';
+import { subscriptionStatus } from '../domain/subscription.ts';
 import { StoreUnavailable } from '../store/store.ts';
+
+/** Workspaces read in one transaction. */
+const BATCH = 100;
 
 /**
  * How many subscriptions there are, and how many are flagged as failing. During an outage of the
@@ -18,7 +22,7 @@ export function watchSubscriptions(
     registers: [registry],
     async collect() {
       try {
-        const { active, failing } = await countSubscriptions({ store });
+        const { active, failing } = await countSubscriptions(store);
         this.set({ status: 'active' }, active);
         this.set({ status: 'failing' }, failing);
       } catch (error) {
@@ -26,4 +30,23 @@ export function watchSubscriptions(
       }
     },
   });
+}
+
+/** The subscriptions of all workspaces, by status. */
+async function countSubscriptions(
+  store: Pick<ServiceStore, 'transaction'>,
+): Promise<{ active: number; failing: number }> {
+  const counts = { active: 0, failing: 0 };
+  let after: { value: string } | undefined;
+  do {
+    after = await store.transaction(async (tx) => {
+      const from = after ? { after } : {};
+      const workspaces = await tx.workspaces.find({ where: {}, limit: BATCH, ...from });
+      for (const { id } of workspaces)
+        for (const each of await findActiveSubscriptions(tx, id))
+          counts[subscriptionStatus(each)] += 1;
+      return workspaces.length === BATCH ? { value: workspaces.at(-1)!.id } : undefined;
+    });
+  } while (after);
+  return counts;
 }

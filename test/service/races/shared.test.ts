@@ -30,7 +30,6 @@ const SHARED = [
   'events',
   'settings',
   'subscriptions',
-  'retired_subscriptions',
 ];
 const EVENTS = [
   'conversation.opened',

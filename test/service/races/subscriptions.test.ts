@@ -59,7 +59,7 @@ describe('subscriptions that are made and removed at the same time', () => {
     }
   });
 
-  it('are owed each event exactly once while they are removed and made again all the time', async () => {
+  it('are owed each event exactly once while they are removed and revived all the time', async () => {
     const event = 'message.received';
     const path = '/moving';
     let { id } = (await subscribe(event, path)).body;

@@ -1,31 +1,56 @@
+import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
+import {
+  isRemoved,
+  MAX_REMOVED_SUBSCRIPTIONS,
+  remove,
+  removalJob,
+  REVIVAL_MS,
+} from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
-import { loadSubscription } from './loadSubscription.ts';
-import { retireSubscription } from './retireSubscription.ts';
+import { findSubscriptions, loadSubscription } from './loadSubscription.ts';
 
-/**
- * What becomes of a removed subscription's deliveries: kept ten minutes for a successor, or
- * cancelled.
- */
+/** What becomes of a removed subscription's deliveries: kept for a revival, or cancelled. */
 export const PENDING_CHOICES = ['keep', 'cancel'] as const;
-export type PendingChoice = (typeof PENDING_CHOICES)[number];
+
+export interface Deletion {
+  readonly pending?: (typeof PENDING_CHOICES)[number];
+  /** Only this revision is removed, and a later one stays. Left out: whichever there is. */
+  readonly revision?: number | undefined;
+}
 
 /**
- * Unsubscribes: nothing more is sent. What is pending, and what is emitted meanwhile, waits ten
- * minutes for a subscription that takes its place; with `cancel` nothing waits.
+ * Unsubscribes: nothing more is sent. For a minute the subscription can be revived and is owed what
+ * is pending and what is emitted; with `cancel` it is gone at once. Costs the same whatever is
+ * pending: the deliveries of a subscription that is gone are cancelled as their turn comes.
+ * @returns false when the subscription has a later revision than the one to remove
  * @throws not_found (404)
- * @see decision 0022
+ * @see docs/decisions/0022
  */
 export const deleteSubscription = (
   { store, clock }: Deps,
   workspace: Workspace,
   id: string,
-  pending: PendingChoice = 'keep',
+  { pending = 'keep', revision }: Deletion = {},
 ) =>
-  store.transaction(async (tx): Promise<void> => {
-    // locks the workspace: nobody looks for its place before it is there
+  store.transaction(async (tx): Promise<boolean> => {
+    // Locks the workspace: nobody revives the subscription before it is removed.
     await tx.workspaces.get(workspace.id);
     const subscription = await loadSubscription(tx, workspace, id);
-    if (pending === 'keep') await retireSubscription(tx, subscription, clock.now());
-    else await tx.subscriptions.delete(id);
+    if (revision !== undefined && revision < subscription.revision) return false;
+    if (pending === 'cancel') return tx.subscriptions.delete(id);
+    const now = clock.now();
+    await makeRoom(tx, workspace);
+    const removed = remove(subscription, now);
+    await tx.subscriptions.put(removed);
+    await tx.jobs.enqueue(removalJob(removed, 'end', new Date(now.getTime() + REVIVAL_MS)));
+    return true;
   });
+
+/** Gives up the subscription that was removed first when a workspace keeps too many of them. */
+async function makeRoom(tx: Tx, { id }: Workspace): Promise<void> {
+  const removed = (await findSubscriptions(tx, id)).filter(isRemoved);
+  if (removed.length < MAX_REMOVED_SUBSCRIPTIONS) return;
+  const [oldest] = removed.sort((a, b) => (a.removedAt! < b.removedAt! ? -1 : 1));
+  await tx.subscriptions.delete(oldest!.id);
+}

@@ -1,25 +1,24 @@
 import { hasFailedSince } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
-import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './loadSubscription.ts';
 import { sendAgain } from './redeliver.ts';
 
-/** Looked at in one transaction, so that no other write waits long. */
+/** Read in one transaction, so that no other write waits long. */
 const BATCH = 500;
 
 /**
- * Sends again every delivery that has failed since a time and never succeeded; what is pending is
- * left alone. The event may be older than that: it had its retries first, or waited for a
- * successor. The same event ids go out, and a receiver that has taken one after all (its answer was
- * lost) may drop it. Recovering twice, at once or after a crash, queues nothing twice.
- * @returns how many this call has queued
+ * Sends again every delivery that failed since a time and never succeeded; what is pending is left
+ * alone. The time is that of the failure; the event may be older. The same event ids go out, and a
+ * receiver that has taken one after all (its answer was lost) may drop it. Recovering twice, at once
+ * or after a crash, queues nothing twice.
+ * @returns how many deliveries this call queued
  * @throws not_found (404)
  */
 export async function recoverDeliveries(
   { store, clock }: Deps,
   workspace: Workspace,
-  id: string,
+  subscriptionId: string,
   since: Date,
 ): Promise<number> {
   let queued = 0;
@@ -27,7 +26,7 @@ export async function recoverDeliveries(
   do {
     const from = after ? { after } : {};
     const batch = await store.transaction(async (tx) => {
-      const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
+      await peekSubscription(tx, workspace, subscriptionId);
       const failed = await tx.deliveries.find({
         where: { subscriptionId, status: 'failed' },
         limit: BATCH,

@@ -3,7 +3,6 @@ import { requeue, type Delivery } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueDelivery } from '../emitEvent.ts';
 import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
-import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './loadSubscription.ts';
 
@@ -15,11 +14,11 @@ import { peekSubscription } from './loadSubscription.ts';
 export const redeliver = (
   { store, clock }: Deps,
   workspace: Workspace,
-  id: string,
+  subscriptionId: string,
   deliveryOrEventId: string,
 ) =>
   store.transaction(async (tx): Promise<Delivery> => {
-    const subscriptionId = lineageOf(await peekSubscription(tx, workspace, id));
+    await peekSubscription(tx, workspace, subscriptionId);
     const delivery = await findDelivery(tx, subscriptionId, deliveryOrEventId);
     if (!delivery) throw notFound('delivery', deliveryOrEventId);
     if (delivery.status === 'pending') {
@@ -44,8 +43,8 @@ async function findDelivery(tx: Tx, subscriptionId: string, id: string): Promise
 }
 
 /**
- * Queues a finished delivery once more, behind fresh ones. @param isRepeat whether a receiver that
- * deduplicates should take it again
+ * Queues a finished delivery once more, behind fresh ones.
+ * @param round.isRepeat whether a receiver that deduplicates should take it again
  */
 export async function sendAgain(
   tx: Tx,

@@ -6,8 +6,7 @@ import type { Delivery } from '../delivery.ts';
 import type { Deps } from '../deps.ts';
 import type { Event } from '../event.ts';
 import { positionOf, type InboxPosition } from '../inbox.ts';
-import { MAX_RETIRED_SUBSCRIPTIONS } from '../retiredSubscription.ts';
-import { lineageOf, MAX_SUBSCRIPTIONS } from '../subscription.ts';
+import { findSubscriptions } from './loadSubscription.ts';
 import { isAtRest, removeConversation, removeParts } from './removeOldConversations.ts';
 
 /** Documents that one transaction looks at, so that others do not wait long. */
@@ -62,8 +61,9 @@ async function makeRoomIn(
   needed: RoomNeeded,
   mostMessages: number,
 ): Promise<RoomMade> {
-  const lineages = await deps.store.transaction((tx) => lineagesOf(tx, workspaceId));
-  const owed = await conversationsOwed(deps, lineages);
+  const subscriptions = await deps.store.transaction((tx) => findSubscriptions(tx, workspaceId));
+  const subscriptionIds = subscriptions.map(({ id }) => id);
+  const owed = await conversationsOwed(deps, subscriptionIds);
   const removed = new Map<string, Conversation>();
   let messages = 0;
   let from: InboxPosition | null = null;
@@ -82,33 +82,17 @@ async function makeRoomIn(
   return {
     conversations: removed.size,
     messages,
-    events: await removeDelivered(deps, lineages, removed),
+    events: await removeDelivered(deps, subscriptionIds, removed),
   };
-}
-
-/** The subscriptions that may still be owed an event. */
-async function lineagesOf(tx: Tx, workspaceId: string): Promise<readonly string[]> {
-  const subscriptions = await tx.subscriptions.find({
-    where: { workspaceId },
-    limit: MAX_SUBSCRIPTIONS,
-  });
-  const retired = await tx.retiredSubscriptions.find({
-    where: { workspaceId },
-    orderBy: 'removedAt',
-    limit: MAX_RETIRED_SUBSCRIPTIONS,
-  });
-  return [
-    ...new Set([...subscriptions.map(lineageOf), ...retired.map(({ lineageId }) => lineageId)]),
-  ];
 }
 
 /** The conversations about which a delivery is pending or failed. */
 async function conversationsOwed(
   { store }: Pick<Deps, 'store'>,
-  lineages: readonly string[],
+  subscriptionIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const owed = new Set<string>();
-  for (const subscriptionId of lineages) {
+  for (const subscriptionId of subscriptionIds) {
     for (const status of ['pending', 'failed'] as const) {
       let last: string | undefined;
       do {
@@ -208,7 +192,7 @@ async function mayGo(
  */
 async function removeDelivered(
   { store }: Pick<Deps, 'store'>,
-  lineages: readonly string[],
+  subscriptionIds: readonly string[],
   removed: ReadonlyMap<string, Conversation>,
 ): Promise<number> {
   if (removed.size === 0) return 0;
@@ -227,7 +211,7 @@ async function removeDelivered(
       for (const event of next) {
         if (event.createdAt > end) return undefined;
         if (event.conversationId !== null && removed.has(event.conversationId))
-          events += Number(await removeEvent(tx, event, lineages));
+          events += Number(await removeEvent(tx, event, subscriptionIds));
       }
       return next.length === BATCH ? next.at(-1)!.id : undefined;
     });
@@ -238,10 +222,10 @@ async function removeDelivered(
 async function removeEvent(
   tx: Tx,
   { id: eventId }: Event,
-  lineages: readonly string[],
+  subscriptionIds: readonly string[],
 ): Promise<boolean> {
   const deliveries: Delivery[] = [];
-  for (const subscriptionId of lineages) {
+  for (const subscriptionId of subscriptionIds) {
     const [found] = await tx.deliveries.find({ where: { subscriptionId, eventId }, limit: 1 });
     const delivery = found && (await tx.deliveries.get(found.id));
     if (delivery) deliveries.push(delivery);

@@ -4,7 +4,6 @@ import type { Deps } from '../deps.ts';
 import { queueDelivery } from '../emitEvent.ts';
 import { newId } from '../ids.ts';
 import { samplePayload } from '../samples.ts';
-import { lineageOf } from '../subscription.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekSubscription } from './loadSubscription.ts';
 
@@ -31,5 +30,5 @@ export const sendTestEvent = (
       createdAt: timestamp(now),
     };
     await tx.events.put(event);
-    return queueDelivery(tx, event, lineageOf(subscription), now);
+    return queueDelivery(tx, event, subscription.id, now);
   });

@@ -17,6 +17,7 @@ const subscriptionFields = {
   event: eventNameSchema,
   target_url: z.string().meta({ example: 'https://n8n.example.com/webhook/…' }),
   source: z.string(),
+  revision: z.int().meta({ description: '1 at first, and one more each time it is revived' }),
   status: z
     .enum(['active', 'failing'])
     .meta({ description: 'failing: the last five deliveries or more failed; deliveries continue' }),
@@ -89,7 +90,7 @@ export const createSubscription = operation({
   path: '/hooks',
   summary: 'Subscribe an address to an event',
   description:
-    'The answer shows the signing secret, once. Nothing is sent before the call has been answered.',
+    'The answer shows the signing secret, once. Nothing is sent before the call has been answered. A subscription with the same event, target_url and source that was deleted less than 60 seconds ago is revived: it keeps its id and its deliveries, and what it is owed is sent, signed with the new secret.',
   extension: false,
   body: z
     .object({
@@ -149,19 +150,31 @@ export const deleteSubscription = operation({
   path: '/hooks/:id',
   summary: 'Unsubscribe',
   description:
-    'Nothing more is sent. What is pending, and what is emitted meanwhile, waits for 10 minutes: a new subscription with the same event, target_url and source takes it over, with the deliveries so far, and signs with its own secret. Otherwise it is cancelled.',
+    'Nothing more is sent. For 60 seconds the service keeps what is pending and what is emitted: creating a subscription with the same event, target_url and source in that time revives this one under its id, with a new secret. After that, what is pending is cancelled.',
   extension: false,
   query: z.object({
     pending: z
       .enum(PENDING_CHOICES, `must be one of ${PENDING_CHOICES.join(', ')}`)
       .default('keep')
       .meta({
-        description: 'cancel: nothing waits, and no subscription takes over',
+        description: 'cancel: what is pending is cancelled at once, and nothing can be revived',
         example: 'keep',
+      }),
+    revision: z.coerce
+      .number('must be a number')
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
+      .optional()
+      .meta({
+        description:
+          'Deletes this revision only: when the subscription was revived since, nothing happens and deleted is false',
       }),
   }),
   status: 200,
-  answer: z.strictObject({ id: z.string(), deleted: z.literal(true) }),
+  answer: z.strictObject({
+    id: z.string(),
+    deleted: z.boolean().meta({ description: 'false: it has a later revision than the given one' }),
+  }),
   errors: ['not_found'],
 });
 

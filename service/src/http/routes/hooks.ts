@@ -58,8 +58,8 @@ export function hooksRouter(deps: Deps): Router {
   );
 
   serve(router, deps, contract.deleteSubscription, async ({ deps, caller, params, query }) => {
-    await deleteSubscription(deps, caller.workspace, params.id!, query.pending);
-    return { id: params.id!, deleted: true as const };
+    const id = params.id!;
+    return { id, deleted: await deleteSubscription(deps, caller.workspace, id, query) };
   });
 
   serve(router, deps, contract.listDeliveries, async ({ deps, caller, params, query }) => {

@@ -6,6 +6,7 @@ export const subscriptionJson = (subscription: Subscription) => ({
   event: subscription.event,
   target_url: subscription.targetUrl,
   source: subscription.source,
+  revision: subscription.revision,
   status: subscriptionStatus(subscription),
   consecutive_failures: subscription.consecutiveFailures,
   last_delivery_at: subscription.lastDeliveryAt,

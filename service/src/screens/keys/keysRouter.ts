@@ -6,7 +6,7 @@ import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { createApiKey } from '../../domain/operations/createApiKey.ts';
 import { createSubscription } from '../../domain/operations/createSubscription.ts';
 import { listApiKeys } from '../../domain/operations/listApiKeys.ts';
-import { listSubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
+import { listSubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
 import { revokeApiKey } from '../../domain/operations/revokeApiKey.ts';
 import { textSchema } from '../../http/contract/shared.ts';
 import { parseForm, readForm } from '../forms.ts';

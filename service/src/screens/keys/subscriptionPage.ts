@@ -1,6 +1,6 @@
 import type { Delivery } from '../../domain/delivery.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
-import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
 import type { Page } from '../../domain/page.ts';
 import { signingSecrets, type Subscription } from '../../domain/subscription.ts';
 import { addressWith, backLink, csrfField, postButton } from '../components.ts';
@@ -102,7 +102,7 @@ const actions = (signedIn: SignedIn, subscription: Subscription, now: Date): Vie
       ${postButton(signedIn, {
         action: action('remove'),
         label: 'Remove',
-        confirm: `Remove the subscription of ${event} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within 10 minutes, its pending deliveries are sent.`,
+        confirm: `Remove the subscription of ${event} to ${targetUrl}? It gets no more events, and its deliveries are no longer listed. If you create the same subscription again within a minute, its pending deliveries are sent.`,
         button,
       })}
     </div>

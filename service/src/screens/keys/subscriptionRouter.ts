@@ -2,7 +2,7 @@ import { Router, type Response } from 'express';
 import type { Deps } from '../../domain/deps.ts';
 import { inOneTransaction } from '../../domain/inOneTransaction.ts';
 import { deleteSubscription } from '../../domain/operations/deleteSubscription.ts';
-import { getSubscriptionHealth } from '../../domain/operations/getSubscriptionHealth.ts';
+import { getSubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
 import { listDeliveries } from '../../domain/operations/listDeliveries.ts';
 import { recoverDeliveries } from '../../domain/operations/recoverDeliveries.ts';
 import { redeliver } from '../../domain/operations/redeliver.ts';

@@ -1,4 +1,4 @@
-import type { SubscriptionHealth } from '../../domain/operations/listSubscriptionHealth.ts';
+import type { SubscriptionHealth } from '../../domain/operations/subscriptionHealth.ts';
 import { MAX_SUBSCRIPTIONS } from '../../domain/subscription.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';

@@ -108,27 +108,10 @@ export const initial: Migration = (schema) =>
       { conversationId: 'text', afterMessage: 'double precision' },
       [{ on: ['conversationId'], orderBy: 'afterMessage' }],
     ),
-    createTable(
-      schema,
-      'subscriptions',
-      { workspaceId: 'text', event: 'text', targetUrl: 'text', lineageId: 'text' },
-      [
-        { on: ['workspaceId'] },
-        { on: ['workspaceId', 'event'] },
-        { on: ['workspaceId', 'event', 'targetUrl'], unique: true },
-        { on: ['lineageId'] },
-      ],
-    ),
-    createTable(
-      schema,
-      'retiredSubscriptions',
-      { workspaceId: 'text', event: 'text', removedAt: 'text', lineageId: 'text' },
-      [
-        { on: ['workspaceId', 'event'] },
-        { on: ['workspaceId'], orderBy: 'removedAt' },
-        { on: ['lineageId'] },
-      ],
-    ),
+    createTable(schema, 'subscriptions', { workspaceId: 'text', event: 'text' }, [
+      { on: ['workspaceId'] },
+      { on: ['workspaceId', 'event'] },
+    ]),
     createTable(schema, 'events', {}, []),
     createTable(schema, 'deliveries', { subscriptionId: 'text', status: 'text', eventId: 'text' }, [
       { on: ['subscriptionId'] },

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { bytesInFolder } from '../helpers/folderFiles.ts';
-import { successorStage, type Made } from './successorStage.ts';
+import { revivalStage, type Made } from './revivalStage.ts';
 import { onEmbeddedStore } from '../helpers/onEmbeddedStore.ts';
 
-describe('subscriptions that take the places of removed ones', () => {
-  const stage = successorStage();
+describe('several subscriptions that are revived', () => {
+  const stage = revivalStage();
   const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
     stage;
 
-  it('hands on again: several removals in a row lose and double nothing', async () => {
+  it('lose and double nothing over several removals in a row', async () => {
     await start();
     let current = await subscribe();
     for (let round = 0; round < 5; round++) {
@@ -27,7 +27,7 @@ describe('subscriptions that take the places of removed ones', () => {
     expect(stage.receiver.requests).toHaveLength(10);
   });
 
-  it('needs no place among the 25 for the removed ones, and can redeliver what they sent', async () => {
+  it('need no place among the 25 while they are removed, and can redeliver what they sent', async () => {
     await start();
     const made: Made[] = [];
     for (let n = 0; n < 25; n++)
@@ -51,7 +51,7 @@ describe('subscriptions that take the places of removed ones', () => {
     expect(stage.receiver.requests[25]!.path).toBe('/0');
   });
 
-  it('a workspace keeps the places of a hundred; the oldest gives way', async () => {
+  it('are a hundred at most; the one that was removed first gives way', async () => {
     await start();
     for (let n = 0; n <= 100; n++) {
       await remove(await subscribe({ target_url: `${stage.receiver.url}/${n}` }));
@@ -65,7 +65,7 @@ describe('subscriptions that take the places of removed ones', () => {
   });
 
   onEmbeddedStore(it)(
-    'costs next to nothing while it has not come: what waits is not claimed over and over',
+    'cost next to nothing while they are removed: what waits is not claimed over and over',
     async () => {
       await start();
       await remove(await subscribe());

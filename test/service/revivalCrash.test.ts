@@ -61,7 +61,7 @@ describe('a service that is killed', () => {
     (await service.api.get(`/api/hooks/${id}/deliveries?status=pending&limit=1`)).body.data
       .length as number;
 
-  it('in the middle of a take-over, twice, loses nothing and repeats only what was under way', async () => {
+  it('in the middle of a revival, twice, loses nothing and repeats only what was under way', async () => {
     const first = await subscribe();
     status = 404; // n8n has taken the address away already
     await write(40, 'met a 404');

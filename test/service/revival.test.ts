@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
+import { readMetrics } from '../helpers/metrics.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { MINUTE_MS, status, successorStage } from './successorStage.ts';
+import { MINUTE_MS, SECOND_MS, revivalStage, status } from './revivalStage.ts';
 
-describe('a subscription that takes the place of a removed one', () => {
-  const stage = successorStage();
+describe('a removed subscription that is made again', () => {
+  const stage = revivalStage();
   const { start, subscribe, remove, deliveries, write, texts, received, delivered, loopHasTurned } =
     stage;
 
-  it('gets what was pending and what was emitted in between, signed with its own secret; nothing is sent before', async () => {
+  it('is revived under its id: what was pending and what was emitted is sent with the new secret, and nothing before', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '200,200,200' } });
     const first = await subscribe();
     stage.answer = status(503);
@@ -22,9 +23,11 @@ describe('a subscription that takes the place of a removed one', () => {
     expect(stage.receiver.requests.length - before).toBeLessThanOrEqual(1);
     expect(texts().filter((text) => text.startsWith('meanwhile'))).toEqual([]);
     expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
+    expect((await stage.service.api.get(`/api/hooks/${first.id}/deliveries`)).status).toBe(404);
 
     const seen = stage.receiver.requests.length;
     const second = await subscribe();
+    expect(second).toMatchObject({ id: first.id, revision: 2 });
     expect(second.secret).not.toBe(first.secret);
     await delivered(second, 3);
     for (const nth of [0, 1, 2])
@@ -35,10 +38,9 @@ describe('a subscription that takes the place of a removed one', () => {
     expect(texts().slice(seen).sort()).toEqual(['meanwhile 1', 'meanwhile 2', 'pending']);
     const byEvent = Map.groupBy(stage.receiver.payloads(), ({ message }) => message.text);
     expect(new Set(byEvent.get('pending')!.map(({ id }) => id)).size).toBe(1);
-    expect((await stage.service.api.get(`/api/hooks/${first.id}/deliveries`)).status).toBe(404);
   });
 
-  it('tells the whole story under the new id: attempts of both, and what arrived before', async () => {
+  it('keeps its deliveries and their attempts', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '100,60000,60000' } });
     const first = await subscribe();
     await write('arrives');
@@ -80,12 +82,12 @@ describe('a subscription that takes the place of a removed one', () => {
     ['source', { source: 'zapier' }],
     ['address', {}],
   ])(
-    'is none with another %s; the one that fits gets everything afterwards',
+    'is not revived by one with another %s; the one that fits gets everything afterwards',
     async (what, difference) => {
       await start();
       const first = await subscribe();
       await remove(first);
-      await write('for the successor');
+      await write('for the receiver');
       const target =
         what === 'address'
           ? `${stage.receiver.url}/webhook-test/events`
@@ -96,30 +98,37 @@ describe('a subscription that takes the place of a removed one', () => {
       expect(stage.receiver.requests).toEqual([]);
       await remove(stranger, '?pending=cancel');
       await delivered(await subscribe(), 1);
-      expect(texts()).toEqual(['for the successor']);
+      expect(texts()).toEqual(['for the receiver']);
     },
   );
 
-  it('may spell the address in another way', async () => {
+  it('is revived by another spelling of its address, which it then has', async () => {
     await start();
     const { port } = stage.receiver;
     const first = await subscribe({ target_url: `https://LOCALHOST:${port}/x/../events` });
     await remove(first);
     await write('hello');
-    await delivered(await subscribe({ target_url: `https://localhost:${port}/events` }), 1);
+    const targetUrl = `https://localhost:${port}/events`;
+    await delivered(await subscribe({ target_url: targetUrl }), 1);
+    const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
+    expect(shown).toMatchObject({ id: first.id, target_url: targetUrl });
   });
 
-  it('comes too late after ten minutes: what waited is cancelled and never sent', async () => {
+  const removalsWaiting = async () =>
+    (await readMetrics(stage.service.url)).value('conversation_service_queue_waiting_jobs', {
+      queue: 'removals',
+    });
+
+  it('is gone after a minute: what waited is cancelled and never sent', async () => {
     await start();
     const first = await subscribe();
     await remove(first);
     await write('too late');
-    stage.clock.advance(9 * MINUTE_MS);
-    await loopHasTurned();
-    stage.clock.advance(2 * MINUTE_MS);
-    await loopHasTurned();
+    stage.clock.advance(MINUTE_MS);
+    await waitFor('its end', async () => (await removalsWaiting()) === 0);
     await write('owed to nobody');
     const second = await subscribe();
+    expect(second.id).not.toBe(first.id);
     await loopHasTurned();
     expect(await deliveries(second)).toEqual([]);
     expect(stage.receiver.requests).toEqual([]);
@@ -127,22 +136,22 @@ describe('a subscription that takes the place of a removed one', () => {
     await delivered(second, 1);
   });
 
-  it('still comes in time after nine minutes and a restart', async () => {
+  it('is revived after half a minute and a restart', async () => {
     await start();
     const first = await subscribe();
     await write('before');
     await delivered(first, 1);
     await remove(first);
     await write('just in time');
-    stage.clock.advance(4 * MINUTE_MS);
+    stage.clock.advance(15 * SECOND_MS);
     await stage.service.restart();
-    stage.clock.advance(4 * MINUTE_MS);
+    stage.clock.advance(15 * SECOND_MS);
     await loopHasTurned();
     await delivered(await subscribe(), 2);
     expect(texts()).toEqual(['before', 'just in time']);
   });
 
-  it('gets nothing of one that was removed with pending=cancel, or by a 410', async () => {
+  it('is not revived when it was removed with pending=cancel, or by a 410', async () => {
     await start({ env: { DELIVERY_RETRY_DELAYS_MS: '60000,60000,60000' } });
     const first = await subscribe();
     stage.answer = status(503);
@@ -164,6 +173,20 @@ describe('a subscription that takes the place of a removed one', () => {
     await loopHasTurned();
     expect(await deliveries(third)).toEqual([]);
     expect(texts()).toEqual(['pending', 'gone']);
+  });
+
+  it('stays when an older revision is deleted late', async () => {
+    await start();
+    const first = await subscribe();
+    await remove(first);
+    const { id } = await subscribe();
+    const deleteRevision = async (revision: number) =>
+      (await stage.service.api.delete(`/api/hooks/${id}?revision=${revision}`)).body;
+    expect(await deleteRevision(1)).toEqual({ id, deleted: false });
+    await write('still subscribed');
+    await received(1);
+    expect(await deleteRevision(2)).toEqual({ id, deleted: true });
+    expect((await stage.service.api.get('/api/hooks')).body.data).toEqual([]);
   });
 
   it('refuses another word for pending', async () => {

@@ -11,11 +11,13 @@ import { waitFor } from '../helpers/waitFor.ts';
 
 export const EVENT = 'message.received';
 export const MINUTE_MS = 60_000;
+export const SECOND_MS = 1000;
 
 /** A subscription with its secret. */
 export interface Made {
   readonly id: string;
   readonly secret: string;
+  readonly revision: number;
 }
 
 export const status =
@@ -27,7 +29,7 @@ export const status =
  * A service, a receiver of its events and a customer who writes, anew for each test; the clock can
  * be moved forward.
  */
-export function successorStage() {
+export function revivalStage() {
   let service: TestService;
   let receiver: EventReceiver;
   let customer: ChatCustomer;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ReceiverHandler } from '../helpers/tls.ts';
 import { waitFor } from '../helpers/waitFor.ts';
-import { MINUTE_MS, status, successorStage } from './successorStage.ts';
+import { MINUTE_MS, revivalStage, status } from './revivalStage.ts';
 
 describe('a subscription that is removed while its receiver is taken down', () => {
-  const stage = successorStage();
+  const stage = revivalStage();
   const { start, subscribe, remove, deliveries, write, texts, delivered, loopHasTurned } = stage;
 
   describe('an attempt that was under way at the removal', () => {
@@ -28,28 +28,25 @@ describe('a subscription that is removed while its receiver is taken down', () =
       ['500', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(500).end()],
       ['410', ([, response]: Parameters<ReceiverHandler>) => void response.writeHead(410).end()],
       ['a reset', ([, , raw]: Parameters<ReceiverHandler>) => void raw.socket.destroy()],
-    ])(
-      'and came back with %s after its successor was made is sent to that one',
-      async (what, finish) => {
-        await start();
-        const midway = await removeMidway(finish);
-        const second = await subscribe();
-        midway.finish();
-        await delivered(second, 1);
-        const [delivery] = await deliveries(second);
-        expect(delivery.attempts).toMatchObject([
-          { error: expect.stringContaining('was removed at that time') },
-          { status_code: 200, trigger: 'automatic' },
-        ]);
-        expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
-        expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
-        expect(stage.isSignedBy(second, 1)).toBe(true);
-        const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
-        expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
-      },
-    );
+    ])('and came back with %s after the revival is sent again', async (what, finish) => {
+      await start();
+      const midway = await removeMidway(finish);
+      const second = await subscribe();
+      midway.finish();
+      await delivered(second, 1);
+      const [delivery] = await deliveries(second);
+      expect(delivery.attempts).toMatchObject([
+        { error: expect.stringContaining('was removed during this attempt') },
+        { status_code: 200, trigger: 'automatic' },
+      ]);
+      expect(new Set(stage.receiver.payloads().map(({ id }) => id)).size).toBe(1);
+      expect(stage.receiver.requests[1]!.headers['x-service-redelivery']).toBeUndefined();
+      expect(stage.isSignedBy(second, 1)).toBe(true);
+      const [shown] = (await stage.service.api.get('/api/hooks')).body.data;
+      expect({ what, ...shown }).toMatchObject({ what, id: second.id, consecutive_failures: 0 });
+    });
 
-    it('and came back with 404 before its successor was made waits for that one', async () => {
+    it('and came back with 404 before the revival waits for it', async () => {
       await start();
       const midway = await removeMidway(([, response]) => void response.writeHead(404).end());
       midway.finish();
@@ -71,7 +68,7 @@ describe('a subscription that is removed while its receiver is taken down', () =
       expect((await deliveries(second))[0].attempts).toHaveLength(1);
     });
 
-    it('and is answered 410 with no successor ends it all at once', async () => {
+    it('and is answered 410 before a revival ends the subscription at once', async () => {
       await start();
       const midway = await removeMidway(([, response]) => void response.writeHead(410).end());
       await write('meanwhile');
@@ -84,8 +81,8 @@ describe('a subscription that is removed while its receiver is taken down', () =
     });
   });
 
-  describe('what met a 404 before the removal', () => {
-    it('is sent again when that was within the last minute, and only that', async () => {
+  describe('what was turned away before the removal', () => {
+    it('is sent again when it met a 404 or 401 within the last minute, and only that', async () => {
       await start();
       const first = await subscribe();
       stage.answer = status(404);
@@ -95,7 +92,13 @@ describe('a subscription that is removed while its receiver is taken down', () =
         async () => (await deliveries(first, '?status=failed')).length === 1,
       );
       stage.clock.advance(2 * MINUTE_MS);
-      await write('just gone 1', 'just gone 2');
+      await write('just gone');
+      await waitFor(
+        'two failures',
+        async () => (await deliveries(first, '?status=failed')).length === 2,
+      );
+      stage.answer = status(401);
+      await write('other secret');
       await waitFor(
         'three failures',
         async () => (await deliveries(first, '?status=failed')).length === 3,
@@ -113,12 +116,12 @@ describe('a subscription that is removed while its receiver is taken down', () =
       const second = await subscribe();
       await delivered(second, 2);
       await loopHasTurned();
-      expect(texts().slice(4).sort()).toEqual(['just gone 1', 'just gone 2']);
+      expect(texts().slice(4).sort()).toEqual(['just gone', 'other secret']);
       expect(
         stage.receiver.requests.slice(4).map(({ headers }) => headers['x-service-redelivery']),
       ).toEqual([undefined, undefined]);
 
-      // What failed for other reasons can still be recovered under the new id.
+      // What failed for other reasons can still be recovered.
       const since = new Date(stage.clock.now().getTime() - 10 * MINUTE_MS).toISOString();
       expect(
         (await stage.service.api.post(`/api/hooks/${second.id}/recover`, { since })).body,
