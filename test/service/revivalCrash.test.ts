@@ -50,8 +50,12 @@ describe('a service that is killed', () => {
         source: 'n8n',
       })
     ).body as { id: string; secret: string };
-  const write = (count: number, what: string) =>
-    Promise.all(Array.from({ length: count }, (_, n) => customer.write(`${what} ${n}`)));
+  /** A hundred at once, which every store takes. */
+  const write = async (count: number, what: string) => {
+    const texts = Array.from({ length: count }, (_, n) => `${what} ${n}`);
+    while (texts.length > 0)
+      await Promise.all(texts.splice(0, 100).map((text) => customer.write(text)));
+  };
   const ids = (from: number) =>
     receiver
       .payloads()

@@ -134,7 +134,8 @@ describe('a subscription that is removed while its receiver is taken down', () =
       await start();
       const first = await subscribe();
       stage.answer = status(404);
-      await Promise.all(Array.from({ length: 1100 }, (_, n) => write(`old ${n}`)));
+      for (let n = 0; n < 11; n++)
+        await Promise.all(Array.from({ length: 100 }, (_, m) => write(`old ${100 * n + m}`)));
       await waitFor(
         'all to fail',
         async () =>
