@@ -6,7 +6,7 @@ import { removeOldConversations } from './domain/operations/removeOldConversatio
 import { removeSilentVisitors } from './domain/operations/removeSilentVisitors.ts';
 import type { OutboundMessage } from './domain/outboundMessage.ts';
 import type { Session } from './domain/session.ts';
-import { isFinished, type ToolCall } from './domain/toolCall.ts';
+import { isComplete, type ToolCall } from './domain/toolCall.ts';
 import type { Collection, Document, Query } from './store/store.ts';
 
 /** How long things are kept. */
@@ -41,7 +41,7 @@ export async function sweepAll(
   await removeSilentVisitors({ store }, daysAgo(SILENT_VISITOR_DAYS));
   const { givenUp, owed } = await sweepDeliveries(store, before);
   await sweepOlder(store, 'events', before, ({ id }) => !owed.has(id));
-  await sweepOlder(store, 'toolCalls', before, isFinished);
+  await sweepOlder(store, 'toolCalls', before, isComplete);
   await sweepOlder(store, 'outboundMessages', before, (outbound) => outbound.status !== 'pending');
   if (retention.conversationDays > 0)
     await removeOldConversations({ store }, daysAgo(retention.conversationDays));

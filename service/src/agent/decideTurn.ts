@@ -5,7 +5,7 @@ import {
   MAX_TOOL_CALLS_PER_TURN,
   REPLY_WINDOW_MS,
 } from '../domain/agentTurn.ts';
-import { isBuiltIn, isFinished, type ToolCall } from '../domain/toolCall.ts';
+import { isBuiltIn, isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
 import { agentToolOf } from './agentTools.ts';
 import { acceptsOffer, someoneIsWanted } from './customerRequest.ts';
@@ -175,7 +175,7 @@ function resultsInWords({ untold, contact }: LoadedTurn, language: Language): st
 
 /** How calls ended while their conversation waits for a person. */
 function toldAfterwards(turn: LoadedTurn, language: Language): string[] {
-  const isUndone = turn.untold.some((call) => isFinished(call) && call.status !== 'succeeded');
+  const isUndone = turn.untold.some((call) => isComplete(call) && call.status !== 'succeeded');
   return [...resultsInWords(turn, language), ...(isUndone ? [sentence('notDone', language)] : [])];
 }
 

@@ -10,7 +10,7 @@ import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
 import type { Tool } from '../domain/tool.ts';
 import { MAX_TOOLS } from '../domain/tool.ts';
-import { isFinished, type ToolCall } from '../domain/toolCall.ts';
+import { isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { someoneIsWanted } from './customerRequest.ts';
 
@@ -104,7 +104,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
   const unanswered = mayAnswer
     ? newest.slice(0, lastReply === -1 ? newest.length : lastReply).toReversed()
     : [];
-  if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isFinished(call))) return null;
+  if (unanswered.length === 0 && !untold.some((call) => mayAnswer || isComplete(call))) return null;
   const running = await tx.toolCalls.find({
     where: { conversationId, status: 'running' },
     limit: 1,
@@ -218,4 +218,4 @@ export async function isCurrent(
 }
 
 /** What waits for approval has been spoken of once; what has ended then has to be told. */
-export const needsTelling = (call: ToolCall): boolean => !call.isTold && isFinished(call);
+export const needsTelling = (call: ToolCall): boolean => !call.isTold && isComplete(call);

@@ -9,8 +9,8 @@ import { brokenLimit, holdsInfinity, type JsonObject } from '../domain/json.ts';
 import { paymentLinkResult } from '../domain/builtInTools.ts';
 import { findBuiltInTools } from '../domain/operations/findBuiltInTools.ts';
 import { findOpenPaymentLink } from '../domain/operations/paymentLinks.ts';
-import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
-import { finish, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
+import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
+import { complete, newToolCall, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { MAX_TOOL_CALLS_PER_TURN } from '../domain/agentTurn.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import {
@@ -76,7 +76,7 @@ async function makeCall(
   } as const;
   const call = newToolCall(asked, now);
   const refuse = (message: string, isTold = false): ToolCall =>
-    finish(
+    complete(
       {
         ...call,
         isTold,

@@ -188,7 +188,7 @@ export const newToolCall = (
 
 export const isBuiltIn = ({ kind }: Pick<ToolCall, 'kind'>): boolean => kind === 'BuiltIn';
 
-export const isFinished = ({ status }: ToolCall): boolean =>
+export const isComplete = ({ status }: ToolCall): boolean =>
   status !== 'pending_approval' && status !== 'running';
 
 /** What one HTTP try came to. */
@@ -235,12 +235,12 @@ export function recordToolAttempt(
   };
   if (result.type === 'success')
     return {
-      call: finish({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
+      call: complete({ ...made, ...keptResult(result.resultJson) }, 'succeeded', now),
       nextAttemptAt: null,
     };
   const nextAttemptAt = nextAttempt(call, result, retryDelaysMs, now);
   const failed = { ...made, error: result.error };
-  return { call: nextAttemptAt === null ? finish(failed, 'failed', now) : failed, nextAttemptAt };
+  return { call: nextAttemptAt === null ? complete(failed, 'failed', now) : failed, nextAttemptAt };
 }
 
 function nextAttempt(
@@ -273,24 +273,24 @@ export function recoverInterrupted(call: ToolCall, now: Date): ToolCall {
     message:
       'The service stopped in the middle of the call; whether it was carried out is not known.',
   } as const;
-  return finish({ ...call, isUnderWay: false, error }, 'failed', now);
+  return complete({ ...call, isUnderWay: false, error }, 'failed', now);
 }
 
 /** Ends a call that the service has carried out itself. */
 export const succeed = (call: ToolCall, result: Json, now: Date): ToolCall =>
-  finish({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
+  complete({ ...call, ...keptResult(JSON.stringify(result)) }, 'succeeded', now);
 
 /**
  * Ends a call that the service could not carry out: nothing was done. @param message why, in a
  * sentence
  */
 export const refuse = (call: ToolCall, message: string, now: Date): ToolCall =>
-  finish({ ...call, error: { type: 'refused', message } }, 'failed', now);
+  complete({ ...call, error: { type: 'refused', message } }, 'failed', now);
 
 type End = Exclude<ToolCallStatus, 'pending_approval' | 'running'>;
 
 /** Ends a call. A success leaves no error of an earlier attempt behind. */
-export const finish = (call: ToolCall, status: End, now: Date): ToolCall => ({
+export const complete = (call: ToolCall, status: End, now: Date): ToolCall => ({
   ...call,
   status,
   error: status === 'succeeded' ? null : call.error,

@@ -1,6 +1,6 @@
 import type { ServiceStore } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
-import { isFinished, type ToolCall } from '../domain/toolCall.ts';
+import { isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import { FairPool } from '../limits/fairPool.ts';
 import { atBound } from './atBound.ts';
@@ -49,7 +49,7 @@ export const followToolCalls = (
         if ('gap' in change) call = await read();
         else if (change.collection === 'toolCalls' && change.id === call.id && change.document)
           call = change.document as ToolCall;
-        if (isFinished(call)) return { call, ended: true };
+        if (isComplete(call)) return { call, ended: true };
       }
     } finally {
       given.abort();

@@ -3,16 +3,16 @@ import type { Tx } from '../domain/collections.ts';
 import { timeoutMsOf, type Tool } from '../domain/tool.ts';
 import {
   beginAttempt,
-  finish,
+  complete,
   isBuiltIn,
   recoverInterrupted,
   type ToolCall,
 } from '../domain/toolCall.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
-import { enqueueToolCall, settleToolCall } from '../domain/operations/settleToolCall.ts';
+import { completeToolCall } from '../domain/operations/completeToolCall.ts';
+import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
 import type { Lease } from '../work/lease.ts';
 import { CONNECTION_WAIT_MS } from './attemptToolCall.ts';
-import { endToolCall } from './endToolCall.ts';
 import { makePaymentLink } from './makePaymentLink.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
@@ -46,11 +46,13 @@ export async function beginToolCall(
       return null;
     }
     const call = recoverInterrupted(stored, now);
-    const end = (ended: ToolCall) => endToolCall(tx, deps, stored, ended, now).then(() => null);
-    if (call.status !== 'running') return end(call);
-    if (isBuiltIn(call)) return end(await makePaymentLink(tx, deps, call, now));
+    const save = (completed: ToolCall) =>
+      completeToolCall(tx, deps, stored, completed, now).then(() => null);
+    if (call.status !== 'running') return save(call);
+    if (isBuiltIn(call)) return save(await makePaymentLink(tx, deps, call, now));
     const tool = call.toolId === null ? null : await tx.tools.peek(call.toolId);
-    if (!tool || !(await isStillWanted(tx, call, tool))) return end(finish(call, 'cancelled', now));
+    if (!tool || !(await isStillWanted(tx, call, tool)))
+      return save(complete(call, 'cancelled', now));
     if (!lease.covers(timeoutMsOf(tool) + CONNECTION_WAIT_MS)) return null;
     const attempt = beginAttempt(call);
     await tx.toolCalls.put(attempt);
@@ -69,7 +71,7 @@ export async function beginToolCall(
 async function awaitDecision(tx: Tx, deps: Deps, call: ToolCall, now: Date): Promise<null> {
   const expiresAt = Date.parse(call.expiresAt ?? call.createdAt);
   if (expiresAt > now.getTime()) await enqueueToolCall(tx, call, expiresAt);
-  else await settleToolCall(tx, deps, call, finish(call, 'expired', now), now);
+  else await completeToolCall(tx, deps, call, complete(call, 'expired', now), now);
   return null;
 }
 

@@ -7,7 +7,7 @@ import { AppError } from '../domain/errorCatalogue.ts';
 import { putPaymentLink } from '../domain/operations/createPaymentLink.ts';
 import { findAgentSettings } from '../domain/operations/findAgentSettings.ts';
 import { loadConversation, type ConversationView } from '../domain/operations/loadConversation.ts';
-import { finish, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
+import { complete, refuse, succeed, type ToolCall } from '../domain/toolCall.ts';
 import { paymentPageUrl } from '../domain/webhookAddress.ts';
 
 /**
@@ -23,9 +23,9 @@ export async function makePaymentLink(
   now: Date,
 ): Promise<ToolCall> {
   const view = await findView(tx, call);
-  if (!view) return finish(call, 'cancelled', now);
+  if (!view) return complete(call, 'cancelled', now);
   const settings = await findAgentSettings(tx, call.workspaceId);
-  if (!isStillWanted(call, view.conversation, settings)) return finish(call, 'cancelled', now);
+  if (!isStillWanted(call, view.conversation, settings)) return complete(call, 'cancelled', now);
   const read = readPaymentLink(call.arguments, deps.payments.rulesOf(call.provider!));
   if (read.problem !== null) return refuse(call, read.problem, now);
   try {

@@ -1,8 +1,8 @@
 import { mapStrings, type Json } from '../domain/json.ts';
-import { scrubber } from '../domain/scrubber.ts';
 import type { ToolAttemptResult } from '../domain/toolCall.ts';
 import type { OutboundResponse } from '../outbound/outboundClient.ts';
 import { readAnswer } from './readAnswer.ts';
+import { scrubber } from './scrubber.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /** An answer to be read, and how it was asked for. Plain data: it goes to a thread. */

@@ -11,7 +11,7 @@ import { AnswerThread, MAX_READ_MS } from './answerReader.ts';
 import { attemptToolCall, CONNECTION_WAIT_MS } from './attemptToolCall.ts';
 import { beginToolCall } from './beginToolCall.ts';
 import { LargeResults } from './largeResults.ts';
-import { recordToolResult } from './recordToolResult.ts';
+import { recordAttempt } from './recordAttempt.ts';
 import { envelopeOf } from './toolRequest.ts';
 
 export interface ToolRunnerOptions {
@@ -59,7 +59,7 @@ export function startToolRunner({
     };
     if (result.type === 'success') log.debug(about, 'tool call succeeded');
     else log.info({ ...about, reason: result.error.type }, 'tool call attempt failed');
-    await retry(() => recordToolResult(deps, call, result, retryDelaysMs, largeResults));
+    await retry(() => recordAttempt(deps, call, result, retryDelaysMs, largeResults));
   };
 
   const worker = startWorker({

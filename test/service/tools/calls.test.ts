@@ -270,7 +270,7 @@ describe('a call of a tool', () => {
     };
     endpoint.answerAlways(tool.path, slow);
     const records = await Promise.all(
-      Array.from({ length: 120 }, (_, n) =>
+      Array.from({ length: 48 }, (_, n) =>
         service.api.post(`/api/tools/${(n % 2 === 0 ? tool : other).id}/test`, {
           arguments: { n },
         }),

@@ -5,7 +5,7 @@ import { emitEvent } from '../emitEvent.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
-import { cancelApprovalsOf } from './settleToolCall.ts';
+import { cancelApprovalsIn } from './cancelApprovals.ts';
 
 /**
  * Closes a conversation and emits `conversation.closed`.
@@ -32,7 +32,7 @@ export async function putClosed(
   closing: { verdict: Verdict; summary: string; actor: Actor },
   now: Date,
 ): Promise<Conversation> {
-  const conversation = await cancelApprovalsOf(tx, close(view.conversation, closing, now), now);
+  const conversation = await cancelApprovalsIn(tx, close(view.conversation, closing, now), now);
   await tx.conversations.put(conversation);
   await tx.systemNotes.put(newSystemNote(conversation, { type: 'closed' }, closing.actor, now));
   if (conversation.outcome) {

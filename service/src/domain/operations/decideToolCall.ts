@@ -1,33 +1,37 @@
 import { timestamp } from '../clock.ts';
 import type { Tx } from '../collections.ts';
-import type { Actor } from '../conversation.ts';
 import type { Deps } from '../deps.ts';
-import { AppError, ERROR_CATALOGUE } from '../errorCatalogue.ts';
-import { finish, type ToolCall } from '../toolCall.ts';
+import { AppError, ERROR_CATALOGUE, notFound } from '../errorCatalogue.ts';
+import { complete, type Decision, type ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
+import { completeToolCall, dropApproval } from './completeToolCall.ts';
+import { enqueueToolCall } from './enqueueToolCall.ts';
 import { loadToolCall, peekToolCall, viewToolCall, type ToolCallView } from './loadToolCall.ts';
-import { countDecided, enqueueToolCall, settleToolCall } from './settleToolCall.ts';
 
 /**
  * A person decides about a call that waits for approval; the first decision counts. An approved
- * call runs under its own id, and the decision and the work that follows from it are one write: it
- * cannot be lost. Of a rejected one the agent tells the customer.
- * @throws not_found (404), approval_already_decided (409), also when the wait has ended in another
+ * call runs under its own id. The decision and the work that follows from it are one write, so that
+ * neither is lost. When a call is rejected, the agent tells the customer.
+ * @param conversationId the conversation that shows the call; undefined: any
+ * @throws not_found (404), approval_already_decided (409), also when the call is complete in another
  * way
  */
 export const decideToolCall = (
   deps: Deps,
   workspace: Workspace,
   id: string,
-  { approved, by, note }: { approved: boolean; by: Actor; note: string | null },
+  decision: Omit<Decision, 'at'>,
+  conversationId?: string,
 ) =>
   deps.store.transaction(async (tx): Promise<ToolCallView> => {
     const now = deps.clock.now();
     const call = await loadToolCall(tx, workspace, id);
+    if (conversationId !== undefined && call.conversationId !== conversationId)
+      throw notFound('tool call', id);
     assertWaiting(call, now);
-    const decided: ToolCall = { ...call, decision: { approved, by, note, at: timestamp(now) } };
-    if (approved) await approve(tx, decided, now);
-    else await settleToolCall(tx, deps, call, finish(decided, 'rejected', now), now);
+    const decided: ToolCall = { ...call, decision: { ...decision, at: timestamp(now) } };
+    if (decision.approved) await approve(tx, decided, now);
+    else await completeToolCall(tx, deps, call, complete(decided, 'rejected', now), now);
     return viewToolCall(tx, await peekToolCall(tx, workspace, id));
   });
 
@@ -36,15 +40,16 @@ async function approve(tx: Tx, call: ToolCall, now: Date): Promise<void> {
   await tx.toolCalls.put(running);
   await enqueueToolCall(tx, running, now.getTime());
   const conversation = await tx.conversations.get(call.conversationId!);
-  if (conversation) await countDecided(tx, conversation);
+  if (conversation) await dropApproval(tx, conversation);
 }
 
-function assertWaiting({ id, status, expiresAt, neededApproval }: ToolCall, now: Date): void {
-  if (status === 'pending_approval' && expiresAt !== null && Date.parse(expiresAt) > now.getTime())
-    return;
-  const state = !neededApproval
+function assertWaiting(call: ToolCall, now: Date): void {
+  const { id, status, expiresAt } = call;
+  const isPending = status === 'pending_approval';
+  if (isPending && expiresAt !== null && Date.parse(expiresAt) > now.getTime()) return;
+  const state = !call.neededApproval
     ? 'needs no approval'
-    : status === 'pending_approval'
+    : isPending
       ? 'has expired'
       : `is ${status} already`;
   throw new AppError(

@@ -1,8 +1,8 @@
 import type { Tx } from '../collections.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
+import { cancelApprovals } from './cancelApprovals.ts';
 import { loadTool } from './loadTool.ts';
-import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
 /**
  * Removes a tool and cancels the calls that wait for approval. The calls it made stay on record.
@@ -16,6 +16,6 @@ export const deleteTool = (deps: Deps, workspace: Workspace, id: string) =>
 
 /** @param id of a locked tool */
 export async function removeTool(tx: Tx, deps: Deps, id: string): Promise<void> {
-  await cancelApprovalsOfTool(tx, deps, id, deps.clock.now());
+  await cancelApprovals(tx, deps, { toolId: id }, deps.clock.now());
   await tx.tools.delete(id);
 }

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
-import { cancelApprovalsOf } from './settleToolCall.ts';
+import { cancelApprovalsIn } from './cancelApprovals.ts';
 import { wakeAgent } from './wakeAgent.ts';
 
 /**
@@ -17,7 +17,7 @@ export const handBackConversation = (deps: Deps, workspace: Workspace, id: strin
     const now = deps.clock.now();
     const handedBack = handBack(view.conversation, now);
     if (handedBack === view.conversation) return view;
-    const conversation = await cancelApprovalsOf(tx, handedBack, now);
+    const conversation = await cancelApprovalsIn(tx, handedBack, now);
     await tx.conversations.put(conversation);
     await tx.systemNotes.put(newSystemNote(conversation, { type: 'handed_back' }, actor, now));
     const [last] = await tx.messages.find({

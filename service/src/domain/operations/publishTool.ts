@@ -19,10 +19,10 @@ import {
   type ToolDefinition,
 } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
+import { cancelApprovals } from './cancelApprovals.ts';
 import { assertRoomForTool } from './createTool.ts';
 import { removeTool } from './deleteTool.ts';
 import { putLive, testThenGoLive } from './goLiveWithTool.ts';
-import { cancelApprovalsOfTool } from './settleToolCall.ts';
 import { checkTestArguments, type TestArguments } from './startTestCall.ts';
 
 export interface WantedPublication {
@@ -151,7 +151,7 @@ async function define(
   }
   const changed = { ...redefine(before, definition, now), publication };
   if (changed.definitionHash !== before.definitionHash)
-    await cancelApprovalsOfTool(tx, deps, before.id, now);
+    await cancelApprovals(tx, deps, { toolId: before.id }, now);
   return { tool: sealedSecret === null ? changed : withNewSecret(changed, sealedSecret), secret };
 }
 

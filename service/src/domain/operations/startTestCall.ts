@@ -9,7 +9,7 @@ import type { Tool } from '../tool.ts';
 import { newToolCall, type ToolCall } from '../toolCall.ts';
 import type { Workspace } from '../workspace.ts';
 import { peekTool } from './loadTool.ts';
-import { enqueueToolCall } from './settleToolCall.ts';
+import { enqueueToolCall } from './enqueueToolCall.ts';
 
 /** The arguments of a test call, and the definition that they were checked against. */
 export interface TestArguments {

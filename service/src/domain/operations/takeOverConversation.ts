@@ -5,7 +5,7 @@ import { emitEvent } from '../emitEvent.ts';
 import { newSystemNote } from '../systemNote.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadConversation, type ConversationView } from './loadConversation.ts';
-import { cancelApprovalsOf } from './settleToolCall.ts';
+import { cancelApprovalsIn } from './cancelApprovals.ts';
 
 /**
  * A person takes over: the agent pauses and `conversation.handed_over` is emitted. Nothing changes,
@@ -44,7 +44,7 @@ export async function giveToPerson(
     await tx.conversations.put(inControl); // from one team member to another: control does not pass
     return inControl;
   }
-  const taken = await cancelApprovalsOf(tx, inControl, now);
+  const taken = await cancelApprovalsIn(tx, inControl, now);
   await tx.conversations.put(taken);
   await emitEvent(
     tx,

@@ -4,7 +4,7 @@ import { timestamp } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import type { Workspace } from '../workspace.ts';
 import { loadAgentSettings } from './findAgentSettings.ts';
-import { cancelApprovalsOfBuiltIn } from './settleToolCall.ts';
+import { cancelApprovals } from './cancelApprovals.ts';
 
 export type AgentChanges = Partial<
   Pick<
@@ -31,6 +31,11 @@ export const updateAgentSettings = (
     };
     await tx.agentSettings.put(settings);
     if (paymentLinkPolicyOf(settings) === 'off')
-      await cancelApprovalsOfBuiltIn(tx, { agent }, workspace.id, CREATE_PAYMENT_LINK, now);
+      await cancelApprovals(
+        tx,
+        { agent },
+        { workspaceId: workspace.id, builtIn: CREATE_PAYMENT_LINK },
+        now,
+      );
     return settings;
   });

@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts';
 import { secretsAfterChange } from '../templateSecrets.ts';
 import { redefine, type Tool, type ToolDefinition } from '../tool.ts';
 import type { Workspace } from '../workspace.ts';
+import { cancelApprovals } from './cancelApprovals.ts';
 import { assertNameIsFree, sealAll } from './createTool.ts';
 import { loadTool, peekTool } from './loadTool.ts';
-import { cancelApprovalsOfTool } from './settleToolCall.ts';
 
 /**
  * Changes what is given of a tool's definition. A change to how it is called makes it a draft, to
@@ -52,7 +52,7 @@ export async function updateTool(
         now,
       );
       if (changed.definitionHash !== tool.definitionHash)
-        await cancelApprovalsOfTool(tx, deps, id, now);
+        await cancelApprovals(tx, deps, { toolId: id }, now);
       await tx.tools.put(changed);
       return changed;
     });

@@ -6,7 +6,7 @@ import { AppError, type ErrorCode } from '../../domain/errorCatalogue.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
 import { MAX_REPLY_CHARACTERS } from '../../domain/message.ts';
 import { closeConversation } from '../../domain/operations/closeConversation.ts';
-import { decideInConversation } from '../../domain/operations/decideInConversation.ts';
+import { decideToolCall } from '../../domain/operations/decideToolCall.ts';
 import { handBackConversation } from '../../domain/operations/handBackConversation.ts';
 import { sendMessage } from '../../domain/operations/sendMessage.ts';
 import { setFunnelStage } from '../../domain/operations/setFunnelStage.ts';
@@ -134,7 +134,7 @@ export function actionsRouter(deps: Deps, showThread: ShowThread): Router {
           note: !approved && form.ok ? form.data.note : null,
         };
         const isFirst = await unless('approval_already_decided', () =>
-          decideInConversation(deps, signedIn.workspace, id, callId, decision),
+          decideToolCall(deps, signedIn.workspace, callId, decision, id),
         );
         back(request, response, isFirst ? undefined : 'already-decided', `#${callId}`);
       },

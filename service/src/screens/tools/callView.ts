@@ -1,5 +1,5 @@
 import type { Tool } from '../../domain/tool.ts';
-import { isFinished, resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
+import { isComplete, resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
 import { showRequest } from '../../tools/shownRequest.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
@@ -22,7 +22,7 @@ export const callSection = (tool: Tool, call: ToolCall | null, now: Date): View 
             ${requestView(tool, call)}
             <h4>Answer</h4>
             ${answerView(call, SHOWN_CHARACTERS)}
-            ${isFinished(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Load again</a></p>`}
+            ${isComplete(call) ? null : html`<p><a href=${`/tools/${tool.id}?call=${call.id}`}>Load again</a></p>`}
           </article>
         `
     }

@@ -1,9 +1,9 @@
 import type { Tx } from '../domain/collections.ts';
 import type { Deps } from '../domain/deps.ts';
 import { lockToolCall } from '../domain/operations/loadToolCall.ts';
-import { enqueueToolCall } from '../domain/operations/settleToolCall.ts';
+import { completeToolCall } from '../domain/operations/completeToolCall.ts';
+import { enqueueToolCall } from '../domain/operations/enqueueToolCall.ts';
 import { recordToolAttempt, type ToolAttemptResult, type ToolCall } from '../domain/toolCall.ts';
-import { endToolCall } from './endToolCall.ts';
 import type { LargeResults } from './largeResults.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { LargeResults } from './largeResults.ts';
  * for longer than its lease, and another one has taken over.
  * @param made the call as it was sent, with the attempt's number
  */
-export async function recordToolResult(
+export async function recordAttempt(
   deps: Deps,
   made: Pick<ToolCall, 'id' | 'attempts'>,
   result: ToolAttemptResult,
@@ -38,7 +38,7 @@ async function record(
   if (!before?.isUnderWay || before.attempts !== attempts) return null;
   const { call, nextAttemptAt } = recordToolAttempt(before, result, retryDelaysMs, now);
   if (nextAttemptAt === null) {
-    await endToolCall(tx, deps, before, call, now);
+    await completeToolCall(tx, deps, before, call, now);
     return call;
   }
   await tx.toolCalls.put(call);
