@@ -280,10 +280,10 @@ describe('a call of a tool', () => {
       expect([record.status, record.attempts]).toEqual(['succeeded', 1]);
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(16);
-    for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(60);
+    for (const { path } of [tool, other]) expect(endpoint.at(path)).toHaveLength(24);
     expect(
       new Set(endpoint.envelopes(tool.path).map((envelope) => envelope.tool_call_id)).size,
-    ).toBe(60);
+    ).toBe(24);
     for (const { id } of [tool, other]) await service.api.delete(`/api/tools/${id}`);
   });
 
