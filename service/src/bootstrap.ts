@@ -41,7 +41,7 @@ export async function bootstrap(
     const workspace = await createWorkspace(within, given.workspace ?? DEFAULT_WORKSPACE);
     if (apiKey !== undefined)
       await createApiKey(within, workspace, {
-        name: 'Bootstrap key',
+        name: 'Default key',
         createdBy: 'environment',
         given: apiKey,
       });

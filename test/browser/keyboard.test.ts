@@ -124,8 +124,8 @@ describe('by keyboard alone', () => {
     });
     await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
     await agentSays(customer);
-    await page.getByRole('link', { name: '1 approval waits for your decision' }).waitFor();
-    await tabTo('1 approval waits for your decision');
+    await page.getByRole('link', { name: '1 approval is waiting for your decision' }).waitFor();
+    await tabTo('1 approval is waiting for your decision');
     await press('Enter');
     await page.getByRole('region', { name: 'Approvals' }).waitFor();
     await tabTo(/^Tom/);

@@ -80,7 +80,7 @@ describe('without JavaScript', () => {
     await callIn(team.service.api, `conversation_id=${conversationId}`, 'pending_approval');
     await agentSays(customer);
     await reload();
-    await page.getByRole('link', { name: '1 approval waits for your decision' }).click();
+    await page.getByRole('link', { name: '1 approval is waiting for your decision' }).click();
     await page.getByRole('link', { name: /^Tom/ }).first().click();
     await decide();
     await page.getByText(wanted).waitFor();

@@ -168,7 +168,7 @@ describe('the whole story, as people see it', () => {
     await link(member, /María/).waitFor();
     const tom = await arrive('Tom');
     await writeInChat(tom, 'Please cancel order number 20481');
-    await link(member, '1 approval waits for your decision').click();
+    await link(member, '1 approval is waiting for your decision').click();
     await link(member, /^Tom/).click();
     const card = member.getByRole('article', { name: 'Approval of Cancel order' });
     await card.getByText('20481').waitFor();
@@ -187,7 +187,7 @@ describe('the whole story, as people see it', () => {
     await button(member, 'Close the conversation').click();
     await member.getByText('Conversation closed.').waitFor();
     await member.getByText('Order cancelled and paid back.').waitFor();
-    await member.getByText('nothing can be sent here').waitFor();
+    await member.getByText('you can’t send messages').waitFor();
   }
 
   it('goes from the printed link to a closed conversation', async () => {

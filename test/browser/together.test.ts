@@ -78,7 +78,7 @@ describe('two members in two browsers', () => {
     await button(ana, 'Take over').click();
     await ben.getByText('ana took over').waitFor();
     await button(ben, 'Take over from ana').waitFor();
-    await ben.getByText('ana has this conversation. Your reply takes it from them.').waitFor();
+    await ben.getByText('ana has this conversation. Your reply takes it over.').waitFor();
     await ana.getByLabel('Your reply').fill('Good morning, how can I help?');
     await button(ana, 'Send').click();
     await ben.getByRole('article').getByText('how can I help?').waitFor();

@@ -96,7 +96,7 @@ describe('conversations and their events', () => {
     expect(answer.status).toBe(201);
     expect(answer.body.message).toMatchObject({
       direction: 'outbound',
-      sender: { type: 'api', name: 'Bootstrap key' },
+      sender: { type: 'api', name: 'Default key' },
       text: 'hi, a person here',
     });
     expect(answer.body.conversation).toMatchObject({
@@ -108,7 +108,7 @@ describe('conversations and their events', () => {
     expect(handedOver.handover).toEqual({
       reason: 'api_message',
       note: null,
-      triggered_by: { type: 'api', name: 'Bootstrap key' },
+      triggered_by: { type: 'api', name: 'Default key' },
       at: expect.stringMatching(OFFSET_TIME),
     });
     expect(handedOver.conversation.status).toBe('human_active');
@@ -194,7 +194,7 @@ describe('conversations and their events', () => {
     const outcome = {
       verdict: 'goal_reached',
       summary: 'Booked the demo.',
-      closed_by: { type: 'api', name: 'Bootstrap key' },
+      closed_by: { type: 'api', name: 'Default key' },
       closed_at: expect.stringMatching(OFFSET_TIME),
     };
     expect(body).toMatchObject({ status: 'closed', outcome, closed_at: body.outcome.closed_at });

@@ -16,8 +16,8 @@ const Fragment = ({ children }: { children?: View }) => children as VNode;
 export const render = (view: View): string =>
   renderToString(html`<${Fragment}>${view}<//>` as VNode);
 
-/** Sends a whole page. */
-export const sendPage = (response: Response, page: View, status = 200): void =>
+/** Sends a whole page, with the status that the response has or with another one. */
+export const sendPage = (response: Response, page: View, status = response.statusCode): void =>
   void response
     .status(status)
     .type('html')

@@ -79,10 +79,10 @@ describe('an approval on the conversations screen', () => {
     const { path, id } = await waiting();
     const page = await ana.get(path);
     expect(page.text).toContain(
-      `May the agent run Cancel order ? waits for approval Order 20481 Calls ${new URL(endpoint.url).host} . Asked now , expires in 23 hours . Approve Reject…`,
+      `Allow the agent to run Cancel order ? needs approval Order 20481 Calls ${new URL(endpoint.url).host} . Requested now , expires in 23 hours . Approve Reject…`,
     );
     const list = await ana.get('/conversations');
-    expect(list.text).toMatch(/1 approval waits for your decision.*Clara .* Approval waits/);
+    expect(list.text).toMatch(/1 approval is waiting for your decision.*Clara .* Needs approval/);
     expect((await ana.get('/conversations?tab=approvals')).html).toContain(id);
     await ana.post(`${path}/take-over`);
     expect((await ana.get('/conversations?tab=approvals')).text).toContain(
@@ -99,7 +99,7 @@ describe('an approval on the conversations screen', () => {
     await waitFor('the call', async () => (await callOf(callId)).status === 'succeeded');
     const done = await other.get(path);
     expect(done.text).toMatch(
-      /Tool Cancel order succeeded Order 20481 .* Approved by ana , now \. 1 attempt, answered 200, \d+ ms Result Ok Yes/,
+      /Tool Cancel order succeeded Order 20481 .* Approved by ana , now \. 1 attempt, status 200, \d+ ms Result Ok Yes/,
     );
     expect(done.html).not.toContain(approve);
     expect(endpoint.at('/cancel_order')).toHaveLength(1);
@@ -245,7 +245,7 @@ describe('an approval on the conversations screen', () => {
     const failing = await ask(service.url, free);
     await callIn(service.api, `conversation_id=${failing.conversationId}`, 'failed');
     expect((await ana.get(`/conversations/${failing.conversationId}`)).text).toMatch(
-      /Tool Track parcel failed now No arguments\. 3 attempts, answered 500, .*500/,
+      /Tool Track parcel failed now No arguments\. 3 attempts, status 500, .*500/,
     );
   });
 });
@@ -264,7 +264,7 @@ describe('a conversation that the agent gave away', () => {
       await agentSays(customer);
       const { text } = await ana.get(`/conversations/${id}?tab=waiting`);
       expect(text).toMatch(
-        /Waiting for a person 1 .* Assistant agent .*Assistant asked for a person: the customer asked for a person · now The customer waits for a person\./,
+        /Waiting for a person 1 .* Assistant agent .*Assistant handed over to a person: the customer asked for a person · now The customer is waiting for a person\./,
       );
     } finally {
       await service.stop();
@@ -299,7 +299,7 @@ describe('an approval that nobody decides', () => {
       await callIn(service.api, `conversation_id=${id}`, 'expired');
       const late = await ana.post(`/conversations/${id}/tool-calls/${callId}/approve`);
       expect(late.path).toContain('notice=already-decided');
-      expect(late.text).toContain('Nobody decided in time: it expired now');
+      expect(late.text).toContain('Expired now without a decision');
       expect(endpoint.at('/cancel_order')).toHaveLength(1); // the test call before it went live
     } finally {
       await service.stop();

@@ -417,14 +417,14 @@ describe('a conversation on WhatsApp', () => {
     const { id, path } = await receive(number, 'Long ago', { timestamp: hoursAgo(25) });
     const page = await browser.get(path);
     expect(page.text).toMatch(
-      /WhatsApp takes no messages until the customer writes again\. The window closed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\./,
+      /WhatsApp accepts no messages until the customer writes again\. The messaging window closed \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\./,
     );
     expect(page.html).toContain('data-closed');
     const refused = await reply(path, 'Are you still there?');
     expect([refused.status, refused.text]).toEqual([
       409,
       expect.stringContaining(
-        'The channel takes no messages to this customer until they write again. Your reply was not sent.',
+        'The channel accepts no messages until the customer writes again. Your reply was not sent.',
       ),
     ]);
     expect(refused.html).toMatch(
@@ -439,7 +439,7 @@ describe('a conversation on WhatsApp', () => {
     const number = await connectIt();
     const soon = await receive(number, 'Yesterday', { timestamp: hoursAgo(22.5) });
     expect((await browser.get(`${soon.path}/composer-note`)).text).toMatch(
-      /WhatsApp takes messages to this customer until \d{4}-\S+ \S+ UTC \( in 1 hour \), unless they write again\./,
+      /WhatsApp accepts messages to this customer until \d{4}-\S+ \S+ UTC \( in 1 hour \), unless they write again\./,
     );
     const fresh = await receive(number, 'Just now');
     expect((await browser.get(fresh.path)).text).not.toContain(
@@ -452,18 +452,18 @@ describe('a conversation on WhatsApp', () => {
     const { path } = await receive(number, 'Hello');
     await service.api.delete(`/api/channels/${number.id}`);
     expect((await browser.get(path)).text).toContain(
-      'Nothing can be sent: the WhatsApp account that this customer wrote to is not connected any more.',
+      'You can’t send messages: the WhatsApp account that this customer wrote to is no longer connected.',
     );
     const refused = await reply(path, 'Do you hear me?');
     expect([refused.status, refused.text]).toEqual([
       409,
       expect.stringContaining(
-        'The account that this customer wrote to is not connected any more. Your reply was not sent.',
+        'The account that this customer wrote to is no longer connected. Your reply was not sent.',
       ),
     ]);
     expect(refused.html).toContain('>Do you hear me?</textarea>');
     await connectIt();
-    expect((await browser.get(path)).text).not.toContain('Nothing can be sent');
+    expect((await browser.get(path)).text).not.toContain('You can’t send messages');
     await reply(path, 'Now I do');
     await shows(path, 'Now I do now Sent to WhatsApp');
   });

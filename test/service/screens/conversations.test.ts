@@ -54,7 +54,7 @@ describe('the conversations screen', () => {
     expect(text).toContain('No conversations yet. Customers write at /chat');
     expect(html).toContain('href="/chat"');
     expect((await ana.get('/conversations?tab=waiting')).text).toContain(
-      'Nobody waits for a person.',
+      'No one is waiting for a person.',
     );
   });
 
@@ -121,7 +121,7 @@ describe('the conversations screen', () => {
         }).toEqual({ search, found: true });
       }
       const none = await ana.get(`/conversations?tab=mine&q=${encodeURIComponent(HOSTILE)}`);
-      expect(none.text).toContain('in “Mine”. Search in all of them');
+      expect(none.text).toContain('in “Mine”. Search all conversations');
       expectEscaped(none);
     });
 
@@ -206,7 +206,7 @@ describe('the conversations screen', () => {
       const { text } = await ana.get(path);
       expect(text).toContain('+5491155550188 clara@example.com Web chat');
       expect(text).toMatch(
-        /Clara customer My number is \+54 9 11 5555 0188 now .*Bootstrap key \(API\) wrote, and so took over.*Bootstrap key API From a workflow now In the chat.*ana took over.*ana team From me now In the chat/,
+        /Clara customer My number is \+54 9 11 5555 0188 now .*Default key \(API\) sent a message and took over.*Default key API From a workflow now In the chat.*ana took over.*ana team From me now In the chat/,
       );
     });
 
@@ -297,7 +297,7 @@ describe('the conversations screen', () => {
       const { id, path } = await customer({ name: 'Handed' });
       const before = await ana.get(path);
       expect(before.text).toContain(
-        'The agent is switched off: nobody answers here until one of you does. Your reply takes the conversation over.',
+        'The agent is off, so no one answers until your team does. Your reply takes over the conversation.',
       );
       expect(before.text).not.toContain('Hand back');
       const taken = await ana.post(`${path}/take-over`);
@@ -318,7 +318,7 @@ describe('the conversations screen', () => {
       await ana.get(path);
       await ana.post(`${path}/take-over`);
       const hers = await bea.get(path);
-      expect(hers.text).toContain('ana has this conversation. Your reply takes it from them.');
+      expect(hers.text).toContain('ana has this conversation. Your reply takes it over.');
       expect(hers.text).toContain('Take over from ana');
       expect((await bea.post(`${path}/take-over`)).text).toContain('Bea took over');
       expect((await ana.get(path)).text).toContain('With Bea');
@@ -351,7 +351,7 @@ describe('the conversations screen', () => {
       const { id, path } = await customer({ name: 'Staged' });
       await ana.get(path);
       const set = await ana.post(`${path}/stage`, { stage: 'qualified' });
-      expect(set.text).toContain('ana set the stage from New to Qualified');
+      expect(set.text).toContain('ana changed the stage from New to Qualified');
       expect(await record(id)).toMatchObject({ funnel_stage: 'qualified' });
       const refused = await ana.post(`${path}/stage`, { stage: 'best' });
       expect(refused.status).toBe(400);
@@ -361,7 +361,7 @@ describe('the conversations screen', () => {
     it('close, with a summary and a verdict', async () => {
       const { id, path } = await customer({ name: 'Ended' });
       const form = await ana.get(`${path}/close`);
-      expect(form.text).toContain('Close this conversation What came of it');
+      expect(form.text).toContain('Close this conversation Outcome');
       const empty = await ana.post(`${path}/close`, { verdict: '', summary: 'Kept' });
       expect(empty.status).toBe(400);
       expect(empty.text).toContain('Must be chosen.');
@@ -392,10 +392,8 @@ describe('the conversations screen', () => {
       });
       const reply = await ana.post(`${path}/reply`, { text: 'A long answer' });
       expect(reply.status).toBe(409);
-      expect(reply.text).toContain(
-        'The conversation was closed meanwhile. Your reply was not sent.',
-      );
-      expect(reply.text).toContain('What you wrote: A long answer');
+      expect(reply.text).toContain('This conversation is already closed. Your reply was not sent.');
+      expect(reply.text).toContain('Your reply: A long answer');
       for (const [action, values] of [
         ['take-over', {}],
         ['hand-back', {}],
@@ -406,7 +404,7 @@ describe('the conversations screen', () => {
         expect(page.text).toContain('This conversation was already closed. Nothing was changed.');
       }
       const closed = await ana.get(path);
-      expect(closed.text).toContain('nothing can be sent here');
+      expect(closed.text).toContain('you can’t send messages');
       expect(closed.html).not.toMatch(/name="text"|\/take-over|\/hand-back|\/close"/);
       expect(await record(id)).toMatchObject({ outcome: { summary: 'first' } });
     });

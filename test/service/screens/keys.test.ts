@@ -52,7 +52,7 @@ describe('the API keys screen: keys', () => {
     const page = await browser.get('/keys');
     expect(page.status).toBe(200);
     expect(page.text).toMatch(
-      /Bootstrap key cs_live_…TTTT Created now by environment , (never used|last used now)/,
+      /Default key cs_live_…TTTT Created now by environment , (never used|last used now)/,
     );
     expect(page.html).not.toContain(service.apiKey);
   });

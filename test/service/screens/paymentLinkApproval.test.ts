@@ -38,7 +38,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     const { path } = await waiting();
     const { text, html } = await ana.get(path);
     expect(text).toContain(
-      'May the agent make a payment link ? waits for approval Amount US$49.00 (USD) For <b>the demo</b> Paid through Manual Asked now , expires in 23 hours . Approve Reject…',
+      'Allow the agent to create a payment link ? needs approval Amount US$49.00 (USD) For <b>the demo</b> Provider Manual Requested now , expires in 23 hours . Approve Reject…',
     );
     expect(html).toContain('aria-label="Approve Payment link"');
     expect(text).not.toContain('Calls ');
@@ -70,7 +70,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     await service.api.patch('/api/agent', { payment_links: 'off' });
     await callIn(service.api, `conversation_id=${id}`, 'cancelled');
     expect((await ana.get(path)).text).toContain(
-      'because payment links were switched off for the agent.',
+      'because payment links were turned off for the agent.',
     );
     await service.api.patch('/api/agent', { payment_links: 'ask' });
   });

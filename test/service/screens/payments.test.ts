@@ -216,10 +216,10 @@ describe('a payment link in a conversation, on the screen', () => {
   );
 
   it.each([
-    ['currency', { currency: 'xxx' }, 'Choose a currency of the list.'],
+    ['currency', { currency: 'xxx' }, 'Choose a currency from the list.'],
     ['description', { description: ' ' }, 'Must not be empty.'],
     ['description', { description: 'x'.repeat(201) }, 'Must have at most 200 characters.'],
-    ['expires_manual', { expires_manual: '59' }, 'Choose how long it is open.'],
+    ['expires_manual', { expires_manual: '59' }, 'Choose when the link expires.'],
   ])('says beside %s what is wrong with it', async (field, values, words) => {
     const { form, id } = await conversation();
     const page = await send(form, values);
@@ -270,7 +270,7 @@ describe('a payment link in a conversation, on the screen', () => {
     expect(page.text).toContain(
       'This payment link was already paid or has ended. Nothing was changed.',
     );
-    expect(page.text).toMatch(/marked by Bootstrap key \(API\) \. Reference: theirs/);
+    expect(page.text).toMatch(/marked by Default key \(API\) \. Reference: theirs/);
     expect(
       (await ana.post(`${path}/payments/${link.id}/mark-paid`, { reference: 'x'.repeat(201) }))
         .text,
@@ -405,7 +405,7 @@ describe('a payment link in a conversation, on the screen', () => {
 
     it('is sent once Stripe has made its page; the card says when it is paid', async () => {
       const { customer, form, id, path } = await conversation();
-      expect((await ana.get(form)).text).toContain('How it is paid Stripe');
+      expect((await ana.get(form)).text).toContain('Payment method Stripe');
       const page = await send(form, FORM_STRIPE);
       const [link] = await linksOf(id);
       expect(page.text).toContain('Payment link sent to the customer.');

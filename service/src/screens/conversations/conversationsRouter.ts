@@ -5,10 +5,11 @@ import { listInbox } from '../../domain/operations/listInbox.ts';
 import { readThread } from '../../domain/operations/readThread.ts';
 import { paymentPageUrl, type PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
-import { render, renderDocument, type View } from '../html.ts';
+import type { FormState } from '../forms.ts';
+import { sendPage, sendPart, type View } from '../html.ts';
 import { signedInOf } from '../session.ts';
 import { actionsRouter } from './actionsRouter.ts';
-import { composerNote, type Refused } from './composerView.ts';
+import { composerNote } from './composerView.ts';
 import { headFragment } from './headView.ts';
 import { itemsFragment, type ThreadParts } from './itemsView.ts';
 import { listFragment } from './listView.ts';
@@ -20,13 +21,10 @@ import { beforeOf, placeOf } from './place.ts';
 export type ShowThread = (
   request: Request<{ id: string }>,
   response: Response,
-  more?: { isClosing?: boolean; paying?: PaymentForm; refused?: Refused },
+  extras?: { isClosing?: boolean; paying?: PaymentForm; form?: FormState },
 ) => Promise<void>;
 
-/**
- * The team's conversations: the list, the thread, and the parts of both that load again by
- * themselves.
- */
+/** The team's conversations: the list, a thread, and the parts that load again by themselves. */
 export function conversationsRouter(deps: Deps, followPayment: FollowPayment): Router {
   const router = Router();
   const pageUrl: PaymentPageUrl = (payment) => paymentPageUrl(deps, payment);
@@ -54,10 +52,10 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
     const place = placeOf(request);
     const inbox = await listInbox(deps, signedInOf(response).member, place);
     const openId = typeof request.query.open === 'string' ? request.query.open : null;
-    sendFragment(response, listFragment({ inbox, place, openId, now: deps.clock.now() }));
+    sendPart(response, listFragment({ inbox, place, openId, now: deps.clock.now() }));
   });
 
-  const showThread: ShowThread = async (request, response, more = {}) => {
+  const showThread: ShowThread = async (request, response, extras = {}) => {
     const signedIn = signedInOf(response);
     const [place, before] = [placeOf(request), beforeOf(request)];
     const { thread, inbox } = await inOneTransaction(deps, async (within) => ({
@@ -77,7 +75,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
         now: deps.clock.now(),
         pageUrl,
         notice,
-        ...more,
+        ...extras,
       }),
     );
   };
@@ -97,7 +95,7 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
           before: beforeOf(request),
           isSeen,
         });
-        sendFragment(
+        sendPart(
           response,
           view({ signedIn, thread, place: placeOf(request), now: deps.clock.now(), pageUrl }),
         );
@@ -110,8 +108,3 @@ export function conversationsRouter(deps: Deps, followPayment: FollowPayment): R
   router.use(actionsRouter(deps, showThread), paymentRouter(deps, showThread, followPayment));
   return router;
 }
-
-const sendPage = (response: Response, page: View) =>
-  void response.type('html').send(renderDocument(page));
-const sendFragment = (response: Response, view: View) =>
-  void response.type('html').send(render(view));

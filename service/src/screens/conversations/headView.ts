@@ -1,27 +1,27 @@
 import { adapterOf } from '../../channels/registry.ts';
 import type { Conversation } from '../../domain/conversation.ts';
 import { FUNNEL_STAGES } from '../../domain/funnel.ts';
+import { csrfField, postButton } from '../components.ts';
 import { html, type View } from '../html.ts';
-import { csrfField } from '../layout.ts';
 import { timeView } from '../times.ts';
 import type { ThreadParts } from './itemsView.ts';
 import { threadHref } from './place.ts';
-import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, whoHasIt } from './labels.ts';
+import { STAGE_LABELS, VERDICT_LABELS, actorName, customerName, holderBadge } from './labels.ts';
 
-/** Who it is, how it stands, and what can be done about it. */
+/** The customer, the state of the conversation, and its actions. */
 export const headFragment = (parts: ThreadParts): View => {
   const { thread, place, now } = parts;
   const { conversation, contact, takenByName } = thread;
   return html`
     <div class="head-title">
       <h2 dir="auto" title=${customerName(contact)}>${customerName(contact)}</h2>
-      <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>
+      ${holderBadge(conversation, takenByName)}
     </div>
     <p class="muted facts">
       ${contact.phone === null || contact.name === null ? null : html`<span>+${contact.phone}</span>`}
       ${contact.email === null ? null : html`<span><bdi>${contact.email}</bdi></span>`}
       <span>${adapterOf(conversation.channel).label}${thread.reach.accountName === null ? null : html`, <bdi>${thread.reach.accountName}</bdi>`}</span>
-      <span>began ${timeView(conversation.createdAt, now)}</span>
+      <span>started ${timeView(conversation.createdAt, now)}</span>
       ${thread.previousConversationId === null ? null : html`<a id="previous" href=${threadHref(thread.previousConversationId, place)}>Earlier conversation</a>`}
       ${thread.newerConversationId === null ? null : html`<a id="newer" href=${threadHref(thread.newerConversationId, place)}>Newer conversation</a>`}
     </p>
@@ -33,16 +33,19 @@ export const headFragment = (parts: ThreadParts): View => {
 const isMine = ({ status, takenBy }: Conversation, memberId: string) =>
   status === 'human_active' && takenBy === memberId;
 
-/** Only what the status allows. */
 function controlForms({ signedIn, thread, place }: ThreadParts): View {
   const { conversation, takenByName } = thread;
   if (conversation.status === 'closed') return null;
-  const post = (verb: string, label: string, style: string) => html`
-    <form method="post" action=${threadHref(conversation.id, place, {}, `/${verb}`)} hx-sync="this:drop">${csrfField(signedIn)}<button id=${`do-${verb}`} class=${`small ${style}`}>${label}</button></form>
-  `;
+  const control = (verb: string, label: string, style: string) =>
+    postButton(signedIn, {
+      action: threadHref(conversation.id, place, {}, `/${verb}`),
+      label,
+      button: { id: `do-${verb}`, class: `small ${style}`.trim() },
+      form: { 'hx-sync': 'this:drop' },
+    });
   return html`
-    ${isMine(conversation, signedIn.member.id) ? null : post('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
-    ${conversation.status === 'ai_active' ? null : post('hand-back', 'Hand back to the agent', 'secondary outline')}
+    ${isMine(conversation, signedIn.member.id) ? null : control('take-over', takenByName === null ? 'Take over' : `Take over from ${takenByName}`, '')}
+    ${conversation.status === 'ai_active' ? null : control('hand-back', 'Hand back to the agent', 'secondary outline')}
     <a id="do-payment" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/payment-link')}>Payment link…</a>
     <a id="do-close" role="button" class="small secondary outline" href=${threadHref(conversation.id, place, {}, '/close')}>Close…</a>
   `;

@@ -1,36 +1,45 @@
-import type { Message } from '../../domain/message.ts';
+import { adapterOf } from '../../channels/registry.ts';
+import type { ChannelType } from '../../domain/channel.ts';
+import type { Conversation } from '../../domain/conversation.ts';
+import type { DeliveryState, Message } from '../../domain/message.ts';
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread, ThreadItem } from '../../domain/operations/readThread.ts';
+import type { Payment } from '../../domain/payment.ts';
+import type { SystemNote } from '../../domain/systemNote.ts';
 import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
 import { html, type View } from '../html.ts';
+import { amountOf, paymentBadge } from '../payments/paymentLabels.ts';
+import { paymentView } from '../payments/paymentView.ts';
 import { timeView } from '../times.ts';
 import { approvalCard } from './approvalCard.ts';
-import { deliveryView } from './channelDelivery.ts';
-import { noteView } from './noteView.ts';
-import { paymentCard } from './paymentCard.ts';
+import {
+  actorName,
+  AGENT_REASONS,
+  customerName,
+  SENDER_LABELS,
+  STAGE_LABELS,
+  VERDICT_LABELS,
+} from './labels.ts';
 import { threadHref, type Place } from './place.ts';
 import { toolCallView } from './toolCallView.ts';
-import { SENDER_LABELS, customerName } from './labels.ts';
 
 export interface ThreadParts {
   readonly signedIn: SignedIn;
   readonly thread: Thread;
   readonly place: Place;
   readonly now: Date;
-  /** The service's address as others see it. */
   readonly pageUrl: PaymentPageUrl;
 }
 
-/** Messages, and between them tool calls, payment links and what happened. */
+/** A page of messages, with the tool calls, payment links and events between them. */
 export const itemsFragment = (parts: ThreadParts): View => {
   const { thread, place } = parts;
+  const { id } = thread.conversation;
   return html`
-    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(thread.conversation.id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
-    ${thread.items.length === 0 ? html`<p class="empty">Nothing was written here yet.</p>` : null}
-    <ol>
-      ${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}
-    </ol>
-    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(thread.conversation.id, place)}>Back to the newest messages</a></p>`}
+    ${thread.earlier === null ? null : html`<p class="pager"><a id="earlier" href=${threadHref(id, place, { before: thread.earlier })}>Earlier messages</a></p>`}
+    ${thread.items.length === 0 ? html`<p class="empty">No messages yet.</p>` : null}
+    <ol>${thread.items.map((item) => html`<li class=${classOf(item)}>${itemView(item, parts)}</li>`)}</ol>
+    ${thread.isNewest ? null : html`<p class="pager"><a href=${threadHref(id, place)}>Back to the newest messages</a></p>`}
   `;
 };
 
@@ -52,10 +61,100 @@ function itemView(item: ThreadItem, parts: ThreadParts): View {
   }
 }
 
-const messageView = (message: Message, { thread, now }: ThreadParts): View => html`
-  <article class=${`message from-${message.sender.type}`} id=${message.id}>
-    <header><bdi class="who">${message.sender.type === 'customer' ? customerName(thread.contact) : message.sender.name}</bdi> <span class="muted">${SENDER_LABELS[message.sender.type]}</span></header>
-    <p class="text" dir="auto">${message.text}</p>
-    <footer>${timeView(message.createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
-  </article>
+const messageView = (message: Message, { thread, now }: ThreadParts): View => {
+  const { id, sender, text, createdAt } = message;
+  return html`
+    <article class=${`message from-${sender.type}`} id=${id}>
+      <header><bdi class="who">${sender.type === 'customer' ? customerName(thread.contact) : sender.name}</bdi> <span class="muted">${SENDER_LABELS[sender.type]}</span></header>
+      <p class="text" dir="auto">${text}</p>
+      <footer>${timeView(createdAt, now)} ${deliveryView(message, thread.conversation.channel)}</footer>
+    </article>
+  `;
+};
+
+/**
+ * Whether a message has reached its channel. The web chat shows a message as soon as it is stored;
+ * other channels report how far it has come.
+ */
+function deliveryView({ direction, delivery }: Message, channel: ChannelType): View {
+  if (direction === 'inbound') return null;
+  const { isHosted, label } = adapterOf(channel);
+  if (isHosted) return html`<span class="delivery">In the chat</span>`;
+  if (!delivery) return null;
+  const { state, error } = delivery;
+  if (state === 'failed')
+    return html`<span class="delivery problem" role="note"><b>Not delivered.</b> <bdi>${error ?? `${label} gave no reason.`}</bdi></span>`;
+  const retried = state === 'pending' && error !== null;
+  return html`<span class="delivery">${stateInWords(state, label)}${retried ? html`. The last attempt failed: <bdi>${error}</bdi>` : null}</span>`;
+}
+
+function stateInWords(state: Exclude<DeliveryState, 'failed'>, label: string): string {
+  switch (state) {
+    case 'pending':
+      return 'Waiting to be sent';
+    case 'sent':
+      return `Sent to ${label}`;
+    case 'delivered':
+      return 'Delivered';
+    case 'read':
+      return 'Read';
+  }
+}
+
+/** Something that happened, as a sentence. */
+const noteView = (note: SystemNote, { outcome }: Conversation, now: Date): View => html`
+  <p class="note"><bdi>${noteInWords(note)}</bdi> · ${timeView(note.createdAt, now)}</p>
+  ${note.change.type === 'closed' && outcome ? html`<p class="note"><b>${VERDICT_LABELS[outcome.verdict]}.</b> <bdi class="text">${outcome.summary}</bdi></p>` : null}
 `;
+
+/** `Ana took over`. */
+export function noteInWords({ change, actor }: SystemNote): string {
+  const who = actorName(actor);
+  switch (change.type) {
+    case 'handed_over': {
+      const { reason, note } = change;
+      if (reason === 'api_message') return `${who} sent a message and took over`;
+      if (actor.type !== 'agent') return `${who} took over`;
+      const details = note === null ? '' : ` (${note})`;
+      return `${who} handed over to a person: ${AGENT_REASONS[reason] ?? reason}${details}`;
+    }
+    case 'handed_back':
+      return `${who} handed back to the agent`;
+    case 'closed':
+      return `${who} closed the conversation`;
+    case 'channel_note':
+      return `The customer ${change.text}`;
+    case 'stage_changed':
+      return `${who} changed the stage from ${STAGE_LABELS[change.from]} to ${STAGE_LABELS[change.to]}`;
+  }
+}
+
+/** A payment link, at the point where it was created. */
+function paymentCard(
+  payment: Payment,
+  { signedIn, thread, place, now, pageUrl }: ThreadParts,
+): View {
+  const { id, status, messageCount } = thread.conversation;
+  return html`
+    <article class="payment" id=${payment.id} aria-label=${`Payment link for ${amountOf(payment)}`}>
+      <header><span>Payment link <b>${amountOf(payment)}</b></span> ${paymentBadge(payment)}</header>
+      ${paymentView(payment, {
+        signedIn,
+        now,
+        pageUrl,
+        action: (verb) => threadHref(id, place, {}, `/payments/${payment.id}/${verb}`),
+        sendAfter: status === 'closed' ? null : messageCount,
+        isSent: isSent(thread, pageUrl(payment)),
+      })}
+    </article>
+  `;
+}
+
+/** Whether an outbound message on this page contains the link. */
+const isSent = ({ items }: Thread, url: string): boolean =>
+  items.some(
+    (item) =>
+      item.type === 'message' &&
+      item.message.direction === 'outbound' &&
+      item.message.text.includes(url),
+  );

@@ -4,9 +4,9 @@ import type { FunnelStage } from '../../domain/funnel.ts';
 import type { InboxTab } from '../../domain/inbox.ts';
 import { contactDisplay } from '../../domain/masking.ts';
 import type { SenderType } from '../../domain/message.ts';
-import type { ToolCallStatus } from '../../domain/toolCall.ts';
-
-/** What the screens call things. */
+import type { ToolCall, ToolCallStatus } from '../../domain/toolCall.ts';
+import { badge } from '../components.ts';
+import { html, type View } from '../html.ts';
 
 export const TAB_LABELS: Readonly<Record<InboxTab, string>> = {
   all: 'All',
@@ -34,8 +34,8 @@ export const VERDICT_LABELS: Readonly<Record<Verdict, string>> = {
   unknown: 'Unknown',
 };
 
-export const CALL_LABELS: Readonly<Record<ToolCallStatus, string>> = {
-  pending_approval: 'waits for approval',
+const CALL_LABELS: Readonly<Record<ToolCallStatus, string>> = {
+  pending_approval: 'needs approval',
   running: 'running',
   succeeded: 'succeeded',
   failed: 'failed',
@@ -44,6 +44,14 @@ export const CALL_LABELS: Readonly<Record<ToolCallStatus, string>> = {
   cancelled: 'cancelled',
 };
 
+const CALL_TONES = { succeeded: 'good', failed: 'bad', pending_approval: 'attention' } as const;
+
+export const callBadge = ({ status }: ToolCall): View =>
+  badge(
+    CALL_LABELS[status],
+    status in CALL_TONES ? CALL_TONES[status as keyof typeof CALL_TONES] : '',
+  );
+
 export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
   customer: 'customer',
   agent: 'agent',
@@ -51,25 +59,23 @@ export const SENDER_LABELS: Readonly<Record<SenderType, string>> = {
   api: 'API',
 };
 
-/** Why the agent gave a conversation away. */
+/** Why the agent handed a conversation over. */
 export const AGENT_REASONS: Partial<Record<HandoverReason, string>> = {
   customer_request: 'the customer asked for a person',
   missing_knowledge: 'it did not know the answer',
   tool_failure: 'a tool failed',
-  agent_error: 'it could not go on',
+  agent_error: 'it ran into an error',
 };
 
-/** Who a customer is to the team: in the clear. */
+/** How the team sees a customer: unmasked. */
 export const customerName = (contact: Contact): string =>
   contact.name ??
   (contact.phone === null ? null : `+${contact.phone}`) ??
   contact.email ??
   contactDisplay(contact);
 
-/**
- * Who has a conversation, in a few words. @param takenByName the member's, null when none has it
- */
-export function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
+/** Who has a conversation. @param takenByName the member's name; null when no member has it */
+function whoHasIt({ status, handover }: Conversation, takenByName: string | null): string {
   if (status === 'ai_active') return 'With the agent';
   if (status === 'awaiting_human') return 'Waiting for a person';
   if (status === 'closed') return 'Closed';
@@ -78,6 +84,12 @@ export function whoHasIt({ status, handover }: Conversation, takenByName: string
     ? `With ${actorName(handover.triggeredBy)}`
     : 'With a person';
 }
+
+export const holderBadge = (conversation: Conversation, takenByName: string | null): View =>
+  badge(
+    html`<bdi>${whoHasIt(conversation, takenByName)}</bdi>`,
+    conversation.status === 'awaiting_human' ? 'attention' : '',
+  );
 
 export const actorName = ({ type, name }: Actor): string =>
   type === 'api' ? `${name} (API)` : name;

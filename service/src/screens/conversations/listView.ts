@@ -8,21 +8,22 @@ import {
   type InboxItem,
 } from '../../domain/operations/listInbox.ts';
 import { html, type View } from '../html.ts';
+import { reloadsOn } from '../liveSection.ts';
 import { timeView } from '../times.ts';
 import { hrefAt, threadHref, type Place } from './place.ts';
-import { STAGE_LABELS, TAB_LABELS, customerName, whoHasIt } from './labels.ts';
+import { STAGE_LABELS, TAB_LABELS, customerName, holderBadge } from './labels.ts';
 
 export interface ListParts {
   readonly inbox: Inbox;
   readonly place: Place;
-  /** The conversation that is open beside the list. */
+  /** The conversation that is open next to the list. */
   readonly openId: string | null;
   readonly now: Date;
 }
 
 const TABS = INBOX_TABS.filter((tab) => tab !== 'approvals');
 
-/** The left pane: search, and what changes by itself. */
+/** The left pane: the search, and the list, which loads again by itself. */
 export const listPane = (parts: ListParts): View => html`
   <section class="list-pane" aria-label="List of conversations">
     <form role="search" action="/conversations" method="get" class="search">
@@ -30,26 +31,23 @@ export const listPane = (parts: ListParts): View => html`
       <input type="search" name="q" id="search" value=${parts.place.search} maxlength="200" placeholder="Name, phone or e-mail" aria-label="Search by name, phone, e-mail or masked contact" />
       <button class="secondary outline">Search</button>
     </form>
-    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger="sse:conversations, htmx:sseOpen from:closest .inbox">
+    <div id="list" class="live" data-live hx-get=${hrefAt('/conversations/list', parts.place, { open: parts.openId })} hx-trigger=${reloadsOn('conversations', '.inbox')}>
       ${listFragment(parts)}
     </div>
   </section>
 `;
 
-/**
- * Tabs with their counts, and a page of the list. What can have the focus has an id: it keeps it
- * when the part is loaded again.
- */
+/** The tabs and a page of the list. Links have ids, so that the focus survives when the list reloads. */
 export const listFragment = ({ inbox, place, openId, now }: ListParts): View => html`
   ${tabs(place, inbox.counts)}
   <div class="items" id="items" data-keep-scroll tabindex="0" role="region" aria-label=${TAB_LABELS[place.tab]}>
-    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest</a></p>`}
+    ${place.after === null ? null : html`<p class="pager"><a id="list-newest" href=${hrefAt('/conversations', { ...place, after: null })}>Back to the newest conversations</a></p>`}
     ${inbox.items.length === 0 && inbox.next === null ? emptyList(place) : null}
     <ul>
       ${inbox.items.map((item) => html`<li>${itemView(item, place, openId, now)}</li>`)}
     </ul>
-    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations were searched, the newest first.</p>` : null}
-    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older ones' : 'Older conversations'}</a></p>`}
+    ${inbox.stoppedEarly ? html`<p class="muted pager">${MAX_SEARCHED.toLocaleString('en')} conversations were searched, newest first.</p>` : null}
+    ${inbox.next === null ? null : html`<p class="pager"><a id="list-older" href=${hrefAt('/conversations', { ...place, after: inbox.next })}>${inbox.stoppedEarly ? 'Search older conversations' : 'Older conversations'}</a></p>`}
   </div>
 `;
 
@@ -63,14 +61,14 @@ function tabs({ tab: current, search }: Place, { waiting, approvals }: InboxCoun
   `;
   const approvalsLabel =
     approvals === 1
-      ? '1 approval waits for your decision'
-      : `${counted(approvals)} approvals wait for your decision`;
+      ? '1 approval is waiting for your decision'
+      : `${counted(approvals)} approvals are waiting for your decision`;
   return html`
-    <nav class="tabs" aria-label="Which conversations"><ul>${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}</ul></nav>
+    <nav class="tabs" aria-label="Filter conversations"><ul>${TABS.map((tab) => link(tab, tab === 'waiting' ? waiting : 0))}</ul></nav>
     ${
       approvals === 0 && current !== 'approvals'
         ? null
-        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approval waits' : approvalsLabel}</a></p>`
+        : html`<p class="approvals-line"><a id="tab-approvals" href=${hrefAt('/conversations', { tab: 'approvals', search: '', after: null })} aria-current=${current === 'approvals' ? 'page' : null}>${approvals === 0 ? 'No approvals are waiting' : approvalsLabel}</a></p>`
     }
   `;
 }
@@ -82,11 +80,11 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
   return html`
     <a id=${`item-${conversation.id}`} class=${unread > 0 ? 'item unread' : 'item'} href=${threadHref(conversation.id, place)} aria-current=${isOpen ? 'true' : null}>
       <span class="item-head"><bdi class="who">${customerName(contact)}</bdi>${timeView(conversation.updatedAt, now)}</span>
-      <span class="preview"><bdi>${lastMessage === null ? 'No message yet' : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi></span>
+      <span class="preview"><bdi>${lastMessage === null ? 'No messages yet' : `${previewPrefix(lastMessage.sender)}${excerpt(lastMessage.text)}`}</bdi></span>
       <span class="marks">
         ${unread === 0 ? null : html`<b class="count">${unread} unread</b>`}
-        ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Approval waits' : `${conversation.pendingApprovals} approvals wait`}</b>`}
-        <span class=${conversation.status === 'awaiting_human' ? 'badge attention' : 'badge'}><bdi>${whoHasIt(conversation, takenByName)}</bdi></span>
+        ${conversation.pendingApprovals === 0 ? null : html`<b class="badge attention">${conversation.pendingApprovals === 1 ? 'Needs approval' : `${conversation.pendingApprovals} approvals`}</b>`}
+        ${holderBadge(conversation, takenByName)}
         <span class="muted">${STAGE_LABELS[conversation.funnelStage]} · ${adapterOf(conversation.channel).label}</span>
       </span>
     </a>
@@ -96,28 +94,30 @@ function itemView(item: InboxItem, place: Place, openId: string | null, now: Dat
 const previewPrefix = ({ type, name }: { type: string; name: string }) =>
   type === 'customer' ? '' : `${name}: `;
 
-const EXCERPT = 120;
+const MAX_PREVIEW_CHARACTERS = 120;
 const excerpt = (text: string) => {
-  const line = text.slice(0, 2 * EXCERPT).replace(/\s+/g, ' ');
+  const line = text.slice(0, 2 * MAX_PREVIEW_CHARACTERS).replace(/\s+/g, ' ');
   const characters = [...line];
-  return characters.length > EXCERPT ? `${characters.slice(0, EXCERPT).join('')}…` : line;
+  return characters.length > MAX_PREVIEW_CHARACTERS
+    ? `${characters.slice(0, MAX_PREVIEW_CHARACTERS).join('')}…`
+    : line;
 };
 
 const EMPTY: Readonly<Record<InboxTab, View>> = {
-  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; what they write appears here by itself.`,
-  agent: 'The agent has no conversation now.',
-  waiting: 'Nobody waits for a person.',
-  mine: 'You have no conversation. Open one and take it over, or just reply.',
-  closed: 'No conversation is closed yet.',
-  approvals: 'No tool call waits for a decision.',
+  all: html`No conversations yet. Customers write at <a href="/chat">/chat</a>; their messages appear here.`,
+  agent: 'The agent has no conversations right now.',
+  waiting: 'No one is waiting for a person.',
+  mine: 'You have no conversations. Open one and take over, or just reply.',
+  closed: 'No closed conversations yet.',
+  approvals: 'No tool calls are waiting for a decision.',
 };
 
 const emptyList = ({ tab, search }: Place): View => {
   if (search === '') return html`<p class="empty">${EMPTY[tab]}</p>`;
   return html`
     <p class="empty">
-      Nothing is found for “<bdi>${search}</bdi>”${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}.${' '}
-      ${tab === 'all' ? html`<a href="/conversations">Show all conversations</a>` : html`<a href=${hrefAt('/conversations', { tab: 'all', search, after: null })}>Search in all of them</a>`}
+      No results for “<bdi>${search}</bdi>”${tab === 'all' ? '' : ` in “${TAB_LABELS[tab]}”`}.${' '}
+      ${tab === 'all' ? html`<a href="/conversations">Show all conversations</a>` : html`<a href=${hrefAt('/conversations', { tab: 'all', search, after: null })}>Search all conversations</a>`}
     </p>
   `;
 };

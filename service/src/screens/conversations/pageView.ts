@@ -1,9 +1,12 @@
 import type { SignedIn } from '../../domain/operations/findSession.ts';
 import type { Thread } from '../../domain/operations/readThread.ts';
 import type { PaymentPageUrl } from '../../domain/webhookAddress.ts';
+import { backLink } from '../components.ts';
+import type { FormState } from '../forms.ts';
 import { html, type View } from '../html.ts';
 import { teamPage } from '../layout.ts';
-import { closeForm, composer, type Refused } from './composerView.ts';
+import { reloadsOn } from '../liveSection.ts';
+import { closeForm, composer } from './composerView.ts';
 import { headFragment } from './headView.ts';
 import { itemsFragment, type ThreadParts } from './itemsView.ts';
 import { listPane, type ListParts } from './listView.ts';
@@ -15,17 +18,17 @@ export interface PageParts extends ListParts {
   readonly signedIn: SignedIn;
   /** Null: only the list. */
   readonly thread: Thread | null;
-  /** The message before which a page of earlier ones ends. */
+  /** The message before which the page ends. */
   readonly before?: number | null;
   readonly notice?: unknown;
   readonly isClosing?: boolean;
   readonly paying?: PaymentForm;
-  /** The service's address as others see it. */
   readonly pageUrl: PaymentPageUrl;
-  readonly refused?: Refused;
+  /** A form that was refused. */
+  readonly form?: FormState;
 }
 
-/** The list, and beside it (on a phone: instead of it) the conversation that is open. */
+/** The list and the open conversation, side by side. A phone shows one of them. */
 export const conversationsPage = (parts: PageParts): View => {
   const { signedIn, thread, notice } = parts;
   const live = thread === null ? '/live' : `/live?conversation=${thread.conversation.id}`;
@@ -41,7 +44,7 @@ export const conversationsPage = (parts: PageParts): View => {
       <h1 class="visually-hidden">Conversations</h1>
       <div class=${thread === null ? 'inbox' : 'inbox reading'} hx-ext="sse" sse-connect=${live}>
         ${listPane(parts)}
-        ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Choose a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
+        ${thread === null ? html`<div class="thread-pane nothing"><p class="muted">Select a conversation to read it.</p></div>` : threadPane({ ...parts, thread })}
       </div>
     `,
   );
@@ -50,12 +53,12 @@ export const conversationsPage = (parts: PageParts): View => {
 function threadPane(parts: PageParts & ThreadParts): View {
   const { thread, place, before = null } = parts;
   const { id } = thread.conversation;
-  const again = 'sse:thread, htmx:sseOpen from:closest .inbox';
+  const reloads = reloadsOn('thread', '.inbox');
   return html`
     <section class="thread-pane" aria-label="Conversation">
-      <p class="back"><a href=${hrefAt('/conversations', place)}>← All conversations</a></p>
-      <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${again}>${headFragment(parts)}</header>
-      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${again}, visibilitychange from:document`}>
+      ${backLink(hrefAt('/conversations', place), 'All conversations')}
+      <header id="thread-head" class="live" data-live hx-get=${threadHref(id, place, {}, '/head')} hx-trigger=${reloads}>${headFragment(parts)}</header>
+      <div id="thread" class="live thread" data-live data-follow tabindex="0" role="region" aria-label="Messages" hx-get=${threadHref(id, place, { before }, '/items')} hx-trigger=${`${reloads}, visibilitychange from:document`}>
         ${itemsFragment(parts)}
       </div>
       ${formView(parts)}
@@ -63,13 +66,10 @@ function threadPane(parts: PageParts & ThreadParts): View {
   `;
 }
 
-/** Where one writes, or the form that was asked for in its place. */
+/** The reply form, or the form that was opened in its place. */
 function formView(parts: PageParts & ThreadParts): View {
-  const { thread, isClosing = false, paying, refused } = parts;
-  if (thread.conversation.status === 'closed') return composer(parts, refused);
-  return paying
-    ? paymentForm(parts, paying)
-    : isClosing
-      ? closeForm(parts, refused)
-      : composer(parts, refused);
+  const { thread, isClosing = false, paying, form } = parts;
+  if (thread.conversation.status === 'closed') return composer(parts, form);
+  if (paying) return paymentForm(parts, paying);
+  return isClosing ? closeForm(parts, form) : composer(parts, form);
 }

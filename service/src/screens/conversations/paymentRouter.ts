@@ -15,23 +15,23 @@ import type { Workspace } from '../../domain/workspace.ts';
 import type { FollowPayment } from '../../http/paymentFeed.ts';
 import { newFormToken } from '../../security/tokens.ts';
 import { onceForForm } from '../formOnce.ts';
-import { formValues, type FormValues } from '../forms.ts';
+import { isError } from '../errorPage.ts';
+import { readForm, type FormValues, type Problems } from '../forms.ts';
 import { cancelLink, markLinkPaid } from '../payments/paymentActions.ts';
 import { amountOf } from '../payments/paymentLabels.ts';
 import { actorOf, signedInOf } from '../session.ts';
 import type { ShowThread } from './conversationsRouter.ts';
-import { newPaymentValues } from './paymentForm.ts';
-import { refusedWanted, wantedFrom } from './paymentFormValues.ts';
+import { newPaymentValues, parsePaymentForm, paymentProblems } from './paymentForm.ts';
 import { placeOf, threadHref } from './place.ts';
 
 type Post = Request<{ id: string; paymentId: string }>;
 
-/** A browser waits so long for the provider's page before the link is shown as being prepared. */
+/** How long a browser waits for the provider's page before the link is shown as being created. */
 const WAIT_MS = 8000;
 
 /**
- * Payment links in a conversation: making one, sending it, and how it ends. @param showThread shows
- * the conversation with the form
+ * Payment links in a conversation.
+ * @param showThread shows the conversation with the form
  */
 export function paymentRouter(
   deps: Deps,
@@ -39,164 +39,149 @@ export function paymentRouter(
   followPayment: FollowPayment,
 ): Router {
   const router = Router();
-  const back = (
-    request: Request<{ id: string }>,
-    response: Response,
-    notice: string,
-    anchor = '',
-  ) => response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
-  const providersOf = async (workspace: Workspace) =>
+  addCreation(router, deps, showThread, followPayment);
+  addLinkActions(router, deps);
+  return router;
+}
+
+const goBack = (
+  request: Request<{ id: string }>,
+  response: Response,
+  notice: string,
+  anchor = '',
+) => response.redirect(303, threadHref(request.params.id, placeOf(request), { notice }) + anchor);
+
+function addCreation(
+  router: Router,
+  deps: Deps,
+  showThread: ShowThread,
+  followPayment: FollowPayment,
+): void {
+  const listProviders = async (workspace: Workspace) =>
     (await listPaymentAccounts(deps, workspace)).map(({ provider }) => provider);
 
   router.get('/conversations/:id/payment-link', async (request, response) => {
     const { workspace } = signedInOf(response);
-    const providers = await providersOf(workspace);
-    const values = newPaymentValues(providers, {
-      form: newFormToken(),
-      currency: await lastCurrency(deps, workspace),
-    });
-    await showThread(request, response, { paying: { providers, values } });
+    const providers = await listProviders(workspace);
+    const currency = await lastCurrency(deps, workspace);
+    const values = newPaymentValues(providers, { form: newFormToken(), currency });
+    await showThread(request, response, { paying: { providers, values, problems: {} } });
   });
 
   router.post(
     '/conversations/:id/payment-link',
     async (request: Request<{ id: string }>, response) => {
       const signedIn = signedInOf(response);
-      const values = formValues(request.body);
-      const providers = await providersOf(signedIn.workspace);
-      const refuse = (
-        status: number,
-        more: { problems?: Readonly<Record<string, string>>; problem?: string },
-      ) => showThread(request, response.status(status), { paying: { providers, values, ...more } });
-      const wanted = wantedFrom(values, providers);
-      if (!wanted.ok) return refuse(400, { problems: wanted.problems });
+      const values = readForm(request);
+      const providers = await listProviders(signedIn.workspace);
+      const refuse = (status: number, problems: Problems) =>
+        showThread(request, response.status(status), { paying: { providers, values, problems } });
+      const form = parsePaymentForm(values, providers);
+      if (!form.ok) return refuse(400, form.problems);
       try {
-        const paymentId = await makeLink(signedIn, request.params.id, values, wanted.data);
+        const paymentId = await createLink(deps, signedIn, request.params.id, values, form.data);
         const payment = await followPayment(signedIn.workspace, paymentId, WAIT_MS);
-        back(request, response, await afterMaking(signedIn, payment, values), `#${paymentId}`);
+        const notice = await sendIfWanted(deps, signedIn, payment, values);
+        goBack(request, response, notice, `#${paymentId}`);
       } catch (error) {
-        const problems = refusedWanted(error, wanted.data);
-        if (problems !== null) return refuse(400, { problems });
-        if (!(error instanceof AppError)) throw error;
-        if (error.code === 'payment_provider_missing')
-          return refuse(409, { problem: 'This provider was removed meanwhile. No link was made.' });
-        if (error.code !== 'conversation_closed') throw error;
-        back(request, response, 'already-closed');
+        const problems = paymentProblems(error, form.data);
+        if (problems !== null) return refuse(400, problems);
+        if (isError(error, 'payment_provider_missing'))
+          return refuse(409, { '': 'This provider was removed. No link was created.' });
+        if (!isError(error, 'conversation_closed')) throw error;
+        goBack(request, response, 'already-closed');
       }
     },
   );
-
-  /** Sent twice with the same content, the form makes one link. */
-  const makeLink = (
-    signedIn: SignedIn,
-    conversationId: string,
-    values: FormValues,
-    wanted: WantedPayment,
-  ): Promise<string> =>
-    onceForForm(
-      deps,
-      signedIn.workspace,
-      ['payment-link', conversationId, values.form ?? newFormToken(), wanted],
-      async (within) => {
-        const { payment } = await createPaymentLink(
-          within,
-          signedIn.workspace,
-          conversationId,
-          wanted,
-          actorOf(signedIn),
-        );
-        return payment.id;
-      },
-    );
-
-  /** Sends the link when that is wanted and the link is there. @returns the notice's code */
-  async function afterMaking(
-    signedIn: SignedIn,
-    payment: Payment,
-    values: FormValues,
-  ): Promise<string> {
-    if (payment.status === 'creating') return 'payment-preparing';
-    if (payment.status === 'failed') return 'payment-refused';
-    if (values.send !== 'on') return 'payment-created';
-    return payment.status === 'open'
-      ? sendLink(signedIn, payment, `form ${values.form ?? ''}`)
-      : 'payment-already-ended';
-  }
-
-  /** Sends it as a message of the member, once for each form. @returns the notice's code */
-  async function sendLink(signedIn: SignedIn, payment: Payment, form: string): Promise<string> {
-    const { workspace } = signedIn;
-    try {
-      await onceForForm(
-        deps,
-        workspace,
-        ['send-payment-link', payment.id, form],
-        async (within) => {
-          const { message } = await sendMessage(
-            within,
-            workspace,
-            payment.conversationId,
-            messageOf(payment, paymentPageUrl(deps, payment)),
-            actorOf(signedIn),
-          );
-          return message.id;
-        },
-      );
-      return 'payment-sent';
-    } catch (error) {
-      const notice = error instanceof AppError ? NOT_SENT[error.code] : undefined;
-      if (notice === undefined) throw error;
-      return notice;
-    }
-  }
-
-  /** @throws not_found (404) when the link is not one of this conversation */
-  async function linkOf({ params }: Post, workspace: Workspace): Promise<Payment> {
-    const { payment } = await getPaymentLink(deps, workspace, params.paymentId);
-    if (payment.conversationId !== params.id) throw notFound('payment link', params.paymentId);
-    return payment;
-  }
-
-  const act = (
-    verb: string,
-    run: (signedIn: SignedIn, payment: Payment, values: FormValues) => Promise<string>,
-  ) =>
-    router.post(
-      `/conversations/:id/payments/:paymentId/${verb}`,
-      async (request: Post, response: Response) => {
-        const signedIn = signedInOf(response);
-        const payment = await linkOf(request, signedIn.workspace);
-        back(
-          request,
-          response,
-          await run(signedIn, payment, formValues(request.body)),
-          `#${payment.id}`,
-        );
-      },
-    );
-  act('send', async (signedIn, payment, values) =>
-    payment.status === 'open'
-      ? sendLink(signedIn, payment, `after ${values.after ?? ''}`)
-      : 'payment-already-ended',
-  );
-  act('cancel', (signedIn, { id }) => cancelLink(deps, signedIn, id));
-  act('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));
-
-  return router;
 }
 
-/** Why a link was not sent: a code of the notices, by the error's. */
+/** Creates one link, even if the same form is sent twice. */
+const createLink = (
+  deps: Deps,
+  signedIn: SignedIn,
+  conversationId: string,
+  values: FormValues,
+  wanted: WantedPayment,
+): Promise<string> => {
+  const { workspace } = signedIn;
+  const form = ['payment-link', conversationId, values.form ?? newFormToken(), wanted];
+  return onceForForm(deps, workspace, form, async (within) => {
+    const actor = actorOf(signedIn);
+    const { payment } = await createPaymentLink(within, workspace, conversationId, wanted, actor);
+    return payment.id;
+  });
+};
+
+/** Sends a new link, if the member wants it and the link is open. @returns the notice's code */
+async function sendIfWanted(
+  deps: Deps,
+  signedIn: SignedIn,
+  payment: Payment,
+  values: FormValues,
+): Promise<string> {
+  if (payment.status === 'creating') return 'payment-preparing';
+  if (payment.status === 'failed') return 'payment-refused';
+  if (values.send !== 'on') return 'payment-created';
+  return sendLink(deps, signedIn, payment, `form ${values.form ?? ''}`);
+}
+
+/** Sends a link as the member's message, once for each form. @returns the notice's code */
+async function sendLink(
+  deps: Deps,
+  signedIn: SignedIn,
+  payment: Payment,
+  form: string,
+): Promise<string> {
+  if (payment.status !== 'open') return 'payment-already-ended';
+  const { workspace } = signedIn;
+  const { id, description, conversationId } = payment;
+  // The message has no words of ours, so it needs no language.
+  const text = `${description}\n${amountOf(payment)}\n${paymentPageUrl(deps, payment)}`;
+  try {
+    await onceForForm(deps, workspace, ['send-payment-link', id, form], async (within) => {
+      const actor = actorOf(signedIn);
+      const { message } = await sendMessage(within, workspace, conversationId, text, actor);
+      return message.id;
+    });
+    return 'payment-sent';
+  } catch (error) {
+    const notice = error instanceof AppError ? NOT_SENT[error.code] : undefined;
+    if (notice === undefined) throw error;
+    return notice;
+  }
+}
+
+/** Why a link was not sent: notices by error code. */
 const NOT_SENT: Readonly<Record<string, string>> = {
   outside_messaging_window: 'payment-not-sent-window',
   channel_removed: 'payment-not-sent-channel',
   conversation_closed: 'payment-not-sent-closed',
 };
 
-/** In no language but the description's. */
-const messageOf = (payment: Payment, url: string): string =>
-  `${payment.description}\n${amountOf(payment)}\n${url}`;
+function addLinkActions(router: Router, deps: Deps): void {
+  const add = (
+    verb: string,
+    act: (signedIn: SignedIn, payment: Payment, values: FormValues) => Promise<string>,
+  ) =>
+    router.post(
+      `/conversations/:id/payments/:paymentId/${verb}`,
+      async (request: Post, response: Response) => {
+        const signedIn = signedInOf(response);
+        const { id, paymentId } = request.params;
+        const { payment } = await getPaymentLink(deps, signedIn.workspace, paymentId);
+        if (payment.conversationId !== id) throw notFound('payment link', paymentId);
+        const notice = await act(signedIn, payment, readForm(request));
+        goBack(request, response, notice, `#${paymentId}`);
+      },
+    );
+  add('send', (signedIn, payment, values) =>
+    sendLink(deps, signedIn, payment, `after ${values.after ?? ''}`),
+  );
+  add('cancel', (signedIn, { id }) => cancelLink(deps, signedIn, id));
+  add('mark-paid', (signedIn, { id }, values) => markLinkPaid(deps, signedIn, id, values));
+}
 
-/** What the workspace was last paid in. */
+/** The currency of the workspace's last payment link. */
 async function lastCurrency(deps: Deps, workspace: Workspace): Promise<string> {
   const { items } = await listPaymentLinks(deps, workspace, {}, { limit: 1, cursor: null });
   return items[0]?.payment.currency ?? 'usd';

@@ -1,21 +1,15 @@
 import type { Request } from 'express';
-import {
-  INBOX_TABS,
-  readPosition,
-  writePosition,
-  type InboxPosition,
-  type InboxTab,
-} from '../../domain/inbox.ts';
+import { INBOX_TABS, readPosition, writePosition, type InboxTab } from '../../domain/inbox.ts';
 import type { InboxQuery } from '../../domain/operations/listInbox.ts';
 
-/** Where a member is in the list; it stays so while they go from one conversation to another. */
+/** Where a member is in the list. Links keep it from one conversation to the next. */
 export type Place = InboxQuery;
 
 const MAX_SEARCH_CHARACTERS = 200;
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The place that an address names; what cannot be read is left out. */
+/** Reads the place from a query; ignores what makes no sense. */
 export function placeOf({ query }: Pick<Request, 'query'>): Place {
   const tab = textOf(query.tab) as InboxTab;
   return {
@@ -25,7 +19,7 @@ export function placeOf({ query }: Pick<Request, 'query'>): Place {
   };
 }
 
-/** The message before which a page of earlier ones ends; null for the newest. */
+/** The message before which a page of the thread ends; null for the newest page. */
 export function beforeOf({ query }: Pick<Request, 'query'>): number | null {
   const text = textOf(query.before);
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
@@ -33,7 +27,7 @@ export function beforeOf({ query }: Pick<Request, 'query'>): number | null {
 
 type Extra = Readonly<Record<string, string | number | null | undefined>>;
 
-/** `/conversations/x?tab=mine&q=ana`: an address that keeps the place. */
+/** `/conversations/x?tab=mine&q=ana`: a link that keeps the place. */
 export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra = {}): string {
   const entries = Object.entries({
     tab: tab === 'all' ? null : tab,
@@ -49,9 +43,3 @@ export function hrefAt(path: string, { tab, search, after }: Place, extra: Extra
 
 export const threadHref = (id: string, place: Place, extra: Extra = {}, rest = ''): string =>
   hrefAt(`/conversations/${id}${rest}`, place, extra);
-
-/** The same list from its beginning. */
-export const atBeginning = (place: Place): Place => ({
-  ...place,
-  after: null as InboxPosition | null,
-});

@@ -1,60 +1,70 @@
+import { readPaymentLink } from '../../domain/builtInTools.ts';
+import { formatAmount } from '../../domain/currency.ts';
 import type { Tool } from '../../domain/tool.ts';
 import { isBuiltIn, resultBeginning, type ToolCall } from '../../domain/toolCall.ts';
+import { paymentAdapterOf } from '../../payments/registry.ts';
+import { durationInWords } from '../components.ts';
 import { html, type View } from '../html.ts';
 import { timeView } from '../times.ts';
-import { paymentLinkValues } from './paymentLinkValues.ts';
+import { callBadge } from './labels.ts';
 import { readableName, valuesView, valueView } from './valuesView.ts';
-import { CALL_LABELS } from './labels.ts';
 
-/**
- * A tool call folded in: its name and how it stands; inside what it was given and what came of it.
- */
+/** A tool call, folded: its name and status; inside its arguments, attempts and result. */
 export const toolCallView = (call: ToolCall, tool: Tool | null, now: Date): View => html`
   <details class="call" id=${call.id}>
-    <summary id=${`summary-${call.id}`}><span>${isBuiltIn(call) ? null : 'Tool '}<b>${nameOf(call)}</b></span> <span class=${`badge ${toneOf(call)}`}>${CALL_LABELS[call.status]}</span> ${timeView(call.createdAt, now)}</summary>
+    <summary id=${`summary-${call.id}`}>
+      <span>${isBuiltIn(call) ? null : 'Tool '}<b>${callName(call)}</b></span>
+      ${callBadge(call)}
+      ${timeView(call.createdAt, now)}
+    </summary>
     ${argumentsView(call, tool)}
-    ${outcomeView(call)}
+    ${resultView(call)}
   </details>
 `;
 
-/** What a call is called on the screens. */
-export const nameOf = (call: ToolCall): string =>
+export const callName = (call: ToolCall): string =>
   isBuiltIn(call) ? 'Payment link' : readableName(call.tool);
 
-export const toneOf = ({ status }: ToolCall): string =>
-  status === 'succeeded'
-    ? 'good'
-    : status === 'failed'
-      ? 'bad'
-      : status === 'pending_approval'
-        ? 'attention'
-        : '';
+/** The arguments of a call. Their labels come from the tool's schema, if it has not changed since. */
+export function argumentsView(call: ToolCall, tool: Tool | null): View {
+  const link = paymentLinkView(call);
+  if (link !== null) return link;
+  if (Object.keys(call.arguments).length === 0) return html`<p class="muted">No arguments.</p>`;
+  const isSameTool = tool?.definitionHash === call.definitionHash;
+  return valuesView(call.arguments, isSameTool ? tool?.parameters : undefined);
+}
 
-/** The labels are of the tool's schema while it is the one that the call was made for. */
-export const argumentsView = (call: ToolCall, tool: Tool | null): View =>
-  paymentLinkValues(call) ??
-  (Object.keys(call.arguments).length === 0
-    ? html`<p class="muted">No arguments.</p>`
-    : valuesView(
-        call.arguments,
-        tool?.definitionHash === call.definitionHash ? tool.parameters : undefined,
-      ));
+/** The payment link that the agent asks for; null for other calls, and for refused arguments. */
+function paymentLinkView(call: ToolCall): View | null {
+  if (!isBuiltIn(call) || call.provider === undefined) return null;
+  const { label, rules } = paymentAdapterOf(call.provider);
+  const read = readPaymentLink(call.arguments, rules);
+  if (read.problem !== null) return null;
+  const { amount, currency, description } = read.asked;
+  const row = (name: string, value: string) =>
+    html`<div><dt>${name}</dt><dd><bdi class="text">${value}</bdi></dd></div>`;
+  return html`
+    <dl class="values">
+      ${row('Amount', `${formatAmount(amount, currency)} (${currency.toUpperCase()})`)}
+      ${row('For', description)}
+      ${row('Provider', label)}
+    </dl>
+  `;
+}
 
-/** What came of it: attempts, error, result. A payment link stands in the thread itself. */
-export const outcomeView = (call: ToolCall): View => html`
-  ${call.attempts === 0 ? null : html`<p class="muted">${attemptsOf(call)}</p>`}
+/** The attempts, error and result of a call. A payment link itself is shown in the thread. */
+export const resultView = (call: ToolCall): View => html`
+  ${call.attempts === 0 ? null : html`<p class="muted">${attemptsInWords(call)}</p>`}
   ${call.error === null ? null : html`<p class="problem">${call.error.message}</p>`}
   ${call.status === 'succeeded' && !isBuiltIn(call) ? html`<p class="part">Result</p><div class="result">${valueView(resultBeginning(call))}</div>` : null}
 `;
 
-function attemptsOf({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string {
-  const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-  return [
-    tried,
-    isUnderWay ? 'under way' : null,
-    httpStatus === null ? null : `answered ${httpStatus}`,
-    durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`,
+const attemptsInWords = ({ attempts, httpStatus, durationMs, isUnderWay }: ToolCall): string =>
+  [
+    attempts === 1 ? '1 attempt' : `${attempts} attempts`,
+    isUnderWay ? 'in progress' : null,
+    httpStatus === null ? null : `status ${httpStatus}`,
+    durationInWords(durationMs),
   ]
     .filter(Boolean)
     .join(', ');
-}

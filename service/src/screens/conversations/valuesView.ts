@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { html, type View } from '../html.ts';
 
-/** Deeper values are shown as JSON. */
+/** Values that are nested deeper are shown as JSON. */
 const MAX_DEPTH = 3;
-/** A label longer than this is a description, not a name. */
+/** A longer description is not used as a label. */
 const MAX_LABEL_CHARACTERS = 60;
 const MAX_TEXT_CHARACTERS = 20_000;
 
@@ -21,7 +21,7 @@ const textAt = (schema: Json | undefined, key: string): string | null => {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 };
 
-/** What a property is called: by its schema's title, a short description, or its own name. */
+/** A property's label: its schema's title, a short description, or its name. */
 function labelOf(name: string, schema: Json | undefined): string {
   const description = textAt(schema, 'description');
   return (
@@ -38,7 +38,7 @@ const propertyOf = (schema: Json | undefined, name: string): Json | undefined =>
   return isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
 };
 
-/** An object as label and value. @param schema its JSON Schema, for the labels */
+/** An object as labels and values. @param schema its JSON Schema, for the labels */
 export const valuesView = (
   values: JsonObject,
   schema: Json | undefined = undefined,
@@ -49,7 +49,7 @@ export const valuesView = (
   </dl>
 `;
 
-/** Any value of a tool call: text as text, objects as label and value. */
+/** Any value of a tool call: texts as they are, objects as labels and values. */
 export function valueView(value: Json, schema: Json | undefined = undefined, depth = 0): View {
   if (value === null || value === '')
     return html`<span class="muted">${value === null ? 'nothing' : 'empty'}</span>`;
