@@ -86,7 +86,7 @@ describe('an approval on the conversations screen', () => {
     expect((await ana.get('/conversations?tab=approvals')).html).toContain(id);
     await ana.post(`${path}/take-over`);
     expect((await ana.get('/conversations?tab=approvals')).text).toContain(
-      'No tool call waits for a decision.',
+      'No tool calls are waiting for a decision.',
     );
   });
 
