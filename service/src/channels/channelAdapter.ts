@@ -10,9 +10,8 @@ import type { SendResult } from '../domain/outboundMessage.ts';
 import type { SetupField, SetupValues } from '../domain/accountSetup.ts';
 
 /**
- * One channel, in one file: what it can do, what a team fills in to connect it, how its webhook is
- * verified and read, how a text is sent. Registered in registry.ts; everything else follows from
- * this.
+ * One channel: its capabilities, the form that connects an account, its webhook, and how a text is
+ * sent. The API, the screens and the sender work from the adapters registered in registry.ts.
  * @see docs/channels.md
  */
 export type ChannelAdapter = HostedChannel | ConnectedChannel;
@@ -20,53 +19,42 @@ export type ChannelAdapter = HostedChannel | ConnectedChannel;
 export type { SendResult };
 
 interface Named {
-  /** The `channel` of payloads and of the API: lower case and `_`. */
+  /** The `channel` of payloads and of the API, in lower case with `_`. */
   readonly type: ChannelType;
-  /** As people call it. */
+  /** The name that people know. */
   readonly label: string;
   readonly capabilities: ChannelCapabilities;
 }
 
-/** A channel that the service hosts itself: what is stored is there. */
+/** A channel that the service hosts itself: a stored message has arrived. */
 export interface HostedChannel extends Named {
   readonly isHosted: true;
 }
 
-/** A channel of somebody else's, with accounts that a workspace connects. */
+/** A third party's channel, with accounts that a workspace connects. */
 export interface ConnectedChannel extends Named {
   readonly isHosted: false;
-  /** What a team fills in, in the order of the form. */
+  /** The fields of its form, in order. */
   readonly fields: readonly SetupField[];
-  /**
-   * What a team does in the channel's own settings once the account is connected here, a sentence
-   * or two each.
-   */
+  /** What a team does in the channel's own settings after connecting it here. */
   readonly setupSteps?: readonly string[];
-  /** The channel's own id of the account, among what was filled in. */
+  /** The channel's id of the account, from the form's values. */
   accountOf(values: SetupValues): string;
-  /**
-   * Whether a request to the channel's webhook address is authentic. Pure: reads nothing but what
-   * it is given.
-   */
+  /** Whether a request to the webhook address is authentic. Pure. */
   verify(request: WebhookRequest, account: OpenAccount): Verification;
   /**
-   * Reads an authentic body: every message and receipt in it, in its order. What cannot be read is
-   * left out, never thrown.
-   * @param account whose address it was delivered to; a body may name another one of the workspace
+   * Reads every message and receipt of an authentic body, in order. An item that cannot be read is
+   * left out; it never throws.
+   * @param account whose address it came to; items may name other accounts of the workspace
    */
   parse(body: unknown, account: OpenAccount): readonly InboundItem[];
-  /**
-   * Sends one text of at most `capabilities.textMax` characters. Never rejects but by the signal.
-   */
+  /** Sends one text of at most `capabilities.textMax` characters. Rejects only by the signal. */
   send(text: OutboundText, account: OpenAccount, context: ChannelContext): Promise<SendResult>;
-  /**
-   * Asks the channel whether it knows the account and takes its credentials; sends nothing to
-   * anybody.
-   */
+  /** Asks the channel whether the account and its credentials are valid. Sends no message. */
   test(account: OpenAccount, context: ChannelContext): Promise<Omit<ConnectionTest, 'at'>>;
 }
 
-/** An account with its secrets in the clear, for the time of a call. */
+/** An account with its secrets in the clear, for one call. */
 export interface OpenAccount {
   readonly channel: Channel;
   readonly values: SetupValues;
@@ -77,18 +65,18 @@ export interface WebhookRequest {
   readonly query: Readonly<Record<string, unknown>>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The very bytes. Empty for GET. */
+  /** The raw bytes. Empty for GET. */
   readonly rawBody: Buffer;
 }
 
-/** `answer`: what the channel wants to hear back about its address, as plain text. */
+/** `answer`: the plain text that the channel expects when it checks the address. */
 export type Verification =
   | { readonly type: 'authentic' }
   | { readonly type: 'answer'; readonly text: string }
   | { readonly type: 'refused'; readonly why: string };
 
 export interface OutboundText {
-  /** Goes with the text where the channel lets it, and comes back with its receipts. */
+  /** Sent along if the channel supports it; receipts return it. */
   readonly outboundMessageId: string;
   readonly text: string;
   readonly to: Pick<Contact, 'phone' | 'channelUserId'>;
@@ -99,7 +87,7 @@ export interface ChannelContext {
   readonly signal: AbortSignal;
 }
 
-/** What the environment says of other people's services. */
+/** The environment's settings of third-party services. */
 export interface ChannelsConfig {
   /** Meta's Graph API with its version: `https://graph.facebook.com/v24.0`. */
   readonly graphApiUrl: string;

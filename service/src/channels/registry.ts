@@ -3,12 +3,12 @@ import type { ChannelAdapter, ConnectedChannel } from './channelAdapter.ts';
 import { webChat } from './webChat.ts';
 import { whatsappCloud } from './whatsappCloud.ts';
 
-/** Every channel. A new one is one file beside this one, and its name here. */
+/** Every channel. To add one, write its adapter and list it here. */
 const ADAPTERS: readonly ChannelAdapter[] = [webChat, whatsappCloud];
 
 export const CHANNEL_TYPES: readonly ChannelType[] = ADAPTERS.map(({ type }) => type);
 
-/** Those that a workspace connects. */
+/** The channels that a workspace connects. */
 export const CONNECTED_CHANNELS: readonly ConnectedChannel[] = ADAPTERS.filter(
   (adapter) => !adapter.isHosted,
 );

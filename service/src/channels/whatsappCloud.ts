@@ -1,11 +1,10 @@
 import type { ConnectedChannel } from './channelAdapter.ts';
 import { sendText, testConnection } from './whatsapp/graphApi.ts';
 import { parseBody } from './whatsapp/inbound.ts';
-import { WHATSAPP_SETUP_STEPS } from './whatsapp/setupSteps.ts';
 import { verifyRequest } from './whatsapp/verifyRequest.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Of `text.body`, as documented. */
+/** The documented limit of `text.body`. */
 const MAX_TEXT_CHARACTERS = 4096;
 
 /**
@@ -31,7 +30,7 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'access_token',
       label: 'Access token',
-      help: 'Of a system user with whatsapp_business_messaging, so that it does not expire.',
+      help: 'Use a token of a system user with whatsapp_business_messaging: it does not expire.',
       kind: 'secret',
       isRequired: true,
       max: 4096,
@@ -39,7 +38,7 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'app_secret',
       label: 'App secret',
-      help: 'In the Meta app under App settings, Basic. It verifies what Meta sends.',
+      help: 'In the Meta app under App settings, Basic. It verifies requests from Meta.',
       kind: 'secret',
       isRequired: true,
       max: 256,
@@ -47,13 +46,20 @@ export const whatsappCloud: ConnectedChannel = {
     {
       name: 'verify_token',
       label: 'Verify token',
-      help: 'Typed into the Meta app beside the webhook URL. Left empty, one is made.',
+      help: 'You enter it in the Meta app with the webhook URL. Leave it empty to create one.',
       kind: 'generated',
       isRequired: false,
       max: 256,
     },
   ],
-  setupSteps: WHATSAPP_SETUP_STEPS,
+  setupSteps: [
+    'Open your app on developers.facebook.com and go to WhatsApp, Configuration.',
+    'Under Webhook, press Edit. Paste the webhook address from above as “Callback URL” and the verify token as “Verify token”, then press “Verify and save”. Meta checks the address at once.',
+    'Under Webhook fields, press Manage and subscribe to “messages”. It delivers both messages and receipts.',
+    'Publish the app (App Mode: Live). Until then, Meta delivers only test messages.',
+    'Check that the app is subscribed to your WhatsApp Business Account. An account that was set up in this app is. For any other, call POST /<WhatsApp Business Account ID>/subscribed_apps of the Graph API with the access token.',
+    'Press “Test connection” here. Then write to the number from a phone: the message appears under Conversations.',
+  ],
   accountOf: ({ phone_number_id: id }) => id ?? '',
   verify: verifyRequest,
   parse: parseBody,

@@ -92,7 +92,7 @@ describe('the Graph API', () => {
       [
         'a page comes with 200',
         raw(200, '<html>Log in to the network</html>'),
-        { isRefused: false, mayHaveArrived: true, words: /not its own/ },
+        { isRefused: false, mayHaveArrived: true, words: /not from the Graph API/ },
       ],
       [
         'a page comes with 403',
@@ -100,28 +100,28 @@ describe('the Graph API', () => {
         {
           isRefused: true,
           mayHaveArrived: false,
-          words: /answered 403 with something that is not its own/,
+          words: /answer \(403\) is not from the Graph API/,
         },
       ],
       [
         'a list comes with 500',
         raw(500, '[]', { 'content-type': 'application/json' }),
-        { isRefused: false, mayHaveArrived: false, words: /answered 500/ },
+        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
       ],
       [
         'an error without anything in it comes',
         raw(400, '{"error":{}}', { 'content-type': 'application/json' }),
-        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp refused the message\.$/ },
+        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
       ],
       [
         'an error is no object',
         raw(400, '{"error":"no"}', { 'content-type': 'application/json' }),
-        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp refused the message\.$/ },
+        { isRefused: true, mayHaveArrived: false, words: /^WhatsApp rejected the message\.$/ },
       ],
       [
         'a body without end comes with 500',
         hugeBody(500),
-        { isRefused: false, mayHaveArrived: false, words: /answered 500/ },
+        { isRefused: false, mayHaveArrived: false, words: /answer \(500\) is not from/ },
       ],
       [
         'a redirect comes',
@@ -282,14 +282,14 @@ describe('the Graph API', () => {
     it('says that the token is not taken', async () => {
       expect(await test({ access_token: 'EAAGwrong' })).toEqual({
         ok: false,
-        message: expect.stringMatching(/^Meta does not take the access token.*Make a new one/),
+        message: expect.stringMatching(/^Meta rejected the access token.*Create a new one/),
       });
     });
 
     it('says that the number is not known', async () => {
       expect(await test({ phone_number_id: '12345' })).toEqual({
         ok: false,
-        message: expect.stringContaining('There is no phone number ID 12345'),
+        message: expect.stringContaining('cannot use a phone number ID 12345'),
       });
     });
 

@@ -331,7 +331,7 @@ describe('what is no message', () => {
     await take(
       message(who(PHONE), 'and'),
       reaction,
-      note(who(PHONE), 'took a reaction back', { sentAt: null }),
+      note(who(PHONE), 'removed a reaction', { sentAt: null }),
     );
     const [contact] = await contacts();
     expect(
@@ -343,7 +343,7 @@ describe('what is no message', () => {
     ).toEqual(
       expect.arrayContaining([
         [1, { type: 'channel_note', text: 'reacted with 👍' }, true],
-        [2, { type: 'channel_note', text: 'took a reaction back' }, true],
+        [2, { type: 'channel_note', text: 'removed a reaction' }, true],
       ]),
     );
     expect(await notesOf(contact!)).toHaveLength(2);

@@ -218,13 +218,13 @@ describe('a message to a customer on WhatsApp', () => {
         code: 190,
         message: 'Error validating access token: EAAGsecretsecretsecretsecretsecret has expired',
       }),
-      'Meta does not take the access token',
+      'Meta rejected the access token',
     ],
     ['a permission is missing', graphError(403, { code: 200 }), 'The access token may not do this'],
     [
       'there is no means of payment',
       graphError(400, { code: 131042 }),
-      'There is a problem with the payment method',
+      'a problem with its payment method',
     ],
     [
       'something in the request is wrong',
@@ -248,7 +248,7 @@ describe('a message to a customer on WhatsApp', () => {
     [
       'a redirect comes',
       raw(302, '', { location: 'https://example.com/' }),
-      'a redirect, which is not followed',
+      'a redirect (302), which is not followed',
     ],
   ])('has failed at once, in words, when %s', async (_what, reply, words) => {
     const phone = newPhone();

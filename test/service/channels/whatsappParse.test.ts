@@ -42,8 +42,8 @@ describe('what WhatsApp delivers', () => {
 
   it.each([
     [{ emoji: '👍', message_id: 'wamid.B' }, 'reacted with 👍'],
-    [{ message_id: 'wamid.B' }, 'took a reaction back'],
-    [{ emoji: '', message_id: 'wamid.B' }, 'took a reaction back'],
+    [{ message_id: 'wamid.B' }, 'removed a reaction'],
+    [{ emoji: '', message_id: 'wamid.B' }, 'removed a reaction'],
     [{ emoji: '😀'.repeat(5000) }, `reacted with ${'😀'.repeat(19)}…`],
   ])('is a note where it is no message: a reaction %#', (reaction, words) => {
     expect(parseBody(metaMessage({ type: 'reaction', reaction }))).toMatchObject([

@@ -1,4 +1,4 @@
-/** An error of Meta's, from an answer of the Graph API or from a status in a webhook. */
+/** An error from Meta: in an answer of the Graph API, or in a status of a webhook. */
 export interface GraphError {
   readonly code: number | null;
   readonly title?: string | null;
@@ -8,25 +8,25 @@ export interface GraphError {
 }
 
 interface KnownError {
-  /** What happened and what to do, for the team. */
+  /** For the team: what happened, and what to do. */
   readonly words: string;
-  /** It passes by itself within minutes. */
+  /** It passes without help within minutes. */
   readonly isTemporary?: true;
 }
 
 const TOKEN =
-  'Meta does not take the access token: it has expired or was withdrawn. Make a new one of a system user and enter it under Channels.';
+  'Meta rejected the access token: it has expired or was revoked. Create a new one for a system user and enter it under Channels.';
 const PERMISSION =
   'The access token may not do this. Give its system user the permission whatsapp_business_messaging and access to the WhatsApp account.';
-const RATE = 'Too many messages were sent at once; Meta asks to wait.';
+const RATE = 'Too many messages were sent at once. Meta asks to wait.';
 const OUTAGE = 'WhatsApp is not available at the moment.';
-const TEMPLATE = 'WhatsApp refused a message template. Check the template in WhatsApp Manager.';
+const TEMPLATE = 'WhatsApp rejected a message template. Check the template in WhatsApp Manager.';
 const REGISTRATION =
   'The number is not registered with the Cloud API. Register it in WhatsApp Manager.';
-const REQUEST = 'WhatsApp did not understand the message.';
+const REQUEST = 'WhatsApp could not read the message.';
 
 /**
- * Codes that Meta documents. Handling follows the code: titles and subcodes are deprecated.
+ * The codes that Meta documents. Only the code decides, since titles and subcodes are deprecated.
  * @see developers.facebook.com, WhatsApp, "Error codes"
  */
 const KNOWN: Readonly<Record<number, KnownError>> = {
@@ -37,42 +37,43 @@ const KNOWN: Readonly<Record<number, KnownError>> = {
   4: { words: RATE, isTemporary: true },
   10: { words: PERMISSION },
   33: {
-    words: 'The phone number does not exist any more. Check the phone number ID under Channels.',
+    words: 'The phone number no longer exists. Check the phone number ID under Channels.',
   },
   100: { words: REQUEST },
   190: { words: TOKEN },
   368: {
-    words: 'Meta has blocked the account for a time because of its policies. See WhatsApp Manager.',
+    words: 'Meta has temporarily blocked the account for a policy violation. See WhatsApp Manager.',
   },
   80007: { words: RATE, isTemporary: true },
   130429: { words: RATE, isTemporary: true },
   130472: {
     words:
-      'WhatsApp did not deliver the message, because the customer takes part in an experiment of Meta.',
+      'WhatsApp did not deliver the message because the customer is part of a Meta experiment.',
   },
-  130497: { words: 'The account may not write to customers in this country.' },
+  130497: { words: 'The account may not message customers in this country.' },
   131000: { words: 'WhatsApp had an unknown error.', isTemporary: true },
   131005: { words: PERMISSION },
-  131006: { words: 'The phone number ID is not known to Meta. Check it under Channels.' },
+  131006: { words: 'Meta does not know the phone number ID. Check it under Channels.' },
   131008: { words: REQUEST },
   131009: { words: REQUEST },
   131016: { words: OUTAGE, isTemporary: true },
   131021: {
-    words: 'The customer has the same number as the account; WhatsApp sends nothing to itself.',
+    words:
+      'The customer has the same number as the account. WhatsApp does not deliver to the sender.',
   },
   131026: {
     words:
-      'WhatsApp cannot deliver to this customer: the number may not be on WhatsApp, or their app is too old, or they have not accepted the terms.',
+      'WhatsApp cannot deliver to this customer. The number may not be on WhatsApp, their app may be out of date, or they have not accepted the latest terms.',
   },
   131030: {
     words:
-      'The account is a test account, and the number is not on its list. Add it in the Meta app under WhatsApp, API Setup.',
+      'This is a test account, and the number is not on its list. Add the number in the Meta app under WhatsApp, API Setup.',
   },
   131031: { words: 'Meta has locked the account. See WhatsApp Manager.' },
   131037: { words: 'The display name of the number is not approved yet. See WhatsApp Manager.' },
   131042: {
     words:
-      'There is a problem with the payment method of the WhatsApp account. Check it in WhatsApp Manager under Billing.',
+      'The WhatsApp account has a problem with its payment method. Check it in WhatsApp Manager under Billing.',
   },
   131045: { words: REGISTRATION },
   131047: {
@@ -81,24 +82,24 @@ const KNOWN: Readonly<Record<number, KnownError>> = {
   },
   131048: {
     words:
-      'Meta restricts what this number may send, because messages were blocked or reported as spam. See its quality in WhatsApp Manager.',
+      'Meta limits this number because customers blocked or reported its messages. See its quality rating in WhatsApp Manager.',
   },
   131049: {
     words:
-      'Meta chose not to deliver the message, to keep the number of such messages low. Wait before writing again.',
+      'Meta did not deliver the message, to limit how many such messages a customer gets. Wait before you write again.',
   },
-  131050: { words: 'The customer does not want such messages from the account.' },
+  131050: { words: 'The customer has opted out of such messages from this account.' },
   131051: { words: 'WhatsApp does not support this type of message.' },
   131052: { words: 'WhatsApp could not load what the customer sent. Ask them to send it again.' },
-  131053: { words: 'WhatsApp could not take the file.' },
+  131053: { words: 'WhatsApp could not accept the file.' },
   131056: {
-    words: 'Too many messages went to this customer in a short time; Meta asks to wait.',
+    words: 'Too many messages went to this customer in a short time. Meta asks to wait.',
     isTemporary: true,
   },
-  131057: { words: 'The WhatsApp account is in maintenance.', isTemporary: true },
-  131062: { words: 'WhatsApp cannot send this to a customer who hides the phone number.' },
+  131057: { words: 'The WhatsApp account is under maintenance.', isTemporary: true },
+  131062: { words: 'WhatsApp cannot send this to a customer who hides their phone number.' },
   133004: { words: OUTAGE, isTemporary: true },
-  133005: { words: 'The two-step PIN of the number is wrong. See WhatsApp Manager.' },
+  133005: { words: 'The two-step verification PIN of the number is wrong. See WhatsApp Manager.' },
   133006: { words: 'The number must be verified before it is registered. See WhatsApp Manager.' },
   133010: { words: REGISTRATION },
 };
@@ -110,9 +111,7 @@ function find(code: number | null): KnownError | undefined {
   return KNOWN[code] ?? (Math.floor(code / 1000) === 133 ? { words: REGISTRATION } : undefined);
 }
 
-/**
- * In plain words, with Meta's own details where the code says too little, and the code to look up.
- */
+/** A sentence for the team with the code to look up, and Meta's details if the code says little. */
 export function errorInWords({ code, title, message, details }: GraphError): string {
   const words = find(code)?.words;
   const number = code === null ? '' : ` (Meta's error ${code})`;
@@ -120,10 +119,10 @@ export function errorInWords({ code, title, message, details }: GraphError): str
     return `${words.slice(0, -1)}${number}.`;
   const own = scrubbed(details || message || title || '');
   const said = own === '' ? '' : ` Meta says: ${own}`;
-  return `${(words ?? 'WhatsApp refused the message.').slice(0, -1)}${number}.${said}`;
+  return `${(words ?? 'WhatsApp rejected the message.').slice(0, -1)}${number}.${said}`;
 }
 
-/** Whether the same message may go through in a moment; null when the code does not tell. */
+/** Whether a retry may succeed in a moment; null when the code does not tell. */
 export function isTemporary(code: number | null): boolean | null {
   const known = find(code);
   return known ? known.isTemporary === true : null;
@@ -131,7 +130,7 @@ export function isTemporary(code: number | null): boolean | null {
 
 const MAX_DETAIL_CHARACTERS = 300;
 
-/** Meta sometimes repeats a token or a number: neither is kept. */
+/** Removes tokens and phone numbers, which Meta sometimes repeats. */
 function scrubbed(text: string): string {
   const clean = text
     .replace(/[\p{L}\d_-]{24,}/gu, '[removed]')

@@ -1,6 +1,4 @@
-/**
- * Reading what Meta sends without trusting its shape: what is missing or of another kind is empty.
- */
+/** Reads what Meta sends without trusting its shape: a missing or wrong value is empty. */
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -9,10 +7,7 @@ export const fieldsOf = (value: unknown): Fields =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/**
- * A text that can be stored: well-formed Unicode without NUL. Null when there is nothing to read in
- * it; numbers are read too.
- */
+/** A text or number as well-formed Unicode without NUL; null when it is blank or something else. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value);
   if (typeof value !== 'string') return null;
@@ -20,10 +15,7 @@ export function textOf(value: unknown): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/**
- * The text itself, or as much of it as fits, with `…` at its end. @param max in characters, not in
- * UTF-16 halves
- */
+/** Shortens a text with `…` at its end. @param max in characters (code points) */
 export function shortened(text: string, max: number): string {
   if (text.length <= max) return text;
   const characters = [...text.slice(0, 2 * (max + 1))];

@@ -5,8 +5,8 @@ import { fieldsOf, listOf, textOf, type Fields } from './fields.ts';
 import { graphCall, type GraphAnswer } from './graphCall.ts';
 
 /**
- * Sends one text: POST /{version}/{phone_number_id}/messages. The sending's id goes along and comes
- * back with the receipts. A customer who hides the phone number is addressed by their user id.
+ * Sends one text: POST /{version}/{phone_number_id}/messages. Meta returns the outbound message's id
+ * with its receipts. A customer who hides their phone number is addressed by user id.
  * @see developers.facebook.com, WhatsApp, "Messages" and "Business-scoped user IDs"
  */
 export async function sendText(
@@ -16,7 +16,7 @@ export async function sendText(
 ): Promise<SendResult> {
   const recipient = to.phone !== null ? { to: to.phone } : { recipient: to.channelUserId };
   if (to.phone === null && !to.channelUserId)
-    return refused('Neither a phone number nor a user ID of the customer is known.');
+    return refused('The customer has neither a phone number nor a user ID.');
   const answer = await graphCall(
     {
       method: 'POST',
@@ -37,7 +37,7 @@ export async function sendText(
   return resultOf(answer);
 }
 
-/** Asks the Graph API for the phone number: whether token and number fit. */
+/** Asks the Graph API for the phone number, which checks the token and the number. */
 export async function testConnection(
   { values }: OpenAccount,
   context: ChannelContext,
@@ -52,12 +52,12 @@ export async function testConnection(
   const { status, json } = answer;
   if (json?.error !== undefined) {
     const error = errorOf(json);
-    // What is asked for is fixed, so an invalid parameter is the number.
+    // The rest of the request is fixed, so an invalid parameter is the number.
     const isUnknown = error.code === 100 || error.code === 33;
     return {
       ok: false,
       message: isUnknown
-        ? `There is no phone number ID ${id} that this access token may use. Compare both with the Meta app under WhatsApp, API Setup.`
+        ? `This access token cannot use a phone number ID ${id}. Compare both with the Meta app under WhatsApp, API Setup.`
         : errorInWords(error),
     };
   }
@@ -104,7 +104,7 @@ function resultOf(answer: GraphAnswer): SendResult {
   }
   const isTaken = status >= 200 && status < 300;
   const id = textOf(fieldsOf(listOf(json?.messages)[0]).id);
-  // Meta says 200 once it has the message; when the rest is lost, the receipts tell its id.
+  // Meta answers 200 once it has the message. If the body is cut off, a receipt brings the id.
   if (isTaken && (id !== null || isCut)) return { type: 'sent', channelMessageId: id };
   return {
     type: 'failed',
@@ -115,7 +115,7 @@ function resultOf(answer: GraphAnswer): SendResult {
   };
 }
 
-/** Statuses that ask for another try. */
+/** Statuses after which another attempt makes sense. */
 const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 function errorOf({ error }: Fields): GraphError {
@@ -129,6 +129,6 @@ function errorOf({ error }: Fields): GraphError {
 
 function unreadable(status: number): string {
   if (status >= 300 && status < 400)
-    return `The Graph API answered ${status}, a redirect, which is not followed. Check GRAPH_API_URL.`;
-  return `The Graph API answered ${status} with something that is not its own. Check GRAPH_API_URL, or what stands between.`;
+    return `The Graph API answered with a redirect (${status}), which is not followed. Check GRAPH_API_URL.`;
+  return `The answer (${status}) is not from the Graph API. Check GRAPH_API_URL and any proxy in between.`;
 }

@@ -2,10 +2,7 @@ import { Agent, request } from 'undici';
 import type { ChannelContext } from '../channelAdapter.ts';
 import { fieldsOf, type Fields } from './fields.ts';
 
-/**
- * The base address comes from the environment, so it is called directly and not through the guarded
- * client.
- */
+/** The base address comes from the environment, so the call needs no guarded client. */
 export interface GraphCall {
   readonly method: 'GET' | 'POST';
   /** Below the versioned base address, with its query. */
@@ -20,9 +17,9 @@ export type GraphAnswer =
       readonly status: number;
       /** Null when the body is no whole JSON object. */
       readonly json: Fields | null;
-      /** JSON was coming, and broke off or was too long. */
+      /** True when a JSON body broke off or was too long. */
       readonly isCut: boolean;
-      /** Of Retry-After; null when there is none. */
+      /** From Retry-After; null when there is none. */
       readonly retryAfterMs: number | null;
     }
   | {
@@ -33,17 +30,13 @@ export type GraphAnswer =
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/**
- * Connections are kept for the next call; an idle one holds no process and is closed after some
- * seconds.
- */
+/** Keeps connections for the next call for some seconds; an idle one keeps no process alive. */
 const connections = new Agent({ keepAliveTimeout: 10_000, keepAliveMaxTimeout: 60_000 });
 
 /**
  * One call of Meta's Graph API. One deadline covers connecting, sending and reading; at most 64 KiB
- * of the answer are read, and no redirect is followed. The token goes into the header and nowhere
- * else.
- * @throws the context's signal's reason; nothing else
+ * of the answer are read, and no redirect is followed. The token is in a header only.
+ * @throws the signal's reason, and nothing else
  */
 export async function graphCall(
   { method, path, token, body }: GraphCall,
@@ -83,7 +76,7 @@ export async function graphCall(
   }
 }
 
-/** @throws Error when the body is larger than it may be, or breaks off */
+/** @throws Error when the body is too large or breaks off */
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -112,7 +105,7 @@ function waitAskedFor(header: string | string[] | undefined, now: Date): number 
   return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
 }
 
-/** What happens before anything of the request has left. */
+/** Errors that occur before any part of the request is sent. */
 const UNSENT: readonly string[] = [
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -139,7 +132,7 @@ function silence(
   if (UNSENT.includes(code) || /CERT|TLS|SSL|ALTNAME|SELF_SIGNED|VERIFY/.test(code)) {
     return {
       type: 'silence',
-      error: `${host} cannot be reached (${code}). Check the network of this service, and GRAPH_API_URL.`,
+      error: `${host} cannot be reached (${code}). Check the network of this service and GRAPH_API_URL.`,
       wasSent: false,
     };
   }
@@ -150,7 +143,7 @@ function silence(
   };
 }
 
-/** Of the error, or of the first of several addresses that were tried. */
+/** The code of the error, or of the first address that was tried. */
 function codeOf(error: unknown): string {
   const { code, cause, errors } = fieldsOf(error);
   if (typeof code === 'string') return code;

@@ -2,8 +2,8 @@ import { MAX_MESSAGE_CHARACTERS } from '../../domain/message.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 
 /**
- * What a customer sent, as the text of a message. What is no text is told in words, in brackets,
- * with what the customer wrote beside it: `[Picture] Do you have this one?`
+ * The text of a customer's message. Anything but text is described in brackets, followed by what the
+ * customer wrote with it: `[Picture] Do you have this one?`
  * @param message one of `value.messages`
  * @see developers.facebook.com, Cloud API, "Webhooks", "messages"
  */
@@ -18,7 +18,7 @@ export function messageInWords(message: Fields): string {
   );
 }
 
-/** Null: there is nothing in it that could be told. */
+/** Returns null when there is nothing to describe. */
 type InWords = (content: Fields, message: Fields) => string | null;
 
 const WORDS: Readonly<Record<string, InWords>> = {
@@ -49,7 +49,7 @@ const about = (what: string, details: readonly (string | null)[], between = ', '
   return known.length === 0 ? what : `${what}: ${known.join(between)}`;
 };
 
-/** What was chosen of what we offered. */
+/** The customer's choice from a list, buttons or a form. */
 function interactiveInWords({
   type,
   button_reply,
@@ -71,7 +71,7 @@ function interactiveInWords({
   return null;
 }
 
-/** A form (a Flow) that was filled in: its answers come as a JSON text. */
+/** The answers of a form (a Flow), which come as JSON text. */
 function formInWords({ body, response_json }: Fields): string {
   const answers = Object.entries(fieldsOf(parsed(response_json))).filter(
     ([name]) => name !== 'flow_token',
@@ -123,10 +123,7 @@ function editInWords({ message }: Fields): string | null {
     : `[Changed an earlier message] ${messageInWords(changed)}`;
 }
 
-/**
- * A kind that WhatsApp does not pass on, or one that came after this was written: said so, with
- * whatever text there is.
- */
+/** A type that WhatsApp does not pass on, or that is newer than this code, with any text in it. */
 function unknownInWords(type: string, { unsupported, errors, [type]: content }: Fields): string {
   const [error] = listOf(errors).map(fieldsOf);
   const why =

@@ -2,11 +2,11 @@ import type { InboundItem, InboundReceipt, InboundSender } from '../../domain/in
 import { errorInWords } from './errorWords.ts';
 import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 import { messageInWords } from './inWords.ts';
-import { identifiers, readSenders } from './whoWrote.ts';
+import { identifiers, readSenders } from './senders.ts';
 
 /**
- * Every message and status of a body of Meta's webhook, over all entries and changes, in order.
- * What cannot be read is left out; what stands beside it is not.
+ * Reads every message and status in the body of a webhook, in order. An item that cannot be read is
+ * left out; the others are not.
  * @see developers.facebook.com, Cloud API, "Webhooks", field `messages`
  */
 export const parseBody = (body: unknown): readonly InboundItem[] =>
@@ -19,9 +19,9 @@ export const parseBody = (body: unknown): readonly InboundItem[] =>
 function itemsOf(value: Fields): InboundItem[] {
   const account = textOf(fieldsOf(value.metadata).phone_number_id);
   if (account === null) return [];
-  const whoWrote = readSenders(value);
+  const senderOf = readSenders(value);
   const messages = listOf(value.messages).map((message) =>
-    readMessage(account, fieldsOf(message), whoWrote),
+    readMessage(account, fieldsOf(message), senderOf),
   );
   const receipts = listOf(value.statuses).map((status) => readStatus(account, fieldsOf(status)));
   return [...messages, ...receipts].filter((item) => item !== null);
@@ -35,13 +35,13 @@ const idOf = (value: unknown): string | null =>
 function readMessage(
   account: string,
   message: Fields,
-  whoWrote: (message: Fields) => InboundSender | null,
+  senderOf: (message: Fields) => InboundSender | null,
 ): InboundItem | null {
   const id = idOf(message.id);
   if (id === null) return null;
   const sentAt = timeOf(message.timestamp);
   if (message.type === 'system') return readSystem(account, id, message, sentAt);
-  const from = whoWrote(message);
+  const from = senderOf(message);
   if (from === null) return null;
   const note = noteInWords(message);
   if (note !== null)
@@ -51,19 +51,19 @@ function readMessage(
 
 const MAX_EMOJI_CHARACTERS = 20;
 
-/** Null: it is a message. */
+/** Null when it is a message. */
 function noteInWords({ type, reaction }: Fields): string | null {
-  if (type === 'revoke') return 'deleted a message on their phone; it stays here';
+  if (type === 'revoke') return 'deleted a message on their phone. It stays here';
   if (type !== 'reaction') return null;
   const emoji = textOf(fieldsOf(reaction).emoji);
   return emoji === null
-    ? 'took a reaction back'
+    ? 'removed a reaction'
     : `reacted with ${shortened(emoji, MAX_EMOJI_CHARACTERS)}`;
 }
 
 /**
- * WhatsApp itself speaks: the customer has a new number, or a new user id. What its words say is
- * not read: the customer's own name stands in them, and may hold anything.
+ * A message from WhatsApp itself: the customer has a new number or user id. Its text is not read
+ * because it contains the customer's name, which may be anything.
  */
 function readSystem(
   account: string,
@@ -74,7 +74,7 @@ function readSystem(
   const system = fieldsOf(message.system);
   const before = identifiers(message.from, message.from_user_id ?? system.previous_user_id);
   const changedTo = identifiers(system.wa_id ?? system.new_wa_id, system.user_id);
-  // A user id that changes leaves the number as it is, and the number then tells who it was.
+  // A new user id leaves the number as it is, so the number tells who the customer was.
   const phone = before.phone ?? (system.type === 'user_changed_user_id' ? changedTo.phone : null);
   if (phone === null && before.userId === null) return null;
   const text =

@@ -3,9 +3,9 @@ import { isSameText } from '../../security/isSameText.ts';
 import type { OpenAccount, Verification, WebhookRequest } from '../channelAdapter.ts';
 
 /**
- * Meta's webhook. GET asks whether the address is ours: with our verify token, the challenge goes
- * back. POST delivers, signed with the app's secret over the very bytes: `X-Hub-Signature-256:
- * sha256=<hex>`.
+ * Verifies a request to the webhook. With GET, Meta checks the address: the challenge is returned
+ * for our verify token. With POST it delivers, signed with the app secret over the raw bytes:
+ * `X-Hub-Signature-256: sha256=<hex>`.
  * @see developers.facebook.com, "Webhooks", "Getting started"
  */
 export const verifyRequest = (request: WebhookRequest, { values }: OpenAccount): Verification =>
@@ -28,7 +28,7 @@ function verifyChallenge(
   if (typeof token !== 'string' || verifyToken === '' || !isSameText(token, verifyToken))
     return refused('hub.verify_token is not the verify token of this channel.');
   if (typeof challenge !== 'string' || !CHALLENGE.test(challenge))
-    return refused('hub.challenge is missing, or is no plain token.');
+    return refused('hub.challenge is missing or is not a plain token.');
   return { type: 'answer', text: challenge };
 }
 
@@ -40,7 +40,7 @@ function verifySignature({ headers, rawBody }: WebhookRequest, appSecret: string
     return refused('X-Hub-Signature-256 is not of the form sha256=<64 hexadecimal digits>.');
   const expected = createHmac('sha256', appSecret).update(rawBody).digest();
   if (appSecret === '' || !timingSafeEqual(Buffer.from(hex, 'hex'), expected))
-    return refused("X-Hub-Signature-256 does not fit this body and this channel's app secret.");
+    return refused("X-Hub-Signature-256 does not match this body and this channel's app secret.");
   return { type: 'authentic' };
 }
 

@@ -4,9 +4,9 @@ import { fieldsOf, listOf, shortened, textOf, type Fields } from './fields.ts';
 const MAX_NAME_CHARACTERS = 200;
 
 /**
- * Tells who each message of a `value` is from: by its own fields, and by what `value.contacts` says
- * of the same person. Somebody who has taken a username may come without a phone number, with the
- * business-scoped user id alone. Null when neither is there.
+ * Finds the sender of each message in a `value`, from the message and from `value.contacts`. A
+ * customer with a username may have a business-scoped user id and no phone number. Null when neither
+ * is given.
  * @see developers.facebook.com, "Business-scoped user IDs": `from_user_id` of a message, `user_id`
  * of a contact
  */
@@ -15,8 +15,7 @@ export function readSenders(value: Fields): (message: Fields) => InboundSender |
   const known = new Map<string, InboundSender>(
     contacts.flatMap((contact) => keysOf(contact).map((key) => [key, contact] as const)),
   );
-  // A phone number and its WhatsApp id may differ: one entry beside messages of one sender is about
-  // them.
+  // A phone number and its WhatsApp id can differ, but a single contact is the single sender.
   const only = contacts.length === 1 && isOneSender(value) ? contacts[0] : undefined;
   return (message) => {
     const from = identifiers(message.from, message.from_user_id);
@@ -34,7 +33,7 @@ export function readSenders(value: Fields): (message: Fields) => InboundSender |
 
 type Identifiers = Pick<InboundSender, 'phone' | 'userId'>;
 
-/** A user id may also stand where a phone number was, when there is none. */
+/** Without a phone number, its field may hold the user id. */
 export const identifiers = (number: unknown, id: unknown): Identifiers => ({
   phone: phoneOf(number),
   userId: userIdOf(id) ?? userIdOf(number),
