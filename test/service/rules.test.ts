@@ -7,7 +7,13 @@ import {
   takeOver,
   type Conversation,
 } from '../../service/src/domain/conversation.ts';
-import { recordAttempt, requeue, judge, type Delivery } from '../../service/src/domain/delivery.ts';
+import {
+  recordAttempt,
+  recordLateAttempt,
+  requeue,
+  judge,
+  type Delivery,
+} from '../../service/src/domain/delivery.ts';
 import { FUNNEL_STAGES, isForward, isQualifiedOrBeyond } from '../../service/src/domain/funnel.ts';
 import {
   MAX_IN_FLIGHT,
@@ -132,6 +138,27 @@ describe('attempts', () => {
     expect(waitsMs(0.5)).toEqual({ waits: [5000, 30_000, 120_000, null], status: 'failed' });
     expect(waitsMs(0).waits).toEqual([4000, 24_000, 96_000, null]);
     expect(waitsMs(1).waits).toEqual([6000, 36_000, 144_000, null]);
+  });
+
+  it('an attempt that ends late is on record and takes no retry from the others', () => {
+    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    const late = recordLateAttempt(once, attempt, 'retry');
+    expect(late).toMatchObject({ status: 'pending', nextAttemptAt: once.nextAttemptAt });
+    expect(late.attempts.map(({ number }) => number)).toEqual([1, 2]);
+    const next = recordAttempt(late, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(Date.parse(next.nextAttemptAt!) - NOW.getTime()).toBe(DELAYS[1]);
+    const last = recordAttempt(next, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(last.status).toBe('pending');
+    expect(recordAttempt(last, attempt, 'retry', DELAYS, NOW, 0.5).status).toBe('failed');
+  });
+
+  it("a success that ends late is the delivery's", () => {
+    const once = recordAttempt(delivery, attempt, 'retry', DELAYS, NOW, 0.5);
+    expect(recordLateAttempt(once, { ...attempt, statusCode: 200 }, 'success')).toMatchObject({
+      status: 'delivered',
+      everDelivered: true,
+      nextAttemptAt: null,
+    });
   });
 
   it('a redelivery has its own three retries', () => {
