@@ -404,29 +404,6 @@ export const describeJobs = (
       });
     });
 
-    it('takes nothing that is held back for the job due longest', async () => {
-      await enqueue(job('held'));
-      clock().advance(250);
-      await enqueue(job('held too', { group: 'h', runAt: NOW + 250 }));
-      clock().advance(30);
-      await enqueue(job('free', { group: 'free', runAt: NOW + 280 }));
-      clock().advance(5);
-      const oldest = async (...held: string[]) =>
-        (await current().stats((queue, group) => queue === 'deliveries' && held.includes(group)))
-          .queues.deliveries;
-      for (const _ of ['as they were enqueued', 'passed over by a claim']) {
-        expect(await oldest()).toMatchObject({ waiting: 3, due: 3, oldestDueMs: 285 });
-        expect(await oldest('g')).toMatchObject({ waiting: 3, due: 2, oldestDueMs: 35 });
-        expect(await oldest('g', 'h')).toMatchObject({ waiting: 3, due: 1, oldestDueMs: 5 });
-        expect(await oldest('g', 'h', 'free')).toMatchObject({
-          waiting: 3,
-          due: 0,
-          oldestDueMs: null,
-        });
-        expect(await claim({ freeSlots: () => 0 })).toEqual([]);
-      }
-    });
-
     it('calls back when work was added or released, not otherwise', async () => {
       let calls = 0;
       const stop = current().onWork(() => (calls += 1));

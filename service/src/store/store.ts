@@ -311,10 +311,8 @@ export interface Store<S extends Schema> {
    * Answers during an outage too. In the embedded store it costs as much as there are groups with
    * due jobs, and `due` as there are due jobs. A database counts all jobs: what it said is used for
    * a while, the longer, the longer counting took (half a minute at most).
-   * @param skip groups whose jobs are held back on purpose: they are counted as waiting, but not as
-   * due, and none of them is the one due longest
    */
-  stats(skip?: (queue: string, group: string) => boolean): Promise<StoreStats>;
+  stats(): Promise<StoreStats>;
   close(): Promise<void>;
 }
 

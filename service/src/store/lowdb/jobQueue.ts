@@ -126,9 +126,9 @@ export class JobQueue {
     return waiting;
   }
 
-  stats(now: number, skip: (group: string) => boolean): QueueStats {
-    const oldest = this.oldestDueAt(skip);
-    const countDue = () => this.countDue(now, skip);
+  stats(now: number): QueueStats {
+    const oldest = this.oldestDueAt();
+    const countDue = () => this.countDue(now);
     return {
       waiting: this.waiting,
       // Computed on demand, because it walks through the due jobs.
@@ -166,7 +166,7 @@ export class JobQueue {
 
   /** When the first unclaimed job is or was due, without groups to `skip`; null when none waits. */
   private oldestDueAt(
-    skip: (group: string) => boolean,
+    skip: (group: string) => boolean = () => false,
     isAsked: (share: string) => boolean = () => true,
   ): number | null {
     let oldest: number | null = null;
@@ -188,17 +188,17 @@ export class JobQueue {
     return oldest;
   }
 
-  private countDue(now: number, skip: (group: string) => boolean): number {
+  private countDue(now: number): number {
     let due = 0;
     for (const { sleeping, wakeAt } of this.sleeping.keys()) {
       if (wakeAt! > now) break;
       for (const group of sleeping.keys()) {
         if (group.wakeAt! > now) break;
-        if (!skip(group.name)) due += group.countDue(now);
+        due += group.countDue(now);
       }
     }
     for (const { awake } of this.awake) {
-      for (const group of awake) if (!skip(group.name)) due += group.countDue(now);
+      for (const group of awake) due += group.countDue(now);
     }
     return due;
   }

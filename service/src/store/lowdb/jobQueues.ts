@@ -69,10 +69,8 @@ export class JobQueues {
       : undefined;
   }
 
-  stats(now: number, skip: (queue: string, group: string) => boolean): Record<string, QueueStats> {
-    return Object.fromEntries(
-      [...this.byName].map(([name, jobs]) => [name, jobs.stats(now, (group) => skip(name, group))]),
-    );
+  stats(now: number): Record<string, QueueStats> {
+    return Object.fromEntries([...this.byName].map(([name, jobs]) => [name, jobs.stats(now)]));
   }
 
   /**

@@ -210,8 +210,8 @@ export class LowdbStore<S extends Schema> implements Store<S> {
     return this.listeners.add(call, queue);
   }
 
-  async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
-    return { queues: this.queues.stats(this.clock.now(), skip), files: this.adapter.stats };
+  async stats(): Promise<StoreStats> {
+    return { queues: this.queues.stats(this.clock.now()), files: this.adapter.stats };
   }
 
   close(): Promise<void> {

@@ -228,10 +228,10 @@ export class PostgresStore<S extends Schema> implements Store<S> {
   }
 
   /** Empty while the database cannot be reached. */
-  async stats(skip: (queue: string, group: string) => boolean = () => false): Promise<StoreStats> {
+  async stats(): Promise<StoreStats> {
     if (this.fault !== null) return { queues: {}, files: null };
     await this.#time.sync();
-    return { queues: await this.#outage.watch(() => this.#work.stats(skip)), files: null };
+    return { queues: await this.#outage.watch(() => this.#work.stats()), files: null };
   }
 
   async rewrite(change: (document: Document, collection: string) => Document): Promise<void> {
