@@ -144,6 +144,7 @@ export async function fillWithSamples(
     { name: 'Tom Becker', email: 'tom.becker@example.com' },
     'Hello, I need to cancel order A-1093, I chose the wrong size.',
   );
+  await tom.customer.write('Yes, please.');
   await callIn(api, `conversation_id=${tom.id}`, 'pending_approval');
   clock.behindMs = 0;
   await api.patch('/api/agent', { payment_links: 'ask' });
@@ -223,6 +224,7 @@ async function defineTools(
   const find = await endpoint.define(api, {
     name: 'find_order',
     description: 'Finds an order by its number and says where it is.',
+    example_phrases: ['where is my order', 'has my order left'],
     parameters: {
       type: 'object',
       properties: { order_number: orderNumber },
@@ -233,6 +235,7 @@ async function defineTools(
   const cancel = await endpoint.defineHttp(api, {
     name: 'cancel_order',
     description: 'Cancels an order that was not sent yet, and pays it back.',
+    read_only: false,
     parameters: {
       type: 'object',
       properties: { order_number: orderNumber },

@@ -168,6 +168,8 @@ describe('the whole story, as people see it', () => {
     await link(member, /María/).waitFor();
     const tom = await arrive('Tom');
     await writeInChat(tom, 'Please cancel order number 20481');
+    await tom.getByRole('article').getByText('Shall I cancel order 20481?').waitFor();
+    await writeInChat(tom, 'Yes, please');
     await link(member, '1 approval is waiting for your decision').click();
     await link(member, /^Tom/).click();
     const card = member.getByRole('article', { name: 'Approval of Cancel order' });

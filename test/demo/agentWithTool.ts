@@ -19,6 +19,8 @@ const envelopeOf = ({ rawBody }: ReceivedRequest) =>
 const FIND_ORDER = {
   name: 'find_order',
   description: 'Finds an order by its number and says where it is.',
+  read_only: true,
+  example_phrases: ['where is my order'],
   parameters: {
     type: 'object',
     properties: { order_number: { type: 'string', description: 'order number' } },
@@ -107,10 +109,27 @@ export async function demoAgentWithTool({ api, url }: ServiceProcess): Promise<v
       approved,
     );
 
+    step('A tool that is not read-only waits for the customer’s yes');
+    await api.patch(`/api/tools/${tool.id}`, { ask_before_running: false, read_only: false });
+    quote('Ada', 'Find order A-1044');
+    await customer.write('Find order A-1044');
+    const question = await answers(customer, 4);
+    quote('Ada reads', question);
+    check(
+      'the agent asks first, and the shop was not asked',
+      question.startsWith('Shall I find order A-1044?') && shop.requests.length === 3,
+      question,
+    );
+    quote('Ada', 'Yes');
+    await customer.write('Yes');
+    const done = await answers(customer, 5);
+    quote('Ada reads', done);
+    check('after her yes the tool is called', done === 'Order A-1044 arrives on Tuesday.', done);
+
     step('A customer wants a person');
     quote('Ada', 'I want to talk to a person');
     const { conversation_id: conversationId } = await customer.write('I want to talk to a person');
-    quote('Ada reads', await answers(customer, 4));
+    quote('Ada reads', await answers(customer, 6));
     const { body } = await api.get(`/api/conversations/${conversationId}`);
     check(
       'the agent hands over',

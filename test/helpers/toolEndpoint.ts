@@ -43,7 +43,10 @@ export interface ToolEndpoint extends TlsReceiver {
   verify(path: string, secret: string): void;
   /** What was wrong with calls, in words. */
   readonly faults: readonly string[];
-  /** Defines a Webhook tool that calls this endpoint, and verifies its calls. */
+  /**
+   * Defines a Webhook tool that calls this endpoint, and verifies its calls. It is read-only: the
+   * keyword agent calls it without asking the customer.
+   */
   define(
     api: ApiClient,
     fields: { readonly name: string } & Record<string, unknown>,
@@ -154,6 +157,7 @@ export async function startToolEndpoint(
           kind: 'Webhook',
           endpoint: receiver.url + path,
           timeout: 10,
+          read_only: true,
           ...fields,
         },
         path,
@@ -175,6 +179,7 @@ export async function startToolEndpoint(
           kind: 'HTTP',
           request_template: template,
           timeout: 10,
+          read_only: true,
           ...fields,
         },
         path,

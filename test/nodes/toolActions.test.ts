@@ -76,6 +76,7 @@ const define = async (name = 'find_order', changes: object = {}): Promise<string
       kind: 'Webhook',
       endpoint: `${endpoint.url}/${name}`,
       parameters: PARAMETERS,
+      read_only: true,
       ...changes,
     })
   ).body.id;

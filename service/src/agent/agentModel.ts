@@ -45,6 +45,10 @@ export interface AgentTool {
   readonly description: string;
   /** JSON Schema 2020-12, an object at its root. */
   readonly parameters: JsonObject;
+  /** It only looks something up. */
+  readonly readOnly: boolean;
+  /** What customers write who want it. */
+  readonly examplePhrases: readonly string[];
 }
 
 export interface WantedCall {

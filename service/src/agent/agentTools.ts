@@ -1,23 +1,34 @@
+import type { BuiltInTool } from '../domain/builtInTools.ts';
 import type { Tool } from '../domain/tool.ts';
 import type { AgentTool } from './agentModel.ts';
 
-/** Tools whose form for a model is kept: those of the workspaces that were served last. */
-const MAX_KEPT = 2_000;
+/** Tools whose form for a model is remembered: those of the workspaces that were served last. */
+const MAX_REMEMBERED = 2_000;
 
-const kept = new Map<string, AgentTool>();
+const remembered = new Map<string, AgentTool>();
 
 /**
- * A tool as a model sees it: the same object until the tool is changed, in whatever store it is.
- * What is worked out of its words can be kept by it, instead of being worked out again at each
- * turn.
+ * A tool as a model sees it: the same object until the tool changes, so that what is worked out
+ * from its words can be remembered with it.
  */
 export function agentToolOf(tool: Tool): AgentTool {
-  const key = JSON.stringify([tool.id, tool.updatedAt, tool.definitionHash, tool.description]);
-  const known = kept.get(key);
-  kept.delete(key);
-  const { name, description, parameters } = tool;
-  const agentTool = known ?? { name, description, parameters };
-  kept.set(key, agentTool);
-  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
+  const { name, description, parameters, readOnly = false, examplePhrases = [] } = tool;
+  const key = JSON.stringify([
+    ...[tool.id, tool.updatedAt, tool.definitionHash, description],
+    ...[readOnly, examplePhrases],
+  ]);
+  const known = remembered.get(key);
+  remembered.delete(key);
+  const agentTool = known ?? { name, description, parameters, readOnly, examplePhrases };
+  remembered.set(key, agentTool);
+  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
   return agentTool;
 }
+
+export const builtInAgentTool = ({ name, description, parameters }: BuiltInTool): AgentTool => ({
+  name,
+  description,
+  parameters,
+  readOnly: false,
+  examplePhrases: [],
+});

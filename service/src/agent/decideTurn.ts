@@ -7,10 +7,10 @@ import {
 } from '../domain/agentTurn.ts';
 import { isBuiltIn, isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { AgentModel, Language, Step, Turn, WantedCall } from './agentModel.ts';
-import { agentToolOf } from './agentTools.ts';
-import { acceptsOffer, someoneIsWanted } from './customerRequest.ts';
+import { agentToolOf, builtInAgentTool } from './agentTools.ts';
+import { isYes, someoneIsWanted } from './phrases.ts';
 import { historyOf, pastCall } from './history.ts';
-import { callInWords } from './keyword/resultWording.ts';
+import { callInWords } from './resultWording.ts';
 import { detectLanguage } from './language.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 import { offersPerson, sentence, type SentenceName } from './sentences.ts';
@@ -118,18 +118,19 @@ export function languageOf({
 
 /** The customer wants a person, in as many words or by a "yes" to the offer of one. */
 function requestedPerson(
-  { unanswered, messages, untold }: LoadedTurn,
+  { unanswered, messages, untold, settings }: LoadedTurn,
   language: Language,
 ): Outcome | null {
   const text = sentence('handOverOnRequest', language);
-  if (someoneIsWanted(unanswered)) return handOver('customer_request', text, null);
+  if (someoneIsWanted(unanswered, settings.handoverPhrases))
+    return handOver('customer_request', text, null);
   const answered = messages.at(-unanswered.length - 1);
   const wasOffered = answered?.sender.type === 'agent' && offersPerson(answered.text);
   if (
     wasOffered &&
     untold.length === 0 &&
     unanswered.length > 0 &&
-    acceptsOffer(unanswered.map((message) => message.text).join('\n'))
+    isYes(unanswered.map((message) => message.text).join('\n'))
   ) {
     return handOver('tool_failure', text, null);
   }
@@ -227,14 +228,7 @@ function turnFor(turn: LoadedTurn, language: Language, nothingFailed: boolean): 
     },
     language,
     history: historyOf(turn),
-    tools: [
-      ...turn.tools.map(agentToolOf),
-      ...turn.builtIn.map(({ name, description, parameters }) => ({
-        name,
-        description,
-        parameters,
-      })),
-    ],
+    tools: [...turn.tools.map(agentToolOf), ...turn.builtIn.map(builtInAgentTool)],
     mayCallTools: nothingFailed && made < MAX_TOOL_CALLS_PER_TURN,
   };
 }

@@ -1,3 +1,8 @@
+import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import { PatternWork } from '../domain/linearPattern.ts';
+import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
+import { loopShare, type LoopShare } from '../limits/loopShare.ts';
 import type {
   AgentModel,
   AgentTool,
@@ -7,38 +12,36 @@ import type {
   Step,
   Turn,
 } from './agentModel.ts';
-import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
-import { PatternWork } from '../domain/linearPattern.ts';
-import { unwatchedBounds, type Bounds } from '../limits/bounds.ts';
-import { loopShare, type LoopShare } from '../limits/loopShare.ts';
-import { acceptsOffer, wantsPerson } from './customerRequest.ts';
-import { offersPerson, sentence } from './sentences.ts';
-import { fillArguments, isNamed, type Filled, type Source } from './keyword/fillArguments.ts';
-import { hasDoubts, isUncalledFor } from './keyword/actRequest.ts';
-import { bestTool, contentTerms, fitsWell, knowledgeTool } from './keyword/ranking.ts';
-import { askedTool, currentRequest, openingOf, type Request } from './keyword/request.ts';
-import { paymentLinkCall } from './keyword/paymentRequest.ts';
-import { callInWords, cut } from './keyword/resultWording.ts';
-import { argumentsOf, label, nameOf, type Argument } from './keyword/schema.ts';
-import { changesMind, declines, isFarewell, isGreeting, isThanks } from './keyword/smallTalk.ts';
-import { canBeAsked, isFreeText } from './keyword/values.ts';
-
-const MAX_TRIES = 2;
+import { chooseTool, contentTerms } from './keyword/chooseTool.ts';
+import { asksForPaymentDetail, asksToPay, readPayment } from './keyword/payment.ts';
+import {
+  isNamed,
+  readArguments,
+  type ReadingContext,
+  type Source,
+} from './keyword/readArguments.ts';
+import { canBeAsked, isFreeText } from './keyword/readValue.ts';
+import { currentRequest, openingOf, type Request } from './keyword/request.ts';
+import { argumentsOf, label, nameOf } from './keyword/schema.ts';
+import { isFarewell, isGreeting, isNo, isThanks, isYes } from './phrases.ts';
+import { callInWords, cut } from './resultWording.ts';
+import { offersPerson, sentence, type AgentQuestion } from './sentences.ts';
+import { readableName } from './words.ts';
 
 /**
- * What reading values may cost in one step, over all tools and patterns: a fraction of what one
- * check of a call's arguments may, since a customer's message is short. About a tenth of a second;
- * usual turns take a hundredth of it.
- */
-const MAX_WORK_PER_STEP = 8_000_000;
-
-/**
- * The default agent: chooses a live tool by its words, fills its arguments from the customer's,
- * asks for what is missing, and hands over when it is not sure. It keeps nothing between steps.
- * Steps of all conversations are worked out one after another, and share the event loop with
- * requests.
+ * The built-in agent. It compares words and does not understand them:
+ * - It knows a tool by the words of its name, description, arguments and example phrases, in the
+ *   languages in which they are written. It translates nothing and knows no synonyms.
+ * - It calls a read-only tool when the message means it. Every other tool it repeats to the customer
+ *   first, with its arguments, and calls it only on a plain yes.
+ * - It reads arguments by type, enum, format and pattern, asks for one at a time, each twice at most.
+ *   Optional objects, and objects in objects, are not filled.
+ * - It answers one request at a time. Two requests in one message, a condition or a complaint beside
+ *   a request are not noticed: the question before a call is what protects the customer.
+ * - What it is not sure of goes to a person.
+ * It keeps nothing between steps: an open question is read from its own last reply.
  * @param now what "today" and "tomorrow" are counted from
- * @see docs/decisions/0009-keyword-agent.md and 0038
+ * @see docs/decisions/0009-keyword-agent.md
  */
 export function createKeywordAgent(
   now: () => Date = () => new Date(),
@@ -50,9 +53,9 @@ export function createKeywordAgent(
       share.run(
         OF_AGENTS,
         () => {
-          const at: Moment = { now: now(), work: new PatternWork(MAX_WORK_PER_STEP) };
-          const step = nextStep(turn, at);
-          if (at.work.isSpent) bounds.reached('pattern_work');
+          const work = new PatternWork(MAX_WORK_PER_STEP);
+          const step = nextStep(turn, { language: turn.language, now: now(), work });
+          if (work.isSpent) bounds.reached('pattern_work');
           return step;
         },
         signal,
@@ -60,248 +63,375 @@ export function createKeywordAgent(
   };
 }
 
-/**
- * The agents of all workspaces take turns with what else holds the loop; their slots are shared
- * already.
- */
+/** The agents of all workspaces take turns in the event loop. */
 const OF_AGENTS = 'agents';
 
-/** When a step is worked out, and what reading may still cost in it. */
-interface Moment {
-  readonly now: Date;
-  readonly work: PatternWork;
-}
+/** What reading values may cost in one step: about a tenth of a second. */
+const MAX_WORK_PER_STEP = 8_000_000;
 
-function nextStep(turn: Turn, at: Moment): Step {
-  const newest = turn.history.at(-1);
-  if (newest?.type === 'tool_calls' || newest?.type === 'late_result') return afterCalls(turn);
-  if (newest?.type === 'customer') return withUntold(turn, answerCustomer(turn, at));
-  return HAND_OVER;
-}
+/** After so many questions for the same argument, a person asks better. */
+const MAX_QUESTIONS_FOR_ARGUMENT = 2;
 
 const HAND_OVER: Step = { type: 'hand_over', reason: 'missing_knowledge', text: null };
-const HAND_OVER_ON_REQUEST: Step = { type: 'hand_over', reason: 'customer_request', text: null };
+const reply = (text: string): Step => ({ type: 'reply', text });
+
+function nextStep(turn: Turn, context: ReadingContext): Step {
+  const newest = turn.history.at(-1);
+  if (newest?.type === 'tool_calls' || newest?.type === 'late_result') return afterCalls(turn);
+  if (newest?.type === 'customer') return withUntold(turn, answerCustomer(turn, context));
+  return HAND_OVER;
+}
 
 // ---- After tool calls
 
 function afterCalls(turn: Turn): Step {
-  const calls = untoldCalls(turn.history);
+  const calls = callsSince(turn.history, ({ type }) => type === 'reply');
   const told = inWords(calls, turn.language);
   if (told !== null) return reply(told);
   const refused = calls.findLast(({ status }) => status === 'invalid');
   return refused === undefined ? HAND_OVER : askAgain(refused, turn);
 }
 
-/**
- * The calls that nobody has told the customer about yet, each with the last that is known of it.
- */
-function untoldCalls(history: readonly HistoryItem[]): readonly PastToolCall[] {
-  const since = history.slice(history.findLastIndex(({ type }) => type === 'reply') + 1);
-  const calls = since.flatMap((item) =>
-    item.type === 'tool_calls' ? item.calls : item.type === 'late_result' ? [item.call] : [],
-  );
+/** The calls after the last item that `isEnd` names, each with the last that is known of it. */
+function callsSince(
+  history: readonly HistoryItem[],
+  isEnd: (item: HistoryItem) => boolean = () => false,
+): readonly PastToolCall[] {
+  const calls = history
+    .slice(history.findLastIndex(isEnd) + 1)
+    .flatMap((item) =>
+      item.type === 'tool_calls' ? item.calls : item.type === 'late_result' ? [item.call] : [],
+    );
   return [...new Map(calls.map((call) => [call.id, call])).values()];
 }
 
+/** One result may be as long as a payment link is; several together are cut. */
 function inWords(calls: readonly PastToolCall[], language: Language): string | null {
-  const sentences = new Set(
-    calls.map((call) => callInWords(call, language)).filter((words) => words !== null),
-  );
-  return sentences.size === 0 ? null : joined([...sentences]);
+  const words = calls.map((call) => callInWords(call, language)).filter((each) => each !== null);
+  const sentences = [...new Set(words)];
+  if (sentences.length === 0) return null;
+  return sentences.length === 1 ? sentences[0]! : cut(sentences.join('\n\n'));
 }
 
-/**
- * One of them may be as long as a payment link is; of several the last ones may be cut off, and
- * links are given all the same.
- */
-const joined = (sentences: readonly string[]): string =>
-  sentences.length === 1 ? sentences[0]! : cut(sentences.join('\n\n'));
-
-/**
- * The service refused the arguments: asks for the one it names, unless that was asked for often
- * enough.
- */
+/** The service refused the arguments: asks for the one that the reason names. */
 function askAgain(refused: PastToolCall, turn: Turn): Step {
   const tool = customTools(turn).find(({ name }) => name === refused.tool);
-  const named =
-    tool &&
-    argumentsOf(tool).find(
-      (argument) => canBeAsked(argument) && mentions(refused.outcome, nameOf(argument)),
-    );
-  return named ? ask(named, currentRequest(turn.history), turn.language) : HAND_OVER;
+  const words = refused.outcome.split(/[^\p{L}\p{N}_$-]+/u);
+  const named = (tool === undefined ? [] : argumentsOf(tool)).find(
+    (argument) => canBeAsked(argument) && words.includes(nameOf(argument)),
+  );
+  if (named === undefined) return HAND_OVER;
+  return ask(label(named, turn.language), currentRequest(turn.history), turn, (what) =>
+    isNamed(named, what),
+  );
 }
-
-const mentions = (sentenceText: string, name: string) =>
-  sentenceText.split(/[^\p{L}\p{N}_$-]+/u).includes(name);
 
 // ---- After a message of the customer
 
-function answerCustomer(turn: Turn, at: Moment): Step {
+/** A request for a person does not come here: the loop answers that itself. */
+function answerCustomer(turn: Turn, context: ReadingContext): Step {
   const request = currentRequest(turn.history);
-  const { newest } = request;
-  if (wantsPerson(newest)) return HAND_OVER_ON_REQUEST;
   return (
-    answerToOffer(newest, turn) ??
-    answerToFarewell(newest, turn) ??
-    answerToQuestion(request, turn, at) ??
-    answerToSmallTalk(newest, turn) ??
-    answerToRequest(newest, turn, at)
+    answerToDeclinedOffer(request.newest, turn) ??
+    answerToFarewell(request, turn) ??
+    answerToQuestion(request, turn, context) ??
+    answerToSmallTalk(request.newest, turn) ??
+    answerToRequest(request.newest, turn, context)
   );
 }
 
-function answerToOffer(newest: string, { history, language }: Turn): Step | null {
-  const last = lastReply(history);
-  if (last === undefined || last.from !== 'agent' || !offersPerson(last.text)) return null;
-  if (acceptsOffer(newest)) return HAND_OVER_ON_REQUEST;
-  return declines(newest) ? reply(sentence('allRight', language)) : null;
+/** "No, thanks" after the offer of a person. A "yes" to it does not come here either. */
+function answerToDeclinedOffer(newest: string, { history, language }: Turn): Step | null {
+  const lastReply = history.findLast((item) => item.type === 'reply');
+  const wasOffered = lastReply?.from === 'agent' && offersPerson(lastReply.text);
+  return wasOffered && isNo(newest) ? reply(sentence('allRight', language)) : null;
 }
-
-const lastReply = (history: readonly HistoryItem[]) =>
-  history.findLast((item) => item.type === 'reply');
 
 /** Closing cancels an approval that is still waited for: such a conversation stays open. */
-function answerToFarewell(newest: string, { history, language }: Turn): Step | null {
-  const calls = latestCalls(history);
-  const isDone =
-    isFarewell(newest) ||
-    (isThanks(newest) &&
-      calls.some(({ status }) => status === 'succeeded') &&
-      lastReplyEnds(history));
+function answerToFarewell({ newest, questions }: Request, turn: Turn): Step | null {
+  const calls = callsSince(turn.history);
+  const hasSucceeded = calls.some(({ status }) => status === 'succeeded');
+  const isDone = isFarewell(newest) || (isThanks(newest) && hasSucceeded && questions.length === 0);
   if (!isDone) return null;
   if (calls.some(({ status }) => status === 'pending_approval'))
-    return reply(sentence('youAreWelcome', language));
-  const verdict = calls.some(({ status }) => status === 'succeeded') ? 'goal_reached' : 'unknown';
-  return {
-    type: 'reply',
-    text: sentence('farewell', language),
-    close: { verdict, summary: summaryOf(history, calls) },
-  };
-}
-
-/** Thanks for an answer ends a conversation; thanks while we still ask something does not. */
-const lastReplyEnds = (history: readonly HistoryItem[]) =>
-  currentRequest(history).asked.length === 0;
-
-function latestCalls(history: readonly HistoryItem[]): readonly PastToolCall[] {
-  const calls = history.flatMap((item) =>
-    item.type === 'tool_calls' ? item.calls : item.type === 'late_result' ? [item.call] : [],
-  );
-  return [...new Map(calls.map((call) => [call.id, call])).values()];
+    return reply(sentence('youAreWelcome', turn.language));
+  const verdict = hasSucceeded ? 'goal_reached' : 'unknown';
+  const summary = summaryOf(turn.history, calls);
+  return { type: 'reply', text: sentence('farewell', turn.language), close: { verdict, summary } };
 }
 
 function summaryOf(history: readonly HistoryItem[], calls: readonly PastToolCall[]): string {
-  const opening = history.find(
-    (item) =>
-      item.type === 'customer' &&
-      !isGreeting(item.text) &&
-      !isThanks(item.text) &&
-      !isFarewell(item.text),
-  );
+  const isSmallTalk = (text: string) => isGreeting(text) || isThanks(text) || isFarewell(text);
+  const opening = history.find((item) => item.type === 'customer' && !isSmallTalk(item.text));
   const asked =
     opening?.type === 'customer'
       ? `The customer wrote "${cut(opening.text.replace(/\s+/g, ' ').trim(), 200)}"`
       : 'The customer asked for nothing in particular';
-  const names = (wanted: (status: PastToolCall['status']) => boolean) =>
-    [...new Set(calls.filter(({ status }) => wanted(status)).map(({ tool }) => tool))]
-      .slice(0, 5)
-      .join(', ');
-  const succeeded = names((status) => status === 'succeeded');
-  const other = names((status) => status !== 'succeeded');
-  if (succeeded !== '') return `${asked}, and ${succeeded} succeeded.`;
-  return other === ''
-    ? `${asked}, and no tool was called.`
-    : `${asked}, and ${other} did not succeed.`;
+  const names = (hasSucceeded: boolean) => {
+    const tools = calls.filter(({ status }) => (status === 'succeeded') === hasSucceeded);
+    return [...new Set(tools.map(({ tool }) => tool))].slice(0, 5).join(', ');
+  };
+  if (names(true) !== '') return `${asked}, and ${names(true)} succeeded.`;
+  if (names(false) !== '') return `${asked}, and ${names(false)} did not succeed.`;
+  return `${asked}, and no tool was called.`;
 }
 
-/** The newest message answers a question of ours, unless it clearly asks for something else. */
-function answerToQuestion(request: Request, turn: Turn, { now, work }: Moment): Step | null {
-  const tool = askedTool(request, customTools(turn));
-  const [asked] = request.asked;
-  if (tool === null || asked === undefined) return null;
-  if (changesMind(request.newest)) return reply(sentence('allRight', turn.language));
-  if (hasDoubts(tool, request.newest) || isUncalledFor(tool, openingOf(request.sources)))
-    return null;
-  const filled = fillArguments(tool, request.sources, turn.language, now, work);
-  const isUnanswered = filled.missing !== null && isNamed(filled.missing, asked);
-  const other = isUnanswered ? bestTool(request.newest, customTools(turn)) : null;
-  if (other !== null && other.tool !== tool && fitsWell(other)) return null;
-  return callOrAsk(tool, filled, request, turn);
+// ---- The answer to a question of ours
+
+/** What the agent would do for a request: a tool, or a payment link. */
+interface Plan {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  /** What is done, in words for the customer; null for a read-only tool. */
+  readonly action: string | null;
+  /** What has to be asked for first. */
+  readonly missing: { readonly label: string; readonly is: (asked: string) => boolean } | null;
+  /** In which it is asked about. */
+  readonly language: Language;
+  /** Reading ended before everything was looked for, or the missing value cannot be asked for. */
+  readonly isHopeless: boolean;
 }
+
+function answerToQuestion(request: Request, turn: Turn, context: ReadingContext): Step | null {
+  const [question] = request.questions;
+  if (question === undefined) return null;
+  if (isNo(request.newest) && !asksForYesOrNo(question, turn))
+    return reply(sentence('allRight', turn.language));
+  return question.type === 'confirmation'
+    ? answerToConfirmation(question, request, turn, context)
+    : answerToArgument(question, request, turn, context);
+}
+
+/** "No" is a value there, and not the end of the request. */
+const asksForYesOrNo = ({ type, what }: AgentQuestion, turn: Turn): boolean =>
+  type === 'argument' &&
+  customTools(turn).some((tool) =>
+    argumentsOf(tool).some(
+      (argument) => argument.schema.type === 'boolean' && isNamed(argument, what),
+    ),
+  );
+
+/**
+ * Calls on a plain yes, with the arguments that were repeated to the customer: they are read again
+ * from the same messages, and the same words have to come of it. Anything else calls nothing; other
+ * values lead to another question.
+ */
+function answerToConfirmation(
+  { what, language }: AgentQuestion,
+  request: Request,
+  turn: Turn,
+  context: ReadingContext,
+): Step | null {
+  const planFor = (sources: readonly Source[]) =>
+    plansAskedAbout(what, sources, turn, { ...context, language });
+  if (isYes(request.newest)) {
+    const plans = planFor(request.sources.slice(1));
+    const confirmed = plans.find(({ action, missing }) => action === what && missing === null);
+    if (confirmed === undefined) return plans[0] ? carryOut(plans[0], request, turn) : HAND_OVER;
+    return turn.mayCallTools ? call(confirmed) : HAND_OVER;
+  }
+  const other = chooseTool(request.newest, customTools(turn));
+  const [changed] = planFor(request.sources).filter(({ action }) => action !== what);
+  if (changed === undefined || (other !== null && other.name !== changed.tool)) return null;
+  return carryOut(changed, request, turn);
+}
+
+/** The plans that our question may have been about, those that fit the words first. */
+function plansAskedAbout(
+  action: string,
+  sources: readonly Source[],
+  turn: Turn,
+  context: ReadingContext,
+): readonly Plan[] {
+  const tools = customTools(turn).filter((tool) => action.startsWith(actionName(tool)));
+  const plans = tools
+    .sort((a, b) => b.name.length - a.name.length)
+    .map((tool) => planOf(tool, sources, context));
+  if (tools.length > 0 || !makesLinks(turn)) return plans;
+  return [paymentPlan(sources, context.language)].filter(({ missing }) => missing === null);
+}
+
+/** The newest message answers a question of ours, unless it clearly means another tool. */
+function answerToArgument(
+  { what }: AgentQuestion,
+  request: Request,
+  turn: Turn,
+  context: ReadingContext,
+): Step | null {
+  const plan = planForArgument(what, request, turn, context);
+  if (plan === null) return null;
+  if (plan.missing?.is(what)) {
+    const other = chooseTool(request.newest, customTools(turn));
+    if (other !== null && other.name !== plan.tool) return null;
+  }
+  return carryOut(plan, request, turn);
+}
+
+function planForArgument(
+  what: string,
+  request: Request,
+  turn: Turn,
+  context: ReadingContext,
+): Plan | null {
+  if (makesLinks(turn) && asksForPaymentDetail(what))
+    return paymentPlan(request.sources, context.language);
+  const askers = customTools(turn).filter((tool) =>
+    argumentsOf(tool).some((argument) => isNamed(argument, what)),
+  );
+  const tool = askers.length > 1 ? chooseTool(openingOf(request), askers) : askers[0];
+  return tool ? planOf(tool, request.sources, context) : null;
+}
+
+// ---- A new request
 
 function answerToSmallTalk(newest: string, { history, language }: Turn): Step | null {
   if (isGreeting(newest)) return reply(sentence('howCanIHelp', language));
   if (isThanks(newest)) return reply(sentence('youAreWelcome', language));
-  if (contentTerms(newest).length > 0 || /\d/.test(newest)) return null;
-  // A bare yes, no or emoji asks for nothing, and is no reason to call a person.
-  if (lastReply(history) === undefined) return reply(sentence('howCanIHelp', language));
-  return acceptsOffer(newest) || declines(newest) || !/[\p{L}?]/u.test(newest)
-    ? reply(sentence('allRight', language))
-    : null;
+  if (!isYes(newest) && !isNo(newest) && /[\p{L}\p{N}?]/u.test(newest)) return null;
+  const isFirst = !history.some((item) => item.type === 'reply');
+  return reply(sentence(isFirst ? 'howCanIHelp' : 'allRight', language));
 }
 
-function answerToRequest(newest: string, turn: Turn, { now, work }: Moment): Step {
-  const sources: readonly Source[] = [{ text: newest, asked: null }];
-  const request: Request = { newest, sources, asked: [] };
-  const tools = customTools(turn);
-  const best = bestTool(newest, tools);
-  const knowledge = contentTerms(newest).length > 0 ? answeringTool(tools) : null;
-  // A word in a description says less than that a tool is there for questions.
-  const isSure = best !== null && fitsWell(best) && (best.named || knowledge === null);
-  const link = isSure || !turn.mayCallTools ? null : wantedLink(newest, turn);
-  if (link !== null) return link;
-  const tool = isSure ? best.tool : knowledge;
-  return tool === null
+/** The team's own tools come first; what none of them fits may be a payment, or a question. */
+function answerToRequest(newest: string, turn: Turn, context: ReadingContext): Step {
+  const sources: readonly Source[] = [{ text: newest, asked: null, isCorrection: false }];
+  const request: Request = { newest, sources, questions: [] };
+  const tool = chooseTool(newest, customTools(turn));
+  if (tool !== null) return carryOut(planOf(tool, sources, context), request, turn);
+  if (makesLinks(turn) && asksToPay(newest, turn.language))
+    return carryOut(paymentPlan(sources, turn.language), request, turn);
+  const answering = contentTerms(newest).length > 0 ? answeringTool(turn) : null;
+  return answering === null
     ? HAND_OVER
-    : callOrAsk(tool, fillArguments(tool, sources, turn.language, now, work), request, turn);
+    : carryOut(planOf(answering, sources, context), request, turn);
 }
 
-/** What is built in is not chosen by how well its words fit: the team's own tools come first. */
 const customTools = ({ tools }: Turn): readonly AgentTool[] =>
   tools.filter(({ name }) => name !== CREATE_PAYMENT_LINK);
 
-const wantedLink = (newest: string, { tools, language }: Turn): Step | null =>
-  tools.some(({ name }) => name === CREATE_PAYMENT_LINK) ? paymentLinkCall(newest, language) : null;
+const makesLinks = ({ tools }: Turn) => tools.some(({ name }) => name === CREATE_PAYMENT_LINK);
 
-/** A tool that answers questions takes a question and needs nothing else. */
-function answeringTool(tools: readonly AgentTool[]): AgentTool | null {
-  const tool = knowledgeTool(tools);
-  const required = tool === null ? [] : argumentsOf(tool).filter((argument) => argument.required);
-  return required.length === 1 && isFreeText(required[0]!) ? tool : null;
+/** The one read-only tool that takes a question and nothing else, whatever the question is. */
+function answeringTool(turn: Turn): AgentTool | null {
+  const found = customTools(turn).filter((tool) => {
+    const required = argumentsOf(tool).filter((argument) => argument.required);
+    return tool.readOnly && required.length === 1 && isFreeText(required[0]!);
+  });
+  return found.length === 1 ? found[0]! : null;
 }
 
-function callOrAsk(tool: AgentTool, filled: Filled, request: Request, turn: Turn): Step {
-  if (filled.missing !== null) return ask(filled.missing, request, turn.language);
-  return turn.mayCallTools && !filled.isCutShort
-    ? { type: 'tool_calls', calls: [{ tool: tool.name, arguments: filled.arguments }] }
-    : HAND_OVER;
-}
+// ---- Plans
 
-/** After two questions for the same argument a person asks better. */
-function ask(argument: Argument, { asked }: Request, language: Language): Step {
-  const tries = asked.filter((what) => isNamed(argument, what)).length;
-  if (tries >= MAX_TRIES || !canBeAsked(argument)) return HAND_OVER;
-  return reply(sentence('askForArgument', language, { what: label(argument, language) }));
-}
-
-// ---- Replies
-
-const reply = (text: string): Step => ({ type: 'reply', text });
-
-/**
- * A message of the customer can overtake what we were about to say about a call: that goes before
- * the answer, and is the answer where there is no other.
- */
-function withUntold(turn: Turn, step: Step): Step {
-  if (step.type === 'tool_calls') return step;
-  const told = inWords(untoldCalls(turn.history), turn.language);
-  if (told === null) return step;
-  if (step.type === 'reply') return { ...step, text: `${told}\n\n${step.text}` };
-  const isRequest = step.reason === 'customer_request';
-  if (!isRequest && contentTerms(newestText(turn)).length === 0) return reply(told);
+function planOf(tool: AgentTool, sources: readonly Source[], context: ReadingContext): Plan {
+  const read = readArguments(tool, sources, context);
+  const missing = read.missing;
   return {
-    ...step,
-    text: `${told}\n\n${sentence(isRequest ? 'handOverOnRequest' : 'handOverUnknown', turn.language)}`,
+    tool: tool.name,
+    arguments: read.arguments,
+    language: context.language,
+    action: tool.readOnly ? null : actionOf(tool, read.arguments, context.language),
+    missing: missing && {
+      label: label(missing, context.language),
+      is: (asked) => isNamed(missing, asked),
+    },
+    isHopeless: missing === null ? read.isCutShort : !canBeAsked(missing),
   };
 }
 
-const newestText = (turn: Turn) => currentRequest(turn.history).newest;
+function paymentPlan(sources: readonly Source[], language: Language): Plan {
+  const { missing, ...payment } = readPayment(sources, language);
+  return {
+    ...payment,
+    tool: CREATE_PAYMENT_LINK,
+    language,
+    missing: missing === null ? null : { label: missing, is: (asked) => asked === missing },
+    isHopeless: false,
+  };
+}
+
+/** Asks for what is missing, repeats what changes something, and calls what only looks. */
+function carryOut(plan: Plan, request: Request, turn: Turn): Step {
+  if (plan.isHopeless) return HAND_OVER;
+  if (plan.missing !== null) return ask(plan.missing.label, request, turn, plan.missing.is);
+  if (!turn.mayCallTools) return HAND_OVER;
+  if (plan.action === null) return call(plan);
+  return reply(sentence('confirmCall', plan.language, { action: plan.action }));
+}
+
+/**
+ * The amount of a payment link is only what the customer says: a person decides about it, even where
+ * the team lets a language model make links by itself.
+ */
+const call = ({ tool, arguments: args }: Plan): Step => ({
+  type: 'tool_calls',
+  calls: [
+    {
+      tool,
+      arguments: args,
+      ...(tool === CREATE_PAYMENT_LINK ? { needsApproval: true } : {}),
+    },
+  ],
+});
+
+function ask(
+  what: string,
+  { questions }: Request,
+  { language }: Turn,
+  isSame: (asked: string) => boolean,
+): Step {
+  const asked = questions.filter((each) => each.type === 'argument' && isSame(each.what));
+  return asked.length >= MAX_QUESTIONS_FOR_ARGUMENT
+    ? HAND_OVER
+    : reply(sentence('askForArgument', language, { what }));
+}
+
+// ---- What a call would do, in words
+
+const MAX_VALUE_CHARACTERS = 200;
+/** The question has to fit into a message whole. */
+const MAX_ACTION_CHARACTERS = 1_500;
+
+/** `cancel_order` → `cancel order` */
+const actionName = ({ name }: AgentTool): string => readableName(name).toLowerCase();
+
+/** `cancel order A-1042`, or `book table: date 2026-12-31, people 4`. */
+function actionOf(tool: AgentTool, args: JsonObject, language: Language): string {
+  const values = Object.entries(args).flatMap(([name, value]) => inPairs(name, value, language));
+  const [first] = values;
+  if (first === undefined) return actionName(tool);
+  if (values.length === 1) return `${actionName(tool)} ${first.value}`;
+  const list = values.map(({ name, value }) => `${name} ${value}`).join(', ');
+  return cut(`${actionName(tool)}: ${list}`, MAX_ACTION_CHARACTERS);
+}
+
+interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
+function inPairs(name: string, value: Json, language: Language): readonly Pair[] {
+  const pair = (text: string) => [
+    { name: readableName(name).toLowerCase(), value: cut(text, MAX_VALUE_CHARACTERS) },
+  ];
+  if (typeof value === 'boolean') return pair(sentence(value ? 'yes' : 'no', language));
+  if (value === null) return [];
+  if (Array.isArray(value)) return pair(value.join(', '));
+  if (typeof value === 'object')
+    return Object.entries(value).flatMap(([inner, each]) => inPairs(inner, each, language));
+  return pair(String(value).replace(/\s+/g, ' '));
+}
+
+// ---- Results that a message of the customer overtook
+
+/** What was about to be said about a call goes before the answer. */
+function withUntold(turn: Turn, step: Step): Step {
+  if (step.type === 'tool_calls') return step;
+  const told = inWords(
+    callsSince(turn.history, ({ type }) => type === 'reply'),
+    turn.language,
+  );
+  if (told === null) return step;
+  if (step.type === 'reply') return { ...step, text: `${told}\n\n${step.text}` };
+  if (contentTerms(currentRequest(turn.history).newest).length === 0) return reply(told);
+  return { ...step, text: `${told}\n\n${sentence('handOverUnknown', turn.language)}` };
+}

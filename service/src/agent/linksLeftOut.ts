@@ -1,6 +1,6 @@
 import { languageOf } from './decideTurn.ts';
 import { pastCall } from './history.ts';
-import { madeLink } from './keyword/paymentLinkWording.ts';
+import { madeLink } from './resultWording.ts';
 import type { LoadedTurn } from './loadTurn.ts';
 
 /**

@@ -12,7 +12,7 @@ import type { Tool } from '../domain/tool.ts';
 import { MAX_TOOLS } from '../domain/tool.ts';
 import { isComplete, type ToolCall } from '../domain/toolCall.ts';
 import type { Workspace } from '../domain/workspace.ts';
-import { someoneIsWanted } from './customerRequest.ts';
+import { someoneIsWanted } from './phrases.ts';
 
 /** How far back the agent reads. */
 const MESSAGES_READ = 100;
@@ -109,7 +109,7 @@ async function load(tx: Tx, deps: Deps, conversationId: string): Promise<LoadedT
     where: { conversationId, status: 'running' },
     limit: 1,
   });
-  if (running.length > 0 && !someoneIsWanted(unanswered)) return null;
+  if (running.length > 0 && !someoneIsWanted(unanswered, settings.handoverPhrases)) return null;
 
   const calls = await tx.toolCalls.find({
     where: { conversationId },

@@ -56,6 +56,12 @@ export const SENTENCES = {
     es: 'Para continuar necesito un dato más: {what}. ¿Me lo puede enviar, por favor?',
     pt: 'Para continuar, preciso de mais uma informação: {what}. Pode me enviar, por favor?',
   },
+  /** `action`: what a tool that is not read-only would do, with its arguments. */
+  confirmCall: {
+    en: 'Shall I {action}? Please answer yes or no.',
+    es: '¿Hago esto: {action}? Responda sí o no, por favor.',
+    pt: 'Devo fazer isto: {action}? Responda sim ou não, por favor.',
+  },
   /** `result`: lines. */
   toolResult: {
     en: 'This is the result:\n{result}',
@@ -71,8 +77,22 @@ export const SENTENCES = {
     es: 'Aquí puede pagar {amount} ({description}):\n{url}',
     pt: 'Aqui você pode pagar {amount} ({description}):\n{url}',
   },
-  /** What a payment link is for when the customer has not said it. */
-  payment: { en: 'Payment', es: 'Pago', pt: 'Pagamento' },
+  /** What the agent would do about a request to pay. */
+  makePaymentLink: {
+    en: 'make a payment link for {amount} ({description})',
+    es: 'crear un enlace de pago por {amount} ({description})',
+    pt: 'criar um link de pagamento de {amount} ({description})',
+  },
+  paymentAmount: {
+    en: 'the amount and the currency, for example 49.90 USD',
+    es: 'el monto y la moneda, por ejemplo 49,90 USD',
+    pt: 'o valor e a moeda, por exemplo 49,90 USD',
+  },
+  paymentDescription: {
+    en: 'what the payment is for',
+    es: 'para qué es el pago',
+    pt: 'para que é o pagamento',
+  },
   /** A tool call succeeded, and its result is nothing to read out. */
   toolDone: { en: 'Done.', es: 'Listo, ya está hecho.', pt: 'Pronto, está feito.' },
   nothingFound: { en: 'There are no results.', es: 'No hay resultados.', pt: 'Não há resultados.' },
@@ -137,17 +157,34 @@ function withoutNotices(reply: string): string {
   return notice === undefined ? text : withoutNotices(text.slice(0, -notice.length));
 }
 
+/** A question that the agent asked the customer, as it can be read from its reply. */
+export type AgentQuestion =
+  /** Asked for an argument, named `what` in the question. */
+  | { readonly type: 'argument'; readonly what: string; readonly language: Language }
+  /** Asked whether to do `what`. */
+  | { readonly type: 'confirmation'; readonly what: string; readonly language: Language };
+
 /**
- * What the asking sentence of a reply asked for, as filled into it; null when the reply does not
- * end with that sentence, save for notices about earlier calls.
+ * The question that a reply ends with, save for notices about earlier calls; null when it ends with
+ * none. So an open question needs no other record than the messages.
  */
-export function whatWasAsked(reply: string): string | null {
+export function questionIn(reply: string): AgentQuestion | null {
   const text = withoutNotices(reply);
   for (const language of LANGUAGES) {
-    const [before = '', after = ''] = SENTENCES.askForArgument[language].split('{what}');
-    const start = text.lastIndexOf(before);
-    if (start !== -1 && text.endsWith(after))
-      return text.slice(start + before.length, text.length - after.length);
+    const what = filledIn(text, SENTENCES.askForArgument[language], '{what}');
+    if (what !== null) return { type: 'argument', what, language };
+    // A notice may end with a question of its own: a yes would be the answer to that.
+    const action = filledIn(reply.trimEnd(), SENTENCES.confirmCall[language], '{action}');
+    if (action !== null) return { type: 'confirmation', what: action, language };
   }
   return null;
+}
+
+/** What stands in the placeholder's place where the text ends with the sentence. */
+function filledIn(text: string, template: string, placeholder: string): string | null {
+  const [before = '', after = ''] = template.split(placeholder);
+  const start = text.lastIndexOf(before);
+  return start !== -1 && text.endsWith(after)
+    ? text.slice(start + before.length, text.length - after.length)
+    : null;
 }

@@ -24,8 +24,13 @@ export interface AgentSettings extends Document {
    * itself.
    */
   readonly paymentLinks?: PaymentLinkPolicy;
+  /** Further phrases with which a customer asks for a person, beside the built-in ones. */
+  readonly handoverPhrases?: readonly string[];
   readonly updatedAt: string;
 }
+
+export const MAX_HANDOVER_PHRASES = 50;
+export const MAX_HANDOVER_PHRASE_CHARACTERS = 100;
 
 export const PAYMENT_LINK_POLICIES = ['off', 'ask', 'allow'] as const;
 export type PaymentLinkPolicy = (typeof PAYMENT_LINK_POLICIES)[number];

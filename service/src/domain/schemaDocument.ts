@@ -129,7 +129,7 @@ function collectPlaces(root: JsonObject): Map<string, Json> {
 }
 
 /** `#/$defs/a~1b` → `['$defs', 'a/b']`; null when it is no pointer into this document. */
-function readPointer(ref: string): Path | null {
+export function readPointer(ref: string): Path | null {
   if (ref === '#') return [];
   if (!ref.startsWith('#/')) return null;
   try {

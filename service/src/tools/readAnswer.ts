@@ -5,8 +5,8 @@ import type { AnswerOrder } from './readAttempt.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
 /**
- * A value takes up to 200 bytes in memory, so half a million `{}` take 100 MB. 5 MB of ordinary JSON
- * hold about 300,000 values.
+ * Each value takes up to 200 bytes while it is read: half a million of `{}` take 100 MB. 5 MB of
+ * ordinary JSON hold some 300,000.
  */
 const MAX_VALUES = 500_000;
 const JSON_LIMITS = { maxDepth: 64, maxValues: MAX_VALUES };
@@ -16,14 +16,14 @@ const NOT_DONE = 'Nothing of it was used.';
 
 type Answer = AnswerOrder['response'];
 
-/** Removes the tool's secrets from a text. */
+/** Takes the tool's secrets out of a text. */
 type Clean = (text: string) => string;
 
 /**
- * Reads an answer, or says why it is a failure, by its status first.
- * @param clean for what an error quotes; applied before the text is cut, since half a secret would
- * not be found
- * @param toText makes the text of a result that is stored
+ * Judges an answer by its status, then reads it.
+ * @param clean of what is quoted in an error; before it is cut, since half a secret would not be
+ * found
+ * @param toText what is kept of a result
  */
 export function readAnswer(
   address: ToolAddress,
@@ -130,7 +130,7 @@ function decode(body: Uint8Array): string {
   }
 }
 
-/** What the endpoint said, for the person who fixes it. */
+/** What the endpoint said about it, for the person who fixes it. */
 function excerpt({ body }: Answer, clean: Clean): string {
   const text = clean(new TextDecoder().decode(body)).trim();
   return text === ''

@@ -5,7 +5,7 @@ import { readAnswer } from './readAnswer.ts';
 import { scrubber } from './scrubber.ts';
 import type { ToolAddress } from './toolRequest.ts';
 
-/** An answer to be read, and what was called. Plain data, since it goes to a thread. */
+/** An answer to be read, and how it was asked for. Plain data: it goes to a thread. */
 export interface AnswerOrder {
   readonly address: ToolAddress;
   readonly response: Pick<OutboundResponse, 'status' | 'durationMs' | 'headers'> & {
@@ -13,15 +13,15 @@ export interface AnswerOrder {
   };
 }
 
-/** For a signing secret, also the part that is the key of the Standard Webhooks signature. */
+/** Of a signing secret also the part that is the key of the Standard Webhooks signature. */
 const secretsOf = (address: ToolAddress): readonly string[] =>
   address.kind === 'Webhook'
     ? [address.secret, address.secret.replace(/^whsec_/, '')]
     : Object.values(address.secrets);
 
 /**
- * Removes a tool's secrets from a text, and half characters and NUL, which cannot be stored or shown
- * everywhere.
+ * Takes a tool's secrets out of a text, and what cannot be said or stored anywhere: half characters
+ * and NUL.
  */
 export function cleaner(address: ToolAddress): (text: string) => string {
   const withoutSecrets = scrubber(secretsOf(address));
@@ -29,8 +29,8 @@ export function cleaner(address: ToolAddress): (text: string) => string {
 }
 
 /**
- * Reads an answer. An endpoint may echo what it was sent, so the tool's secrets are removed from
- * the result.
+ * Judges and reads an answer. An endpoint may echo what it was sent: secrets are cut out of what is
+ * stored or shown.
  */
 export function readAttempt({ address, response }: AnswerOrder): ToolAttemptResult {
   const clean = cleaner(address);

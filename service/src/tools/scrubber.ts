@@ -1,10 +1,11 @@
 /**
- * Removes secrets from what is stored or shown, such as an answer that repeats the request's headers.
+ * Takes secrets out of what is stored or shown: an answer that repeats the request's headers, an
+ * error that quotes them.
  */
 
 const PLACE = '[secret]';
 
-/** A shorter one would remove letters from ordinary words. */
+/** Shorter ones would take letters out of ordinary words. */
 const MIN_LENGTH = 4;
 
 const lowerHex = (text: string) => text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
@@ -27,7 +28,7 @@ function urlSpellings(secret: string): string[] {
 
 const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As in our JSON, with escaped slashes, and in ASCII only. */
+/** As we write JSON, with escaped slashes, and in ASCII alone. */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const ascii = plain.replace(/[\x7f-\uffff]/g, escapeUnit);
@@ -37,8 +38,8 @@ function jsonSpellings(secret: string): string[] {
 }
 
 /**
- * The part of a longer text's base64 that the secret alone decides, when it begins `shift` bytes
- * into a group of three.
+ * Base64 of a longer text that holds the secret `shift` bytes after a group of three begins: only
+ * the characters that the secret alone decides.
  */
 function base64Inside(secret: Buffer, shift: 0 | 1 | 2): string {
   const encoded = Buffer.concat([Buffer.alloc(shift), secret]).toString('base64');
@@ -76,7 +77,8 @@ function occurrences(text: string, spelling: string): Range[] {
 }
 
 /**
- * Puts ranges in order. Overlapping ones become one, so that no end of a second secret is left.
+ * Ranges in order; those that overlap become one, so that no end of a second secret is left
+ * standing.
  */
 function merge(ranges: Range[]): Range[] {
   const merged: Range[] = [];
@@ -99,9 +101,9 @@ function replaceRanges(text: string, ranges: readonly Range[]): string {
 }
 
 /**
- * Makes a function that replaces each secret in a text by `[secret]`: as it is, without the space
- * around it, URL-encoded, JSON-escaped, and in base64 and base64url, also inside a longer encoded text
- * (`user:secret`). Secrets of fewer than four characters stay.
+ * A function that replaces each secret in a text by `[secret]`: as it is, without the space around
+ * it, URL-encoded, JSON-escaped, and in base64 and base64url, there also inside a longer encoded
+ * text (`user:secret`). Secrets of fewer than four characters are left alone.
  */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
   const known = secrets

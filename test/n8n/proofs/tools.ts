@@ -100,9 +100,7 @@ export function provesTools(stage: () => Stage): void {
 
     it('asks for a missing argument first, and answers in the language of the customer', async () => {
       await publish(findOrder);
-      const customer = await stage().customerWrites(
-        '¿Dónde está mi pedido? Quiero saber el status de la order',
-      );
+      const customer = await stage().customerWrites('¿Dónde está mi pedido?');
       const [question] = await answers(customer, 1);
       expect(question).toContain('The order number, such as A-1042');
       await customer.write('A-1043');
@@ -136,7 +134,11 @@ export function provesTools(stage: () => Stage): void {
     it('a workflow that fails runs once, and the agent says that it was not done and offers a person', async () => {
       const workflow = await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order F-7');
-      expect(await answers(customer, 1)).toEqual([
+      const [question] = await answers(customer, 1);
+      expect(question).toBe('Shall I cancel order F-7? Please answer yes or no.');
+      await customer.write('yes');
+      expect(await answers(customer, 2)).toEqual([
+        question,
         'I could not do that right now. Would you like a person to follow up?',
       ]);
       expect(await callsIn(customer.conversationId)).toMatchObject([
@@ -156,7 +158,9 @@ export function provesTools(stage: () => Stage): void {
     it('answers by the Respond operation', async () => {
       await publish(cancelOrder);
       const customer = await stage().customerWrites('Please cancel order C-12');
-      expect((await answers(customer, 1))[0]).toMatch(/^Order C-12 is cancelled/);
+      await answers(customer, 1);
+      await customer.write('yes');
+      expect((await answers(customer, 2))[1]).toMatch(/^Order C-12 is cancelled/);
     });
 
     it('answers at once when it is set to', async () => {

@@ -107,7 +107,7 @@ export interface AgentService {
   readonly model: ModelServer;
   readonly tools: ToolServer;
   readonly log: string[];
-  /** A live tool that answers what `tools.on` says. */
+  /** A live, read-only tool that answers what `tools.on` says. */
   tool(name: string, fields?: Record<string, unknown>): Promise<string>;
   /** A customer who has written this. */
   talk(words: string, claims?: Record<string, unknown>): Promise<Talk>;
@@ -196,6 +196,7 @@ async function goLive(
     description: `Does ${name}.`,
     kind: 'Webhook',
     endpoint,
+    read_only: true,
     ...fields,
   });
   const sample = Object.fromEntries(

@@ -1,7 +1,7 @@
 // What a language model is shown of a turn. The server refuses whatever OpenAI would refuse.
 import { text } from '../../helpers/modelServer.ts';
 import type { HistoryItem, Turn } from '../../../service/src/agent/agentModel.ts';
-import { closeModels, customer, openModel, pastCall, turnOf } from './openaiSupport.ts';
+import { closeModels, customer, lookupTool, openModel, pastCall, turnOf } from './openaiSupport.ts';
 
 afterEach(async () => expect(await closeModels()).toEqual([]));
 
@@ -83,12 +83,18 @@ it("brings a tool's schema and description into what OpenAI takes", async () => 
         name: 'ping',
         description: 'Pings. '.repeat(300),
         parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+        readOnly: false,
+        examplePhrases: ['are you there'],
       },
+      { ...lookupTool, name: 'find', examplePhrases: ['where is it', 'find it'] },
     ],
   });
   const { description, parameters } = server.requests[0]!.body.tools![0]!.function;
   expect(parameters).toEqual({ type: 'object', properties: {} });
   expect(description!.length).toBeLessThanOrEqual(1024);
+  expect(server.requests[0]!.body.tools![1]!.function.description).toBe(
+    'Looks up an order. Customers write, for example: where is it; find it',
+  );
 });
 
 it('offers the built-in functions alone when no tool may be called', async () => {

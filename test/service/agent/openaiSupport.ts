@@ -36,6 +36,8 @@ export const lookupTool: AgentTool = {
   name: 'lookup_order',
   description: 'Looks up an order',
   parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+  readOnly: true,
+  examplePhrases: [],
 };
 
 export const turnOf = (turn: Partial<Turn> = {}): Turn => ({

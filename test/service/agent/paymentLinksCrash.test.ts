@@ -28,6 +28,8 @@ async function buyer(): Promise<Buyer> {
   const { conversation_id: conversationId } = await customer.write(
     'I want to pay 50 dollars for the demo',
   );
+  await waitFor('the question back', async () => (await saidByAgent(customer)).length === 1);
+  await customer.write('yes');
   const { tool_call_id: callId } = await callIn(
     service.api,
     `conversation_id=${conversationId}`,
@@ -35,7 +37,7 @@ async function buyer(): Promise<Buyer> {
   );
   await waitFor(
     'the agent to say that it waits',
-    async () => (await saidByAgent(customer)).length === 1,
+    async () => (await saidByAgent(customer)).length === 2,
   );
   return { customer, conversationId, callId };
 }
@@ -71,13 +73,13 @@ it.each([1, 3, 6])(
       await callIn(service.api, `conversation_id=${each.conversationId}`, 'succeeded');
       await waitFor(
         'the link to be told',
-        async () => (await saidByAgent(each.customer)).length === 2,
+        async () => (await saidByAgent(each.customer)).length === 3,
       );
     }
     for (const each of buyers) {
       const links = await linksOf(each);
       expect(links).toHaveLength(1);
-      expect((await saidByAgent(each.customer))[1]).toBe(
+      expect((await saidByAgent(each.customer))[2]).toBe(
         `Here you can pay US$50.00 (the demo):\n${links[0]!.url}`,
       );
       expect(

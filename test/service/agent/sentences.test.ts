@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { LANGUAGES } from '../../../service/src/agent/agentModel.ts';
 import {
   offersPerson,
+  questionIn,
   sentence,
   SENTENCES,
-  whatWasAsked,
   type SentenceName,
 } from '../../../service/src/agent/sentences.ts';
 
@@ -42,15 +42,20 @@ describe('sentences', () => {
     const question = sentence('askForArgument', language, {
       what: 'Order number (5 digits). Please',
     });
-    expect(whatWasAsked(question)).toBe('Order number (5 digits). Please');
-    expect(whatWasAsked(`Hello!\n\n${question}\n`)).toBe('Order number (5 digits). Please');
+    const asked = { type: 'argument', what: 'Order number (5 digits). Please', language };
+    expect(questionIn(question)).toEqual(asked);
+    expect(questionIn(`Hello!\n\n${question}\n`)).toEqual(asked);
     expect(
-      whatWasAsked(
+      questionIn(
         `${question}\n\n${sentence('waitingForApproval', language)}\n\n${sentence('toolFailed', language)}`,
       ),
-    ).toBe('Order number (5 digits). Please');
-    expect(whatWasAsked(sentence('toolFailed', language))).toBeNull();
-    expect(whatWasAsked(`${question} And more.`)).toBeNull();
+    ).toEqual(asked);
+    const confirm = sentence('confirmCall', language, { action: 'cancel order 1' });
+    const action = { type: 'confirmation', what: 'cancel order 1', language };
+    expect(questionIn(`Hello!\n\n${confirm}\n`)).toEqual(action);
+    expect(questionIn(`${confirm}\n\n${sentence('toolFailed', language)}`)).toBeNull();
+    expect(questionIn(sentence('toolFailed', language))).toBeNull();
+    expect(questionIn(`${question} And more.`)).toBeNull();
   });
 
   it.each(LANGUAGES)('knows which of its sentences offer a person: %s', (language) => {

@@ -27,6 +27,7 @@ describe("the agent's settings", () => {
       languages: ['en', 'es', 'pt'],
       enabled: true,
       payment_links: 'ask',
+      handover_phrases: [],
       model: agent.model.model,
       updated_at: null,
     });

@@ -2,11 +2,14 @@
 // message is lost.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { someoneIsWanted } from '../../../service/src/agent/customerRequest.ts';
-import { contentTerms } from '../../../service/src/agent/keyword/ranking.ts';
+import { someoneIsWanted } from '../../../service/src/agent/phrases.ts';
+import { contentTerms } from '../../../service/src/agent/keyword/chooseTool.ts';
 import { currentRequest } from '../../../service/src/agent/keyword/request.ts';
-import { matchesIn } from '../../../service/src/agent/keyword/patterns.ts';
-import { PatternBudgetError, PatternWork } from '../../../service/src/domain/linearPattern.ts';
+import {
+  patternFinder,
+  PatternBudgetError,
+  PatternWork,
+} from '../../../service/src/domain/linearPattern.ts';
 import { patternSize } from '../../../service/src/domain/patternSize.ts';
 import { splitText } from '../../../service/src/domain/splitText.ts';
 import { readMetrics } from '../../helpers/metrics.ts';
@@ -56,6 +59,7 @@ describe('text that costs', () => {
     const { body, status } = await agent.service.api.post('/api/tools', {
       name: 'track_order',
       description: 'Status of an order',
+      read_only: true,
       kind: 'Webhook',
       endpoint: `http://127.0.0.1:${agent.tools.port}/track`,
       parameters: { type: 'object', properties },
@@ -128,14 +132,12 @@ describe('what is read is cut to a size', () => {
 
   it('a pattern costs its size times the text, each search anew, and ends when nothing is left', () => {
     const text = 'AB123 '.repeat(50);
-    expect(matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(1e8))).toHaveLength(50);
-    expect(() => matchesIn(text, '^[A-Z]{2}\\d{3}$', new PatternWork(10_000))).toThrow(
-      PatternBudgetError,
-    );
+    const find = (pattern: string, within: string, most: number) =>
+      patternFinder(pattern, new PatternWork(most))!.find(within, 50);
+    expect(find('[A-Z]{2}\\d{3}', text, 1e8)).toHaveLength(50);
+    expect(() => find('[A-Z]{2}\\d{3}', text, 10_000)).toThrow(PatternBudgetError);
     // Compiling costs too: a pattern that nobody has used yet does not begin.
-    expect(() => matchesIn('x', '(?:never seen before){500}', new PatternWork(100_000))).toThrow(
-      PatternBudgetError,
-    );
+    expect(() => find('(?:never seen before){500}', 'x', 100_000)).toThrow(PatternBudgetError);
   });
 
   it.each([

@@ -17,11 +17,13 @@ describe('the keyword agent', () => {
     await agent.tool('find_order', {
       description: 'Finds an order by its number and says where it is.',
       parameters,
+      example_phrases: ['where is my order'],
     });
     await agent.tool('cancel_order', {
       description: 'Cancels an order by its number.',
       parameters,
       ask_before_running: true,
+      read_only: false,
     });
   });
   beforeEach(() => {
@@ -55,14 +57,17 @@ describe('the keyword agent', () => {
 
   it('says once that a call waits, and once how it ended', async () => {
     const talk = await agent.talk('cancel order A-1042');
-    expect(await talk.reply()).toBe(
+    expect(await talk.reply()).toBe('Shall I cancel order A-1042? Please answer yes or no.');
+    expect(await talk.calls()).toEqual([]);
+    await talk.write('yes');
+    expect(await talk.reply(2)).toBe(
       'A colleague has to confirm this first. I will write as soon as it is decided.',
     );
     const call = await talk.call(({ status }) => status === 'pending_approval');
     await agent.service.api.post(`/api/tool-calls/${call.tool_call_id}/approve`, {});
-    expect(await talk.reply(2)).toBe('Order A-1042 was cancelled.');
+    expect(await talk.reply(3)).toBe('Order A-1042 was cancelled.');
     await talk.write('thanks');
-    await talk.reply(3);
+    await talk.reply(4);
     expect((await talk.replies()).filter((words) => words.includes('was cancelled'))).toHaveLength(
       1,
     );
@@ -77,6 +82,23 @@ describe('the keyword agent', () => {
     await slow.give();
     expect(await talk.reply()).toContain('It has shipped.');
     expect(agent.tools.calls).toHaveLength(1);
+  });
+
+  it('does not call what the customer declined, whatever they say afterwards', async () => {
+    const talk = await agent.talk('cancel order A-1042');
+    await talk.reply();
+    await talk.write('no');
+    expect(await talk.reply(2)).toBe('All right. Write to me if you need anything else.');
+    await talk.write('yes');
+    await talk.reply(3);
+    expect(await talk.calls()).toEqual([]);
+  });
+
+  it('hands over on a phrase of the workspace', async () => {
+    await agent.service.api.patch('/api/agent', { handover_phrases: ['call the captain'] });
+    const talk = await agent.talk('Please call the captain!');
+    await talk.reply();
+    expect(await talk.record()).toMatchObject({ handover: { reason: 'customer_request' } });
   });
 
   it('hands over what it does not understand', async () => {

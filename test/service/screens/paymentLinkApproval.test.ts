@@ -19,12 +19,14 @@ describe('a payment link that the agent wants to make, on the conversations scre
   const waiting = async (words = 'I want to pay 49 dollars for <b>the demo</b>') => {
     const customer = await chatCustomer(service.url, { name: 'Clara' });
     const { conversation_id: id } = await customer.write(words);
+    await agentSays(customer);
+    await customer.write('yes');
     const { tool_call_id: callId } = await callIn(
       service.api,
       `conversation_id=${id}`,
       'pending_approval',
     );
-    await agentSays(customer);
+    await agentSays(customer, 2);
     return {
       customer,
       id,
@@ -49,7 +51,7 @@ describe('a payment link that the agent wants to make, on the conversations scre
     await ana.get(path);
     expect((await ana.post(decide('approve'))).text).toContain('Approved by ana , now');
     await callIn(service.api, `conversation_id=${id}`, 'succeeded');
-    const told = await agentSays(customer, 2);
+    const told = await agentSays(customer, 3);
     const [link] = (await service.api.get(`/api/payment-links?conversation_id=${id}`)).body.data;
     expect(told).toContain(link.url);
     const { text } = await ana.get(path);

@@ -621,7 +621,7 @@ describe('the pages of tools', () => {
 
   it('show the agent’s calls with arguments, result and the way to the conversation', async () => {
     endpoint.answerAlways('/orders', { json: { status: HOSTILE } });
-    const tool = await create(webhookForm());
+    const tool = await create(webhookForm({ read_only: 'on' }));
     await browser.post(`/tools/${tool.id}/test`, { arguments_as: 'fields', a_order_number: '1' });
     await browser.post(`/tools/${tool.id}/go-live`);
     const { conversationId } = await ask(service.url, tool, 'A-1042');

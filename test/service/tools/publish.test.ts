@@ -228,7 +228,7 @@ describe('Publishing a tool', () => {
   });
 
   it('cancels what waits for approval when the tool is called differently from then on', async () => {
-    const asking = definition({ ask_before_running: true });
+    const asking = definition({ ask_before_running: true, read_only: true });
     const { secret } = await published({ definition: asking });
     await service.api.patch('/api/agent', { enabled: true });
     await ask(service.url, { name: 'find_order' });

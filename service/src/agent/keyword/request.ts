@@ -1,91 +1,58 @@
-import type { AgentTool, HistoryItem } from '../agentModel.ts';
-import { whatWasAsked } from '../sentences.ts';
-import { argumentsOf } from './schema.ts';
-import { isNamed, type Source } from './fillArguments.ts';
-import { bestTool } from './ranking.ts';
+import type { HistoryItem } from '../agentModel.ts';
+import { questionIn, type AgentQuestion } from '../sentences.ts';
+import type { Source } from './readArguments.ts';
 
 /**
  * What the customer wants now, worked out from the history alone: the messages that asked for it,
- * our questions for missing arguments, and the answers to them.
+ * our questions, and the answers to them.
  */
 export interface Request {
   /** What the customer wrote last, since anyone else wrote or did something. */
   readonly newest: string;
   /** Everything the customer wrote for this request, the newest first. */
   readonly sources: readonly Source[];
-  /** What we asked for, the newest first. */
-  readonly asked: readonly string[];
+  /** Our questions, the newest first. */
+  readonly questions: readonly AgentQuestion[];
 }
 
 const MAX_STEPS = 100;
-
-/**
- * Texts of one request that are looked at again for each argument: questions and answers in chat
- * are few.
- */
 const MAX_SOURCES = 20;
+/** Of all texts together, the newest first. */
+const MAX_REQUEST_CHARACTERS = 8_192;
 
 /**
- * Characters of them together, the newest first: two messages as long as they can be, or a whole
- * dialogue of usual ones.
- */
-const MAX_REQUEST_TEXT = 8_192;
-
-/**
- * The request that the end of a history is about; calls that were refused for their arguments
+ * The request that the end of a history is about. Calls that were refused for their arguments
  * belong to it.
  */
 export function currentRequest(history: readonly HistoryItem[]): Request {
   const sources: Source[] = [];
-  const asked: string[] = [];
-  let group: string[] = [];
-  let newest: string | null = null;
+  const questions: AgentQuestion[] = [];
+  let texts: string[] = [];
   let length = 0;
-  const close = (question: string | null) => {
-    if (group.length === 0) return;
-    const text = group.toReversed().join('\n');
-    newest ??= text;
-    sources.push({ text, asked: question });
-    group = [];
+  const addSource = (question: AgentQuestion | null) => {
+    const asked = question?.type === 'argument' ? question.what : null;
+    const isCorrection = question?.type === 'confirmation';
+    if (texts.length > 0)
+      sources.push({ text: texts.toReversed().join('\n'), asked, isCorrection });
+    texts = [];
   };
   for (const item of history.toReversed().slice(0, MAX_STEPS)) {
     if (item.type === 'customer') {
       length += item.text.length;
-      if (length > MAX_REQUEST_TEXT && length > item.text.length) break;
-      group.push(item.text.slice(0, MAX_REQUEST_TEXT));
+      if (length > MAX_REQUEST_CHARACTERS && length > item.text.length) break;
+      texts.push(item.text.slice(0, MAX_REQUEST_CHARACTERS));
       continue;
     }
     if (item.type === 'tool_calls' && item.calls.every(({ status }) => status === 'invalid'))
       continue;
-    const question =
-      item.type === 'reply' && item.from === 'agent' ? whatWasAsked(item.text) : null;
+    const question = item.type === 'reply' && item.from === 'agent' ? questionIn(item.text) : null;
     if (question === null || sources.length === MAX_SOURCES) break;
-    close(question);
-    asked.push(question);
+    addSource(question);
+    questions.push(question);
   }
-  close(null);
-  return { newest: newest ?? '', sources, asked };
+  addSource(null);
+  return { newest: sources[0]?.text ?? '', sources, questions };
 }
 
-/**
- * The tool that our last question was for; null when no live tool has such an argument any more.
- */
-export function askedTool(
-  { asked, sources }: Request,
-  tools: readonly AgentTool[],
-): AgentTool | null {
-  const [last] = asked;
-  if (last === undefined) return null;
-  const askers = tools.filter((tool) =>
-    argumentsOf(tool).some((argument) => isNamed(argument, last)),
-  );
-  if (askers.length <= 1) return askers[0] ?? null;
-  return bestTool(openingOf(sources), askers)?.tool ?? null;
-}
-
-/** What the customer began this request with. */
-export const openingOf = (sources: readonly Source[]): string =>
-  sources
-    .filter((source) => source.asked === null)
-    .map(({ text }) => text)
-    .join('\n');
+/** What the customer began the request with. */
+export const openingOf = ({ sources }: Request): string => sources.at(-1)?.text ?? '';

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { readPointer } from '../../domain/schemaDocument.ts';
 import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
 import type { AgentTool, Language } from '../agentModel.ts';
@@ -175,21 +176,10 @@ function resolve(schema: Json | undefined, root: JsonObject): JsonObject {
 }
 
 function follow(reference: string, root: JsonObject): Json | undefined {
-  if (!reference.startsWith('#')) return undefined;
   let at: Json | undefined = root;
-  for (const part of reference.slice(1).split('/').slice(1)) {
-    const key = decode(part).replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of readPointer(reference) ?? []) {
     if (Array.isArray(at)) at = at[Number(key)];
-    else if (isJsonObject(at)) at = own(at, key);
-    else return undefined;
+    else at = isJsonObject(at) ? own(at, String(key)) : undefined;
   }
   return at;
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

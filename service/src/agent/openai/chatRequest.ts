@@ -41,7 +41,16 @@ const functionOf = ({ name, description, parameters }: FunctionDefinition) => ({
   parameters: { ...parameters },
 });
 
-function definitionOf({ name, description, parameters }: AgentTool): FunctionDefinition {
+function definitionOf({
+  name,
+  description: does,
+  parameters,
+  examplePhrases,
+}: AgentTool): FunctionDefinition {
+  const description =
+    examplePhrases.length === 0
+      ? does
+      : `${does.replace(/[.\s]*$/, '')}. Customers write, for example: ${examplePhrases.join('; ')}`;
   const { $schema: _dialect, $id: _id, ...schema } = parameters;
   // OpenAI refuses an object schema that has no `properties`.
   return {

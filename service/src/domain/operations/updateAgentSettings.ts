@@ -9,7 +9,13 @@ import { cancelApprovals } from './cancelApprovals.ts';
 export type AgentChanges = Partial<
   Pick<
     AgentSettings,
-    'name' | 'greeting' | 'instructions' | 'languages' | 'enabled' | 'paymentLinks'
+    | 'name'
+    | 'greeting'
+    | 'instructions'
+    | 'languages'
+    | 'enabled'
+    | 'paymentLinks'
+    | 'handoverPhrases'
   >
 >;
 

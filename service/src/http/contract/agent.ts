@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { LANGUAGES, PAYMENT_LINK_POLICIES } from '../../domain/agentSettings.ts';
+import {
+  LANGUAGES,
+  MAX_HANDOVER_PHRASE_CHARACTERS,
+  MAX_HANDOVER_PHRASES,
+  PAYMENT_LINK_POLICIES,
+} from '../../domain/agentSettings.ts';
 import { operation } from './operation.ts';
 import { textSchema, timestampSchema } from './shared.ts';
 
@@ -19,6 +24,9 @@ const agentSchema = z
     payment_links: z.enum(PAYMENT_LINK_POLICIES).meta({
       description:
         'Whether the agent may make payment links: off, ask (a person approves each) or allow (a language model makes them by itself; the keyword agent, which takes the amount from the customer, still asks); only where a payment provider is set up',
+    }),
+    handover_phrases: z.array(z.string()).meta({
+      description: 'Further phrases with which a customer asks for a person',
     }),
     model: z.string().meta({
       description:
@@ -75,6 +83,15 @@ export const updateAgent = operation({
         .meta({
           description:
             'Whether the agent may make payment links: off, ask (a person approves each) or allow',
+        }),
+      handover_phrases: z
+        .array(textSchema(MAX_HANDOVER_PHRASE_CHARACTERS), 'must be a list of texts')
+        .max(MAX_HANDOVER_PHRASES, `must have at most ${MAX_HANDOVER_PHRASES} entries`)
+        .optional()
+        .meta({
+          description:
+            'Phrases with which a customer asks for a person, beside the built-in ones in English, Spanish and Portuguese. A message that contains one is handed over',
+          example: ['hablar con ventas'],
         }),
     })
     .meta({ example: { name: 'Ana', enabled: true, languages: ['es', 'en'] } }),

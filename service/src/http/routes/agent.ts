@@ -25,6 +25,7 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     languages: [...languages],
     enabled: isEnabled(settings, deps.agent.isOnByDefault),
     payment_links: paymentLinkPolicyOf(settings),
+    handover_phrases: [...(settings.handoverPhrases ?? [])],
     model: modelName,
     updated_at: updatedAt === '' ? null : updatedAt,
   });
@@ -40,10 +41,18 @@ export function agentRouter(deps: Deps, modelName: string): Router {
     router,
     deps,
     contract.updateAgent,
-    async ({ deps, caller, body: { payment_links: paymentLinks, ...named } }) =>
+    async ({
+      deps,
+      caller,
+      body: { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...named },
+    }) =>
       agentJson(
         caller.workspace,
-        await updateAgentSettings(deps, caller.workspace, definedOnly({ ...named, paymentLinks })),
+        await updateAgentSettings(
+          deps,
+          caller.workspace,
+          definedOnly({ ...named, paymentLinks, handoverPhrases }),
+        ),
       ),
   );
 

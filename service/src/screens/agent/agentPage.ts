@@ -94,7 +94,7 @@ const modelSection = ({ model, liveTools }: AgentPage): View => html`
     <h2 id="model-title">Model</h2>
     ${
       model.host === null
-        ? html`<p><strong>Built-in keyword agent.</strong> It picks a live tool by its keywords, takes the arguments from the message, asks for what is missing, and hands over to a person when it is not sure. It is not a language model. To use one, set <code>LLM_BASE_URL</code> and <code>LLM_MODEL</code>.</p>`
+        ? html`<p><strong>Built-in keyword agent.</strong> It picks a live tool by its keywords and example phrases, takes the arguments from the message, and asks for what is missing. It calls a read-only tool directly and any other tool after the customer’s yes. It hands over to a person when it is not sure. It is not a language model. To use one, set <code>LLM_BASE_URL</code> and <code>LLM_MODEL</code>.</p>`
         : html`<p><strong>${model.name}</strong> at <code>${model.host}</code>, set by <code>LLM_MODEL</code> and <code>LLM_BASE_URL</code>.</p>`
     }
     <p>${LIVE_TOOLS[liveTools] ?? `It can call ${liveTools} live tools.`} <a href="/tools">Tools</a></p>
@@ -144,6 +144,7 @@ const settingsValues = (settings: AgentSettings): FormValues => ({
   instructions: settings.instructions,
   preferred: settings.languages[0] ?? 'en',
   payment_links: paymentLinkPolicyOf(settings),
+  handover_phrases: (settings.handoverPhrases ?? []).join('\n'),
   ...Object.fromEntries(settings.languages.map((language) => [`language_${language}`, 'on'])),
 });
 
@@ -194,6 +195,13 @@ function settingsSection(signedIn: SignedIn, { settings, model, ...page }: Agent
           form,
           options: PAYMENT_LINK_OPTIONS,
           help: html`Whether the agent can create payment links in a conversation. This needs a provider under <a href="/payments">Payments</a>.`,
+        })}
+        ${textArea({
+          name: 'handover_phrases',
+          label: 'Phrases that ask for a person',
+          form,
+          help: 'One per line. A message that contains one is handed over to a person. Common phrases in English, Spanish and Portuguese are built in.',
+          attributes: { rows: 3 },
         })}
         <button class="fit">Save</button>
       </form>

@@ -10,6 +10,7 @@ import { readAgent } from '../../domain/operations/readAgent.ts';
 import { updateAgentSettings } from '../../domain/operations/updateAgentSettings.ts';
 import * as contract from '../../http/contract/agent.ts';
 import { textSchema } from '../../http/contract/shared.ts';
+import { linesFrom } from '../tools/textLines.ts';
 import { parseForm, readForm, type FormValues } from '../forms.ts';
 import { sendPage } from '../html.ts';
 import { signedInOf } from '../session.ts';
@@ -44,10 +45,13 @@ export function agentScreenRouter(
     const values = readForm(request);
     const { name, greeting, instructions, payment_links } = values;
     const given = { name, greeting, instructions, languages: languagesFrom(values), payment_links };
-    const form = parseForm(contract.updateAgent.body!, values, given);
+    const form = parseForm(contract.updateAgent.body!, values, {
+      ...given,
+      handover_phrases: linesFrom(values.handover_phrases ?? ''),
+    });
     if (!form.ok) return show(response, 400, { form });
-    const { payment_links: paymentLinks, ...others } = form.data;
-    const changes = definedOnly({ ...others, paymentLinks });
+    const { payment_links: paymentLinks, handover_phrases: handoverPhrases, ...others } = form.data;
+    const changes = definedOnly({ ...others, paymentLinks, handoverPhrases });
     await updateAgentSettings(deps, signedInOf(response).workspace, changes);
     response.redirect(303, '/agent?notice=saved');
   });

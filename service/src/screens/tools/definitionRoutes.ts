@@ -7,7 +7,6 @@ import { getTool } from '../../domain/operations/getTool.ts';
 import { updateTool } from '../../domain/operations/updateTool.ts';
 import type { Tool } from '../../domain/tool.ts';
 import * as contract from '../../http/contract/tools.ts';
-import { toDefinition } from '../../http/views/tool.ts';
 import { formValues, withPlainBreaks, type FormValues, type Problems } from '../forms.ts';
 import { renderDocument } from '../html.ts';
 import { signedInOf } from '../session.ts';
@@ -40,10 +39,31 @@ export function definitionRouter(deps: Deps): Router {
     await saveForm(request, response, null, async (values) => {
       const written = check(contract.createTool.body!, values);
       if (!written.ok) return written.problems;
-      const { endpoint = null, request_template = null, secrets = {}, ...named } = written.body;
-      const wanted = { ...toDefinition(named), endpoint, requestTemplate: request_template };
-      const { workspace } = signedInOf(response);
-      const { tool, secret } = await createTool(deps, workspace, wanted, secrets);
+      const {
+        timeout,
+        ask_before_running: askBeforeRunning,
+        read_only: readOnly,
+        example_phrases: examplePhrases,
+        endpoint = null,
+        request_template: requestTemplate = null,
+        secrets = {},
+        ...named
+      } = written.body;
+      const wanted = {
+        ...named,
+        timeoutSeconds: timeout,
+        askBeforeRunning,
+        readOnly,
+        examplePhrases,
+        endpoint,
+        requestTemplate,
+      };
+      const { tool, secret } = await createTool(
+        deps,
+        signedInOf(response).workspace,
+        wanted,
+        secrets,
+      );
       if (secret === null) response.redirect(303, `/tools/${tool.id}?notice=tool-created`);
       else
         response
@@ -61,8 +81,23 @@ export function definitionRouter(deps: Deps): Router {
       const { kind: _kind, ...body } = definitionFrom({ ...values, kind: tool.kind }).body;
       const written = check(contract.updateTool.body!, { ...values, kind: tool.kind }, body);
       if (!written.ok) return written.problems;
-      const { request_template: requestTemplate, secrets = {}, ...named } = written.body;
-      const changes = changesOf(tool, { ...toDefinition(named), requestTemplate });
+      const {
+        timeout,
+        ask_before_running: askBeforeRunning,
+        read_only: readOnly,
+        example_phrases: examplePhrases,
+        request_template: requestTemplate,
+        secrets = {},
+        ...named
+      } = written.body;
+      const changes = changesOf(tool, {
+        ...named,
+        requestTemplate,
+        timeoutSeconds: timeout,
+        askBeforeRunning,
+        readOnly,
+        examplePhrases,
+      });
       const updated = await updateTool(deps, workspace, tool.id, changes, secrets);
       const isDraftNow =
         updated.status === 'draft' &&

@@ -1,8 +1,8 @@
-import type { Language, PastToolCall } from '../agentModel.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
-import { sentence } from '../sentences.ts';
-import { readableName } from '../words.ts';
-import { madeLink } from './paymentLinkWording.ts';
+import type { Language, PastToolCall } from './agentModel.ts';
+import { CREATE_PAYMENT_LINK } from '../domain/builtInTools.ts';
+import { isJsonObject, type Json, type JsonObject } from '../domain/json.ts';
+import { sentence } from './sentences.ts';
+import { readableName } from './words.ts';
 
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_LINES = 10;
@@ -162,4 +162,31 @@ export function cut(text: string, length = MAX_TEXT_CHARACTERS): string {
     .slice(0, length - 1)
     .replace(/[\uD800-\uDBFF]$/, '')
     .trimEnd()}…`;
+}
+
+// ---- Payment links
+
+/** A payment link, and the words with which the customer is given it. */
+export interface MadeLink {
+  readonly url: string;
+  readonly words: string;
+}
+
+/** The link that a call has made; null when it has made none. */
+export function madeLink(
+  { tool, status, outcome }: PastToolCall,
+  language: Language,
+): MadeLink | null {
+  if (tool !== CREATE_PAYMENT_LINK || status !== 'succeeded') return null;
+  const result = parse(outcome);
+  if (result === undefined || !isJsonObject(result) || typeof result.url !== 'string') return null;
+  const { url, amount_display: amount, description } = result;
+  return {
+    url,
+    words: sentence('paymentLink', language, {
+      url,
+      amount: String(amount),
+      description: String(description),
+    }),
+  };
 }

@@ -1,0 +1,151 @@
+import MiniSearch from 'minisearch';
+import type { AgentTool } from '../agentModel.ts';
+import { FUNCTION_WORDS } from '../language.ts';
+import { splitName, stem, wordSet, wordsOf } from '../words.ts';
+import { argumentsOf, list, nameOf } from './schema.ts';
+
+/**
+ * Which tool a message means: full-text search over the tools' names, descriptions, arguments and
+ * example phrases. A tool has to match at least half of a clause's words, and clearly more than the
+ * second best. Of several that fit about equally well, the only one that is read-only is taken.
+ */
+
+const MIN_COVERAGE = 0.5;
+/** How many times the score of the second the first must have. */
+const MIN_LEAD = 1.2;
+
+const MAX_TEXT_CHARACTERS = 8_192;
+const MAX_TERMS = 60;
+const MAX_DESCRIPTION_CHARACTERS = 1_000;
+
+/** Words that say little about which tool is meant. They count in example phrases only. */
+const STOP_WORDS = wordSet(
+  ...Object.values(FUNCTION_WORDS),
+  'tool tools customer customers client clients cliente clientes use used using returns return given via information info data field call called',
+);
+
+const withoutAddresses = (text: string) =>
+  text.replace(/\S+/g, (word) => (/.@.|https?:\/\//su.test(word) ? ' ' : word));
+
+/** The distinct words of a text, without numbers, codes and addresses. */
+const termsOf = (text: string): readonly string[] =>
+  [
+    ...new Set(
+      wordsOf(withoutAddresses(text))
+        .filter((word) => word.length > 1 && word.length <= 40 && !/\d/.test(word))
+        .map(stem),
+    ),
+  ].slice(0, MAX_TERMS);
+
+const STOP_TERMS = new Set([...STOP_WORDS].map(stem));
+
+/** The words that a text is about. */
+export const contentTerms = (text: string): readonly string[] =>
+  termsOf(text.slice(0, MAX_TEXT_CHARACTERS)).filter((term) => !STOP_TERMS.has(term));
+
+/** The tool that the text means; null when none fits well, or several do. */
+export function chooseTool(text: string, tools: readonly AgentTool[]): AgentTool | null {
+  const read = text.slice(0, MAX_TEXT_CHARACTERS);
+  if (tools.length === 0 || contentTerms(read).length === 0) return null;
+  const found = indexOf(tools)
+    .search(termsOf(read).join(' '))
+    .map(({ id, score, queryTerms }) => ({
+      tool: tools[id as number]!,
+      score,
+      coverage: coverageOf(queryTerms, read),
+    }))
+    .filter(({ coverage }) => coverage >= MIN_COVERAGE)
+    .map(({ tool, score, coverage }) => ({ tool, score: score * coverage }));
+  const best = Math.max(...found.map(({ score }) => score));
+  const close = found.filter(({ score }) => score * MIN_LEAD > best);
+  if (close.some(({ tool }) => isDenied(tool, read))) return null;
+  if (close.length === 1) return close[0]!.tool;
+  const readOnly = close.filter(({ tool }) => tool.readOnly);
+  return readOnly.length === 1 ? readOnly[0]!.tool : null;
+}
+
+/** The part of the content words that match, in the clause where it is greatest. */
+function coverageOf(matched: readonly string[], text: string): number {
+  const clauses = text
+    .split(/[.,;:!?\n]| (?:and|but|y|pero|e|mas) /)
+    .map(contentTerms)
+    .filter((terms) => terms.length > 0);
+  const shares = clauses.map(
+    (terms) => terms.filter((term) => matched.includes(term)).length / terms.length,
+  );
+  return Math.max(0, ...shares);
+}
+
+const NEGATIONS = wordSet('dont not never cant cannot without no nunca sin nao nem sem');
+
+/** "Don't cancel my order": one of the three words before a word of the tool's name denies it. */
+function isDenied({ name, readOnly }: AgentTool, text: string): boolean {
+  if (readOnly) return false;
+  const named = new Set(termsOf(splitName(name)));
+  const words = text.split(/[.,;:!?\n]/).map((clause) => wordsOf(clause).map(stem));
+  return words.some((clause) => {
+    const at = clause.findIndex((word) => named.has(word));
+    return clause.slice(Math.max(0, at - 3), Math.max(0, at)).some((word) => NEGATIONS.has(word));
+  });
+}
+
+interface Indexed {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: string;
+  readonly examples: string;
+}
+
+/** By the first tool of a list: tools that did not change are the same objects at each turn. */
+const indexes = new WeakMap<
+  AgentTool,
+  { readonly tools: readonly AgentTool[]; readonly index: MiniSearch<Indexed> }
+>();
+
+function indexOf(tools: readonly AgentTool[]): MiniSearch<Indexed> {
+  const known = indexes.get(tools[0]!);
+  if (known?.tools.length === tools.length && known.tools.every((tool, at) => tool === tools[at]))
+    return known.index;
+  const index = createIndex(tools);
+  indexes.set(tools[0]!, { tools, index });
+  return index;
+}
+
+function createIndex(tools: readonly AgentTool[]): MiniSearch<Indexed> {
+  const index = new MiniSearch<Indexed>({
+    fields: ['name', 'description', 'arguments', 'examples'],
+    tokenize: (text, field) =>
+      field === undefined ? text.split(' ') : wordsOf(text).filter((word) => !/\d/.test(word)),
+    processTerm: (word, field) => {
+      if (field === undefined) return word;
+      return field !== 'examples' && STOP_WORDS.has(word) ? null : stem(word);
+    },
+    searchOptions: {
+      boost: { name: 2, examples: 2 },
+      prefix: (term) => term.length >= 4 && !STOP_TERMS.has(term),
+      boostTerm: (term) => (STOP_TERMS.has(term) ? 0.2 : 1),
+      fuzzy: (term) => (term.length >= 6 ? 0.2 : false),
+    },
+  });
+  index.addAll(
+    tools.map((tool, id) => ({
+      id,
+      name: splitName(tool.name),
+      description: tool.description.slice(0, MAX_DESCRIPTION_CHARACTERS),
+      arguments: argumentWords(tool),
+      examples: tool.examplePhrases.join('\n'),
+    })),
+  );
+  return index;
+}
+
+/** The names of the arguments, and their options. */
+const argumentWords = (tool: AgentTool): string =>
+  argumentsOf(tool)
+    .flatMap((argument) => [
+      splitName(nameOf(argument)),
+      ...(list(argument.schema, 'enum') ?? []).map((option) => splitName(String(option))),
+    ])
+    .join(' ')
+    .slice(0, MAX_DESCRIPTION_CHARACTERS);

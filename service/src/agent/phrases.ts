@@ -1,0 +1,196 @@
+import { foldCase, wordSet, wordsOf } from './words.ts';
+
+/**
+ * What customers say that needs no tool: a greeting, thanks, yes, no, and that they want a person.
+ * Short lists for English, Spanish and Portuguese, compared in lower case and without accents. A
+ * text counts as small talk only if all its words are in the list.
+ */
+
+const MAX_SHORT_WORDS = 15;
+const MAX_SHORT_CHARACTERS = 200;
+
+function shortWords(text: string): readonly string[] {
+  if (text.length > MAX_SHORT_CHARACTERS) return [];
+  const words = wordsOf(text);
+  return words.length <= MAX_SHORT_WORDS ? words : [];
+}
+
+/** All words are in `allowed`, and at least one of them in `telling`. */
+function consistsOf(
+  text: string,
+  telling: ReadonlySet<string>,
+  allowed: ReadonlySet<string>,
+): boolean {
+  const words = shortWords(text);
+  return (
+    words.some((word) => telling.has(word)) &&
+    words.every((word) => telling.has(word) || allowed.has(word))
+  );
+}
+
+// ---- Small talk
+
+const GREETINGS = wordSet(
+  'hi hello hey greetings help question hola buenas buenos ayuda pregunta consulta oi ola bom boa ajuda duda duvida',
+);
+const BESIDE_GREETINGS = wordSet(
+  'there good morning afternoon evening dear everyone team how are you doing is anyone to all i need want have a some please can could me with quick',
+  'que tal como esta estas dias tardes noches equipo muy todo bien necesito quiero tengo una un favor por puede puedes ayudar ayudarme alguien ahi',
+  'tudo bem com voce e ai vai dia tarde noite equipe preciso quero tenho de uma um pode me ajudar alguem',
+);
+const THANKS = wordSet('thanks thank thx cheers gracias agradezco obrigado obrigada obg valeu');
+const GOODBYES = wordSet('bye goodbye adios chau chao tchau');
+const BESIDE_THANKS = wordSet(
+  'you very much so a lot many for your the help that thats is all it nothing else more see later soon have nice good great day evening night perfect ok okay no',
+  'muchas mil muy amable por la su tu ayuda atencion eso es todo nada mas seria hasta luego pronto manana que tenga buen buena dia tarde noche perfecto listo bueno bien ya',
+  'muito muita pela sua ajuda atencao e era so isso tudo nada mais ate logo tenha um uma bom boa perfeito otimo nao de',
+);
+const DONE =
+  /\b(?:thats (?:all|it)|that is all|nothing (?:else|more)|see you|eso es todo|nada mas|hasta (?:luego|pronto|manana)|e so isso|era so isso|nada mais|ate logo)\b/;
+
+/** "hello", "hola, necesito ayuda": nothing yet that could be done. */
+export const isGreeting = (text: string) => consistsOf(text, GREETINGS, BESIDE_GREETINGS);
+
+/** "thanks", "muchas gracias". */
+export const isThanks = (text: string) => consistsOf(text, THANKS, BESIDE_THANKS);
+
+/** "thanks, bye", "gracias, eso es todo": the customer is done. */
+export const isFarewell = (text: string) =>
+  consistsOf(text, GOODBYES, new Set([...THANKS, ...BESIDE_THANKS])) ||
+  (DONE.test(shortWords(text).join(' ')) &&
+    consistsOf(text, BESIDE_THANKS, new Set([...THANKS, ...GOODBYES])));
+
+// ---- Yes and no
+
+const YES = wordSet(
+  'yes yeah yep yup sure ok okay please absolutely definitely certainly alright correct',
+  'si sip claro dale vale bueno listo perfecto adelante afirmativo porfa correcto quiero quisiera',
+  'sim quero pode isso beleza certeza bora gostaria favor pfv perfeito otimo combinado',
+);
+const BESIDE_YES = wordSet(
+  'i would like love that great thats good thank thanks you do it go ahead of course right very much is fine sounds a person',
+  'por favor de acuerdo gracias muchas me gustaria eso bien esta supuesto confirmo que una persona',
+  'obrigado obrigada muito com ta bom tudo bem eu faca ser uma pessoa',
+);
+const YES_PHRASE =
+  /\b(?:i would|me gustaria|sounds good|tudo bem|ta bom|pode ser|go ahead|of course|do it|de acuerdo|por supuesto|esta bien|por favor)\b/;
+const NO = wordSet('no nope nao never nunca');
+const BESIDE_NO = wordSet(
+  'not now thanks thank you its fine ok okay need',
+  'gracias asi esta bien ahora todo hace falta por',
+  'obrigado obrigada agora precisa tudo bem',
+);
+const CHANGES_MIND =
+  /^(?:(?:no|ok|nao|oh|well) )?(?:never ?mind|nvm|forget (?:it|about it)|cancel(?: that)?|stop|leave it|dont|do not|olvidal[oa]|olvidel[oa]|dejalo|dejelo|cancel[ae]r?|ya no|no importa|no quiero|nada|deixa(?: pra la)?|esquece|nao quero(?: mais)?)(?: (?:please|thanks|por favor|gracias|obrigad[oa]))*$/;
+
+/** A plain yes, and nothing else: "yes, but…", "no" and another question are none. */
+export function isYes(text: string): boolean {
+  if (text.includes('?')) return false;
+  const words = shortWords(text);
+  if (words.length === 0) return text.length <= MAX_SHORT_CHARACTERS && /[👍👌✅]/u.test(text);
+  return (
+    consistsOf(text, YES, BESIDE_YES) ||
+    (YES_PHRASE.test(words.join(' ')) && consistsOf(text, BESIDE_YES, YES))
+  );
+}
+
+/** "no", "no thanks", "never mind". */
+export const isNo = (text: string) =>
+  consistsOf(text, NO, BESIDE_NO) || CHANGES_MIND.test(shortWords(text).join(' '));
+
+// ---- A person
+
+/** "talk to" before "a person": both lists as parts of one expression a language. */
+const ASKS = [
+  '(?:talk|speak|chat) (?:directly )?(?:to|with)|(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)|(?:want|need|prefer|get me|give me|would like|id like|is there|help from|escalate (?:this |it )?to)',
+  '(?:hablar|platicar|conversar|chatear|comunicar(?:me)?|contactar(?:me)?)(?: con)?|(?:pas[ae]|comuni[cq]u?[ae]|conect[ae]|transfier[ae]|deriv[ae])(?:r|n)?(?:me)? (?:con|a)|(?:quiero|quisiera|necesito|prefiero|hay|ayuda de)',
+  '(?:falar|conversar|ser atendid[oa])(?: com| por)?|(?:pass[ae]|transfir[ae]|transfere|conect[ae]|encaminh[ae])r?(?: me)? (?:para|pra|pro|com|a)|(?:quero|queria|gostaria de|preciso(?: de)?|prefiro|tem|chamar?|ajuda de|em contato com|transferir(?: para)?)',
+];
+const PERSONS = [
+  '(?:an? |another |the |some |your |my )?(?:real |live |actual |human )?(?:person|human(?: being)?|agent|operator|representative|somebody|someone|manager|supervisor|colleague|team|customer (?:service|support|care)|support)',
+  '(?:una? |otra? |algun[oa]? |el |la |su |al )?(?:verdader[oa] )?(?:persona|ser humano|human[oa]|alguien|asesora?|agente|operadora?|representante|encargad[oa]|gerente|supervisora?|soporte|atencion al cliente|servicio al cliente|equipo)',
+  '(?:uma? |outra? |algum[a]? |[oa] |seu |sua )?(?:pessoa|ser humano|human[oa]|alguem|atendente|agente|operadora?|representante|gerente|supervisora?|responsavel|suporte|atendimento|equipe)',
+];
+const ASKS_FOR_PERSON = ASKS.map(
+  (asks, language) =>
+    new RegExp(`\\b(?:${asks}) ${PERSONS[language]}\\b(?! (?:resources|rights|size|number))`, 'g'),
+);
+/** Said without a verb of asking, about being called, or about the program. */
+const FIXED = [
+  /\b(?:real|live) (?:person|human|agent) (?:please|pls|now|instead)\b|\bhuman (?:agent|support|help|being)\b/,
+  /\b(?:persona (?:real|de verdad)|(?:agente|asesora?|atencion|ayuda) humana?)\b/,
+  /\b(?:pessoa (?:real|de verdade)|(?:atendente|atendimento|suporte) human[oa])\b/,
+  /\b(?:someone|somebody|person|human|colleagues?|agent|representative)(?: from your team)? (?:call|contact|phone|write to) (?:me|us)\b/,
+  /\b(?:alguien|persona|humano|asesora?|agente) (?:me )?(?:llame|contacte|atienda|escriba|ayude)\b/,
+  /\b(?:atiend[ae]|atender(?:me)?) (?:alguien|una persona|un humano|una? asesora?|un agente)\b/,
+  /\b(?:alguem|pessoa|humano|atendente) (?:(?:pode )?me )?(?:ligue|contate|atenda|atender|escreva|ajude)\b/,
+  /\bque me (?:llamen|contacten|atiendan|liguem|contatem|atendam)(?: por favor| ya| ahora| agora)*$/,
+  /\b(?:dont|do not|not) (?:want|like)(?: to)?(?: (?:talk|speak|chat)(?: to| with)?)? (?:an? |this |your )?(?:bot|robot|machine|chatbot)\b/,
+  /\b(?:no|nao) (?:quiero|quero)(?: (?:hablar|tratar|falar|conversar) con?m?)? (?:una? |uma? |este |esse )?(?:bot|robot?|maquina|chatbot)\b/,
+];
+/** A message that is nothing but this. A bare "a person" may say how many come. */
+const ALONE =
+  /^(?:(?:an? |una? |uma? )?(?:human|agent|operator|representative|human[oa]|agente|asesora?|operadora?|atendente)(?: (?:please|pls|por favor|porfa))*|(?:please |por favor )?(?:an? |una? |uma? )?(?:person|persona|pessoa) (?:please|pls|por favor|porfa))$/;
+/** Right before the request, within the clause: the customer does not want one, or had one. */
+const NEGATED =
+  /\b(?:dont|do not|didnt|did not|not|never|without|no need|instead of|rather than|managed|was able|no|nunca|sin|tampoco|pude|nao|nem|sem|consegui)(?: \p{L}+){0,3} ?$/u;
+const NOT_NEGATED = /\b(?:why|por ?que|understand|entiendo|entendo|puedo|logro|consigo)\b/;
+
+/** Read at either end of a text: what is asked for stands there. */
+const MAX_CLAUSES = 80;
+
+function clausesOf(text: string): readonly string[] {
+  const clauses = foldCase(text)
+    .split(/[.,;:!?¿¡()"\n]+/u)
+    .map((clause) => clause.replace(/[^\p{L}\p{N}]+/gu, ' ').trim())
+    .filter((clause) => clause !== '');
+  return clauses.length <= MAX_CLAUSES
+    ? clauses
+    : [...clauses.slice(0, MAX_CLAUSES / 2), ...clauses.slice(-MAX_CLAUSES / 2)];
+}
+
+function asksInClause(clause: string): boolean {
+  if (ALONE.test(clause)) return true;
+  const isMeant = (at: number) => {
+    if (at === -1) return false;
+    const before = clause.slice(Math.max(0, at - 80), at);
+    return !NEGATED.test(before) || NOT_NEGATED.test(before);
+  };
+  return (
+    FIXED.some((pattern) => isMeant(clause.search(pattern))) ||
+    ASKS_FOR_PERSON.some((pattern) =>
+      [...clause.matchAll(pattern)].some(({ index }) => isMeant(index)),
+    )
+  );
+}
+
+/**
+ * Whether the customer asks to be served by a person. "I don't want to talk to a person" is no such
+ * request.
+ * @param phrases the workspace's own: one of them anywhere in the text counts
+ */
+export function wantsPerson(text: string, phrases: readonly string[] = []): boolean {
+  if (clausesOf(text).some(asksInClause) || ALONE.test(shortWords(text).join(' '))) return true;
+  const words = ` ${wordsOf(text).join(' ')} `;
+  return phrases.some((phrase) => {
+    const wanted = wordsOf(phrase).join(' ');
+    return wanted !== '' && words.includes(` ${wanted} `);
+  });
+}
+
+/** Of the messages that nobody has answered, so many characters are read, the newest first. */
+const MAX_UNANSWERED_CHARACTERS = 16_384;
+
+/** Whether one of the messages asks for a person. @param messages the oldest first */
+export function someoneIsWanted(
+  messages: readonly { readonly text: string }[],
+  phrases: readonly string[] = [],
+): boolean {
+  let read = 0;
+  for (const { text } of messages.toReversed()) {
+    if (read >= MAX_UNANSWERED_CHARACTERS) return false;
+    if (wantsPerson(text, phrases)) return true;
+    read += text.length;
+  }
+  return false;
+}
