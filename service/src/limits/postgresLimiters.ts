@@ -2,7 +2,7 @@ import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { MAX_KEYS, shortKey, type Limit, type Limiter, type Limiters } from './limiter.ts';
 import { Spans } from './spans.ts';
 
-/** What is counted in a PostgreSQL store. */
+/** The PostgreSQL store, as the limiters use it. */
 export interface CountingStore {
   readonly schemaName: string;
   /** @throws StoreUnavailable when the database cannot be reached */
@@ -14,9 +14,9 @@ export interface CountingStore {
 }
 
 /**
- * Counts in the table `counts`, which all processes share: one statement each, no transaction
- * around it. A key over a limit that forgives nothing is refused from memory until there is room
- * again, so that a flood costs the database nothing.
+ * Counts in the table `counts`, which all processes share, with one statement each and no
+ * transaction. A key over its limit is refused from memory until there is room again, so that a
+ * flood costs the database nothing. Limits that forgive always ask the database.
  */
 export const postgresLimiters =
   (store: CountingStore): Limiters =>
@@ -54,9 +54,7 @@ function libraryLimiter(store: CountingStore, { name, most, seconds }: Limit): L
   };
 }
 
-/**
- * The library can do so too, but holds as many keys as come, and looks at all for each one more.
- */
+/** The library can do this too, but without a limit on keys, and it reads all of them each time. */
 function refusingFromMemory(limiter: Limiter): Limiter {
   const now = () => performance.now();
   const refused = new Spans(MAX_KEYS, now);

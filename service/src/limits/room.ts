@@ -1,14 +1,14 @@
 import { AppError } from '../domain/errorCatalogue.ts';
 import type { ServiceStore } from '../domain/collections.ts';
-import type { StorePressure } from '../store/store.ts';
+import type { Refusal, StorePressure } from '../store/store.ts';
 import type { BoundName, Bounds } from './bounds.ts';
 
-/** Room is made in steps of a few seconds. */
+/** Making room takes steps of a few seconds. */
 const RETRY_AFTER_SECONDS = 10;
 
 type Adds = 'visitor' | 'data';
 
-/** Makes the check of what adds to a store. @see docs/decisions/0041 */
+/** Makes the function that refuses additions to a full store. @see docs/decisions/0041 */
 export const roomIn =
   (store: Pick<ServiceStore, 'pressure'>, bounds: Bounds) =>
   (adds: Adds, workspaceId: string | null): void => {
@@ -18,15 +18,14 @@ export const roomIn =
     const what = adds === 'visitor' ? 'new chats cannot begin' : 'nothing can be added';
     const message =
       bound === 'memory_workspace'
-        ? `This workspace holds much of what the service stores, and the memory for it is nearly full: ${what} in it until there is room, so that the other workspaces can go on. Try again later; the operator finds in /readyz what to do.`
-        : `The memory of the service is full: ${what} until there is room. Try again later; the operator finds in /readyz what to do.`;
+        ? `This workspace stores much of the service's data, and the memory is nearly full: ${what} in it until there is room, so that the other workspaces can continue. Try again later. /readyz tells the operator what to do.`
+        : `The memory of the service is full: ${what} until there is room. Try again later. /readyz tells the operator what to do.`;
     throw new AppError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   };
 
 /**
- * The bound at which something is refused, or null.
- * @param workspaceId whose it would be; null while that is not known, and only what everybody is
- * refused is
+ * The bound that refuses an addition, or null.
+ * @param workspaceId null while it is not known: then only what all workspaces are refused counts
  */
 export function refusalOf(
   pressure: StorePressure | null,
@@ -40,29 +39,30 @@ export function refusalOf(
   return workspaceId !== null && pressure!.holdsTooMuch(workspaceId) ? 'memory_workspace' : null;
 }
 
-/** What an operator should know and do; null while everything is taken. */
+/** What an operator should know and do, or null while nothing is refused. */
 export function pressureInWords(pressure: StorePressure | null): string | null {
   if (pressure === null || pressure.refuses === 'nothing') return null;
   const { refuses, liveBytes, limitBytes, marks } = pressure;
-  const from = (chats: number, all: number) =>
-    `refused with 503 (new chats from ${inPercent(chats)} on, whatever adds from ${inPercent(all)} on) until there is room.`;
   const isOfLargest = refuses === 'largest' || refuses === 'visitors_of_largest';
-  const what = {
-    visitors_of_largest: 'new chats of workspaces that hold more than is free are',
-    largest: 'whatever is added in workspaces that hold more than is free is',
-    visitors: 'new chats are',
-    additions: 'whatever adds to it is',
-  }[refuses];
-  const share = isOfLargest
-    ? ` The log names them; the largest holds ${inPercent(pressure.largestShare)} of all that is stored. The others go on.`
-    : '';
-  return (
-    `What is stored takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB that the heap may hold: ${what} ` +
-    `${isOfLargest ? from(marks.visitors_of_largest, marks.largest) : from(marks.visitors, marks.additions)}${share} ` +
-    `Until then, chat visitors who were never answered are removed, ${isOfLargest ? 'in those workspaces, ' : ''}the oldest first. ` +
-    'To make room, lower RETENTION_DAYS or set CONVERSATION_RETENTION_DAYS; to have more, start with NODE_OPTIONS=--max-old-space-size=<MiB>, or move to PostgreSQL.'
-  );
+  const [chatsFrom, allFrom] = isOfLargest
+    ? [marks.visitors_of_largest, marks.largest]
+    : [marks.visitors, marks.additions];
+  const sentences = [
+    `The stored data takes ${inMib(liveBytes)} of the ${inMib(limitBytes)} MiB of the heap: ${REFUSED[refuses]} refused with 503 until there is room (new chats from ${inPercent(chatsFrom)}, everything that adds data from ${inPercent(allFrom)}).`,
+    isOfLargest &&
+      `The log names these workspaces; the largest stores ${inPercent(pressure.largestShare)} of all data. The others continue.`,
+    `Until then, chat visitors who were never answered are removed${isOfLargest ? ' in those workspaces' : ''}, the oldest first.`,
+    'To make room, lower RETENTION_DAYS or set CONVERSATION_RETENTION_DAYS. To have more room, start with NODE_OPTIONS=--max-old-space-size=<MiB>, or move to PostgreSQL.',
+  ];
+  return sentences.filter(Boolean).join(' ');
 }
+
+const REFUSED: Readonly<Record<Exclude<Refusal, 'nothing'>, string>> = {
+  visitors_of_largest: 'new chats of workspaces that store more than is free are',
+  largest: 'everything that adds data to workspaces that store more than is free is',
+  visitors: 'new chats are',
+  additions: 'everything that adds data is',
+};
 
 const inMib = (bytes: number) => Math.round(bytes / 2 ** 20);
 const inPercent = (share: number) => `${Math.round(share * 100)} %`;

@@ -13,37 +13,37 @@ export interface RoomMakerOptions {
   readonly isConnected: (contactId: string) => boolean;
 }
 
-const LOOK_MS = 1000;
-/** A visitor who has just written may be about to be answered. */
+const CHECK_EVERY_MS = 1000;
+/** A visitor who has just written may still be answered. */
 const ANSWER_MS = 60_000;
-/** A visitor who has opened the chat may be about to write. */
+/** A visitor who has just opened the chat may still write. */
 const WRITE_MS = 10 * 60_000;
-/** One step makes about so much of the limit free, so that no more goes than has to. */
+/** The share of the limit that one step frees, so that no more is removed than necessary. */
 const STEP_SHARE = 0.02;
-/** Who is refused is named in the log so often, and so many at a time. */
+/** How often the log names a refused workspace, and how many at a time. */
 const NAME_AGAIN_MS = 3_600_000;
 const MAX_NAMED = 10;
-/** What a message takes with its event and deliveries, at least. */
-const MESSAGE_BYTES = 3500;
+/** The least that a message takes with its event and deliveries. */
+const MIN_MESSAGE_BYTES = 3500;
 
 /**
- * While the memory of the store is filled up to a mark, removes visitors who were never answered: a
- * step, then what it brought is measured. Where only those who hold too much are refused, only
- * theirs; else the largest workspace's first.
+ * Removes chat visitors who were never answered while the store's memory is filled up to a mark: one
+ * step, then a new measurement. If only the largest workspaces are refused, it removes theirs;
+ * otherwise it begins with the largest workspace.
  */
 export class RoomMaker {
   readonly #options: RoomMakerOptions;
   readonly #timer: NodeJS.Timeout;
   #underWay: Promise<void> | null = null;
   #stopped = false;
-  /** When the last step ended: the next waits for what was measured since. */
-  #seen = -1;
+  /** The measurement after which the last step ended. The next step waits for a newer one. */
+  #lastMeasurement = -1;
   /** When workspaces were named, in steady milliseconds. */
   readonly #named = new Map<string, number>();
 
   constructor(options: RoomMakerOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS).unref();
   }
 
   async stop(): Promise<void> {
@@ -52,12 +52,12 @@ export class RoomMaker {
     await this.#underWay;
   }
 
-  #look(): void {
+  #check(): void {
     const { pressure } = this.#options.store;
     if (
       pressure === null ||
       pressure.refuses === 'nothing' ||
-      pressure.measurement === this.#seen ||
+      pressure.measurement === this.#lastMeasurement ||
       this.#underWay !== null ||
       this.#stopped
     )
@@ -81,7 +81,7 @@ export class RoomMaker {
         ago(WRITE_MS),
         isOfLargest ? workspaces : undefined,
       );
-      const mostMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MESSAGE_BYTES);
+      const mostMessages = Math.ceil((pressure.limitBytes * STEP_SHARE) / MIN_MESSAGE_BYTES);
       const { conversations, messages, events } = await removeUnansweredVisitors(
         { store },
         { workspaces, before: ago(ANSWER_MS), mostMessages, isConnected },
@@ -89,19 +89,17 @@ export class RoomMaker {
       if (silent + conversations > 0) {
         log.warn(
           { silent, conversations, messages, events },
-          'the memory is full: visitors of the chat who never wrote, and conversations that were never answered, were removed, the oldest first',
+          'the memory is full: chat visitors who never wrote and conversations that were never answered were removed, the oldest first',
         );
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable))
-        log.error({ err: error }, 'no room could be made; it is tried again');
+        log.error({ err: error }, 'no room could be made; the service tries again');
     }
-    this.#seen = store.pressure?.measurement ?? -1;
+    this.#lastMeasurement = store.pressure?.measurement ?? -1;
   }
 
-  /**
-   * Tells the operator who is refused: /readyz and /metrics, which anybody may read, name nobody.
-   */
+  /** Names refused workspaces in the log. /readyz and /metrics are public, so they name nobody. */
   async #name(workspaces: readonly string[], pressure: StorePressure): Promise<void> {
     const now = performance.now();
     for (const id of workspaces) {
@@ -112,7 +110,7 @@ export class RoomMaker {
       const percent = Math.round(pressure.shareOf(id) * 100);
       this.#options.log.warn(
         { workspace: workspace.slug, percent },
-        'the memory is nearly full, and this workspace holds more of it than is free: what it adds is refused, so that the others go on',
+        'the memory is nearly full and this workspace stores more than is free: what it adds is refused, so that the others can continue',
       );
     }
   }

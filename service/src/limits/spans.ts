@@ -1,25 +1,25 @@
-/** What is counted until a moment. */
+/** A count that ends at a moment. */
 export interface Span {
   points: number;
   /** Steady milliseconds, whole. */
   readonly endsAt: number;
 }
 
-/** What has ended is looked for at most this often: it means a look at all. */
+/** How often ended spans are removed at most, since that reads all of them. */
 const SWEEP_MS = 1_000;
 
 /**
- * The spans of keys, of which it holds a bounded number: those that have ended go first, and then
- * those used longest ago. It has no timers: with one for each key, refused sign-ins filled 592 MB.
+ * The spans of a bounded number of keys. Ended spans are removed first, then the one used longest
+ * ago. There are no timers: with one for each key, refused sign-ins took 592 MB.
  */
 export class Spans {
   readonly #spans = new Map<string, Span>(); // in the order of their last use
-  readonly #most: number;
+  readonly #maxKeys: number;
   readonly #now: () => number;
   #sweptAt: number;
 
-  constructor(most: number, now: () => number) {
-    this.#most = most;
+  constructor(maxKeys: number, now: () => number) {
+    this.#maxKeys = maxKeys;
     this.#now = now;
     this.#sweptAt = now();
   }
@@ -28,7 +28,7 @@ export class Spans {
     return this.#spans.size;
   }
 
-  /** The span of a key that has not ended; it becomes the one used last. */
+  /** The span of a key, unless it has ended. It becomes the one used last. */
   find(key: string): Span | null {
     const span = this.#spans.get(key);
     if (span === undefined) return null;
@@ -38,7 +38,7 @@ export class Spans {
     return span;
   }
 
-  /** Keeps a new one. */
+  /** Adds a new span. */
   put(key: string, span: Span): void {
     this.#makeRoom();
     this.#spans.set(key, span);
@@ -54,6 +54,6 @@ export class Spans {
       this.#sweptAt = now;
       for (const [key, { endsAt }] of this.#spans) if (endsAt <= now) this.#spans.delete(key);
     }
-    if (this.#spans.size >= this.#most) this.#spans.delete(this.#spans.keys().next().value!);
+    if (this.#spans.size >= this.#maxKeys) this.#spans.delete(this.#spans.keys().next().value!);
   }
 }

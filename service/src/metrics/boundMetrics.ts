@@ -2,13 +2,13 @@ import { Counter, type Registry } from 'prom-client';
 import { BOUNDS, type BoundName } from '../limits/bounds.ts';
 
 /**
- * Counts how often each bound was reached. Every label is there from the start, so that an alert
- * can be written before.
+ * Counts how often each bound was reached. Every label exists from the start, so that alerts can
+ * refer to it.
  */
 export function countBounds(registry: Registry): (bound: BoundName) => void {
   const reached = new Counter({
     name: 'conversation_service_bound_reached_total',
-    help: 'How often a bound against abuse was reached, by bound; docs/operations.md lists them.',
+    help: 'How often each bound against abuse was reached; docs/operations.md lists them.',
     labelNames: ['bound'],
     registers: [registry],
   });

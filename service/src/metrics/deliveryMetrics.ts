@@ -8,30 +8,24 @@ import { statusClass } from './statusClass.ts';
 
 const OUTCOMES = ['delivered', 'failed', 'cancelled'] as const;
 
-/** Up to the longest DELIVERY_TIMEOUT_MS; most lies within the default of 10 s. */
+/** Up to the longest DELIVERY_TIMEOUT_MS. Most attempts stay within the default of 10 s. */
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 30, 60, 120];
-/**
- * From at once to a delivery that used all its retries, and beyond: a receiver that was down for
- * hours.
- */
+/** Up to deliveries that used all their retries, and to receivers that were down for hours. */
 const WAIT_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 180, 600, 3600, 6 * 3600];
 
-/**
- * Counts attempts and what became of deliveries. Labels have a few values each: never an address or
- * an id.
- */
+/** Counts attempts and ended deliveries. No label holds an address or an id. */
 export function countDeliveries(registry: Registry, clock: Clock): DeliveryObserver {
   const registers = [registry];
   const ended = new Counter({
     name: 'conversation_service_deliveries_total',
-    help: 'Deliveries that have come to an end, by outcome and event. One that is sent again counts once more.',
+    help: 'Deliveries that ended, by outcome and event. A delivery that is sent again counts again.',
     labelNames: ['outcome', 'event'],
     registers,
   });
   for (const outcome of OUTCOMES) for (const event of EVENT_NAMES) ended.inc({ outcome, event }, 0);
   const attempts = new Counter({
     name: 'conversation_service_delivery_attempts_total',
-    help: 'HTTP tries of deliveries, by class of the status (none: no answer came) and, for none, by what went wrong.',
+    help: 'Delivery attempts, by status class (none: no answer) and, without an answer, by error.',
     labelNames: ['status_class', 'error'],
     registers,
   });
@@ -39,14 +33,14 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
     attempts.inc({ status_class: answered, error: '' }, 0);
   const duration = new Histogram({
     name: 'conversation_service_delivery_attempt_duration_seconds',
-    help: 'How long one HTTP try of a delivery took, from connecting to the end of the answer.',
+    help: 'Duration of a delivery attempt, from connecting to the end of the answer.',
     labelNames: ['status_class'],
     buckets: ATTEMPT_SECONDS,
     registers,
   });
   const wait = new Histogram({
     name: 'conversation_service_delivery_wait_seconds',
-    help: 'From the event to its arrival, retries included, for what arrived without being sent again by hand.',
+    help: 'Time from the event to its arrival, retries included. Deliveries that a person sent again are left out.',
     buckets: WAIT_SECONDS,
     registers,
   });
@@ -61,15 +55,13 @@ export function countDeliveries(registry: Registry, clock: Clock): DeliveryObser
       const outcome = outcomeOf(delivery);
       ended.inc({ outcome, event: delivery.event });
       if (outcome !== 'delivered' || delivery.trigger === 'manual') return;
-      // A clock that was set back must not take anything away from the sum.
+      // A clock that was set back must not reduce the sum.
       wait.observe(Math.max(0, clock.now().getTime() - Date.parse(delivery.createdAt)) / 1000);
     },
   };
 }
 
-/**
- * Of its last round: one that arrived once stays `delivered` on record when a second sending fails.
- */
+/** The outcome of the last attempt. The status stays `delivered` when a later repeat fails. */
 function outcomeOf({ status, attempts }: Delivery): (typeof OUTCOMES)[number] {
   if (status === 'cancelled') return 'cancelled';
   return attempts.at(-1)?.error === null ? 'delivered' : 'failed';

@@ -4,7 +4,7 @@ import { statusClass } from './statusClass.ts';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** Of what is no API: the first part of its address. */
+/** The first path segments of pages, which are not part of the API. */
 const PAGES = new Set([
   ...[
     'healthz',
@@ -24,13 +24,11 @@ const PAGES = new Set([
   ...['conversations', 'tools', 'agent', 'channels', 'payments', 'keys', 'team'],
 ]);
 
-/**
- * Counts and times requests by route. Streams, which last as long as a page is open, are left out.
- */
+/** Measures requests by route. Streams last as long as a page is open, so they are left out. */
 export function countRequests(registry: Registry): RequestHandler {
   const duration = new Histogram({
     name: 'conversation_service_http_request_duration_seconds',
-    help: 'Requests to the service, by method, route and class of the status (aborted: the caller went away).',
+    help: 'Duration of requests, by method, route and status class (aborted: the client disconnected).',
     labelNames: ['method', 'route', 'status_class'],
     buckets: SECONDS,
     registers: [registry],
@@ -53,14 +51,11 @@ export function countRequests(registry: Registry): RequestHandler {
 const isStream = (response: Response) =>
   String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-/**
- * One of a fixed set of names, whatever a caller writes into the address: `/api/hooks/:id`,
- * `/conversations`.
- */
+/** One of a fixed set of names, such as `/api/hooks/:id`, whatever the client requests. */
 function routeOf(request: Request): string {
   const first = /^\/([^/?]*)/.exec(request.originalUrl)?.[1] ?? '';
   const { path } = (request.route ?? {}) as { path?: unknown };
-  // Without a route it was refused before one was looked for.
+  // A request without a route was refused before the router ran.
   if (first === 'api') return typeof path === 'string' ? `/api${path}` : '/api/other';
   return first === '' || PAGES.has(first) ? `/${first}` : 'unknown';
 }

@@ -1,33 +1,34 @@
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { Gauge, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { DeliveryObserver } from '../delivery/deliveryObserver.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { BoundName } from '../limits/bounds.ts';
 import { countBounds } from './boundMetrics.ts';
 import { countDeliveries } from './deliveryMetrics.ts';
+import { gauge } from './gauge.ts';
 import { watchProcess } from './processMetrics.ts';
 import { countRequests } from './requestMetrics.ts';
 import { watchStalls } from './stallWatch.ts';
 import { watchStore } from './storeMetrics.ts';
 import { watchSubscriptions } from './subscriptionMetrics.ts';
 
-/** Everything that /metrics tells of one service. */
+/** The metrics of one service. */
 export interface ServiceMetrics {
   readonly deliveries: DeliveryObserver;
   readonly requests: RequestHandler;
   readonly boundReached: (bound: BoundName) => void;
-  /** How long the event loop stood still at a time, within the last five minutes. */
+  /** The longest time within the last five minutes for which the event loop stood still. */
   readonly longestStallMs: () => number;
-  /** Tells how long ago the delivery loop last turned, from now on. */
+  /** Adds the time since the delivery worker last looked for jobs. */
   watchLoop(sinceLastTurnMs: () => number): void;
   /** In Prometheus' text format. */
   read(): Promise<{ readonly contentType: string; readonly text: string }>;
   stop(): void;
 }
 
-/** A registry of its own, so that several services in one process do not mix their figures. */
+/** Each service has a registry of its own, so that several in one process do not mix. */
 export function createMetrics(
   store: Pick<ServiceStore, 'stats' | 'fault' | 'pressure' | 'transaction'>,
   clock: Clock,
@@ -47,14 +48,12 @@ export function createMetrics(
     boundReached,
     longestStallMs: stalls.longestMs,
     watchLoop(sinceLastTurnMs) {
-      new Gauge({
-        name: 'conversation_service_delivery_loop_idle_seconds',
-        help: 'How long ago the delivery loop last turned; /readyz fails from 30 on.',
-        registers: [registry],
-        collect() {
-          this.set(sinceLastTurnMs() / 1000);
-        },
-      });
+      gauge(
+        registry,
+        'conversation_service_delivery_loop_idle_seconds',
+        'Time since the delivery worker last looked for jobs; from 30 on, /readyz fails.',
+        () => sinceLastTurnMs() / 1000,
+      );
     },
     async read() {
       return { contentType: registry.contentType, text: await registry.metrics() };

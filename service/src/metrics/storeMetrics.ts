@@ -1,26 +1,25 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ServiceStore } from '../domain/collections.ts';
 import type { QueueStats, StorePressure } from '../store/store.ts';
+import { gauge } from './gauge.ts';
 
 type Watched = Pick<ServiceStore, 'stats' | 'fault' | 'pressure'>;
 
-/** What the store says of its queues and files, asked at each reading. */
+/** Metrics of the store's queues, memory and files, read at each request. */
 export function watchStore(registry: Registry, store: Watched): void {
   watchQueues(registry, store);
   watchFiles(registry, store);
   if (store.pressure !== null) watchMemory(registry, () => store.pressure!);
-  new Gauge({
-    name: 'conversation_service_store_fault',
-    help: '1 while the store cannot write (the disk is full, or failing), else 0.',
-    registers: [registry],
-    collect() {
-      this.set(store.fault === null ? 0 : 1);
-    },
-  });
+  gauge(
+    registry,
+    'conversation_service_store_fault',
+    '1 while the store cannot write (the disk is full or failing), otherwise 0.',
+    () => (store.fault === null ? 0 : 1),
+  );
 }
 
 function watchQueues(registry: Registry, store: Watched): void {
-  const gauge = (name: string, help: string, of: (queue: QueueStats) => number) =>
+  const queueGauge = (name: string, help: string, of: (queue: QueueStats) => number) =>
     new Gauge({
       name: `conversation_service_queue_${name}`,
       help,
@@ -32,84 +31,66 @@ function watchQueues(registry: Registry, store: Watched): void {
         for (const [queue, stats] of Object.entries(queues)) this.set({ queue }, of(stats));
       },
     });
-  gauge(
+  queueGauge(
     'waiting_jobs',
-    'Pieces of work that wait: for their time, or for a free place.',
+    'Jobs that wait, for their time or for a free place.',
     ({ waiting }) => waiting,
   );
-  gauge('jobs_in_flight', 'Pieces of work that are under way.', ({ claimed }) => claimed);
-  gauge(
+  queueGauge('jobs_in_flight', 'Jobs that are under way.', ({ claimed }) => claimed);
+  queueGauge(
     'oldest_due_age_seconds',
-    'How long the piece of work that is due longest has been waiting; 0 when none is due.',
+    'How long the job that is due longest has waited; 0 when none is due.',
     ({ oldestDueMs }) => (oldestDueMs ?? 0) / 1000,
   );
 }
 
 function watchMemory(registry: Registry, pressure: () => StorePressure): void {
-  const gauge = (name: string, help: string, of: (pressure: StorePressure) => number) =>
-    new Gauge({
-      name: `conversation_service_store_memory_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(of(pressure()));
-      },
-    });
-  gauge(
+  const memoryGauge = (name: string, help: string, of: (pressure: StorePressure) => number) =>
+    gauge(registry, `conversation_service_store_memory_${name}`, help, () => of(pressure()));
+  memoryGauge(
     'live_bytes',
-    'What was live in the heap after the last major collection: what is stored, and the service itself.',
+    'Live heap after the last major collection: the stored data and the service itself.',
     ({ liveBytes }) => liveBytes,
   );
-  gauge(
-    'limit_bytes',
-    'What the heap may hold before the process ends.',
-    ({ limitBytes }) => limitBytes,
-  );
-  gauge(
+  memoryGauge('limit_bytes', 'The limit of the heap.', ({ limitBytes }) => limitBytes);
+  memoryGauge(
     'visitors_mark_bytes',
-    'From here on new chats are refused.',
+    'From here on, new chats are refused.',
     ({ limitBytes, marks }) => limitBytes * marks.visitors,
   );
-  gauge(
+  memoryGauge(
     'largest_share',
-    'What the workspace that holds most holds of all that is stored, from 0 to 1.',
+    'The share of all stored data that the largest workspace stores, from 0 to 1.',
     ({ largestShare }) => largestShare,
   );
-  gauge(
+  memoryGauge(
     'mark_bytes',
-    'From here on whatever adds to the store is refused.',
+    'From here on, everything that adds data to the store is refused.',
     ({ limitBytes, marks }) => limitBytes * marks.additions,
   );
 }
 
+type FileStats = NonNullable<Awaited<ReturnType<Watched['stats']>>['files']>;
+
 function watchFiles(registry: Registry, store: Watched): void {
-  const gauge = (
-    name: string,
-    help: string,
-    of: (files: NonNullable<Awaited<ReturnType<Watched['stats']>>['files']>) => number | null,
-  ) =>
-    new Gauge({
-      name: `conversation_service_store_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        const { files } = await store.stats();
-        this.set((files && of(files)) ?? 0);
-      },
+  const fileGauge = (name: string, help: string, of: (files: FileStats) => number | null) =>
+    gauge(registry, `conversation_service_store_${name}`, help, async () => {
+      const { files } = await store.stats();
+      return (files && of(files)) ?? 0;
     });
-  gauge(
+  fileGauge(
     'journal_bytes',
-    'Length of what the next start has to replay.',
+    'Length of the journal that the next start replays.',
     ({ journalBytes }) => journalBytes,
   );
-  gauge(
+  fileGauge(
     'snapshot_bytes',
-    'Length of the last snapshot; 0 when there is none.',
+    'Length of the last snapshot; 0 without one.',
     ({ snapshotBytes }) => snapshotBytes,
   );
-  gauge(
+  fileGauge(
     'snapshot_timestamp_seconds',
-    'When the last snapshot was finished; 0 when there is none.',
+    'When the last snapshot was finished; 0 without one.',
     ({ snapshotAt }) => (snapshotAt === null ? null : snapshotAt / 1000),
   );
 }

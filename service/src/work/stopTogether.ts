@@ -1,25 +1,23 @@
 import type { Logger } from 'pino';
 
 export interface Stoppable {
-  /** Takes no more work; resolves when what is in flight has ended. */
+  /** Starts no more work, and resolves when the work under way has ended. */
   stop(): Promise<void>;
 }
 
-/**
- * Parts of the service that are stopped at the same time, and waited for together, not for ever.
- */
+/** Parts of the service that stop at the same time, within one limit. */
 export class StopTogether {
   readonly #parts = new Map<string, Stoppable>();
 
-  /** @param name for the log, should it not end */
+  /** @param name for the log, if the part does not stop */
   add<Part extends Stoppable>(name: string, part: Part): Part {
     this.#parts.set(name, part);
     return part;
   }
 
   /**
-   * @returns when all have stopped, or after `limitMs`, with a line in the log that names those
-   * that have not
+   * Resolves when all parts have stopped, or after `limitMs`. Then the log names those that have
+   * not.
    */
   async stop(limitMs: number, log: Pick<Logger, 'warn' | 'error'>): Promise<void> {
     const left = new Set(this.#parts.keys());
@@ -27,19 +25,19 @@ export class StopTogether {
       try {
         await part.stop();
       } catch (error) {
-        log.error({ err: error, part: name }, 'a part could not be stopped in order');
+        log.error({ err: error, part: name }, 'a part failed to stop');
       }
       left.delete(name);
     });
     if (await isDoneWithin(Promise.all(each), limitMs)) return;
     log.warn(
       { parts: [...left] },
-      'the stop waits no longer; what is not finished is done after the next start',
+      'some parts did not stop in time; the next start continues their work',
     );
   }
 }
 
-/** Waits for something, but not for ever. @returns whether it ended in time */
+/** @returns whether the work ended in time */
 export async function isDoneWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, limitMs, false)));

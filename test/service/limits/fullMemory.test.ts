@@ -84,7 +84,7 @@ describe('at the marks of the memory', () => {
       timeout: 5,
     });
     expect([channel.status, tool.status]).toEqual([201, 201]);
-    await fillTo(0.71, 'whatever adds to it is refused');
+    await fillTo(0.71, 'everything that adds data is refused');
 
     const refused = {
       visitor: await arrive(),
@@ -145,12 +145,12 @@ describe('at the marks of the memory', () => {
 
   it('/readyz stays 200, since the team has to get in to make room, and says what to do; all is taken again once there is room', async () => {
     expect(await readiness()).toMatchObject({ status: 200, body: { status: 'ready' } });
-    await fillTo(0.71, 'whatever adds to it is refused');
+    await fillTo(0.71, 'everything that adds data is refused');
     const { status, body } = await readiness();
     expect([status, body.status]).toEqual([200, 'ready']);
     expect(body.warnings).toContainEqual(
       expect.stringMatching(
-        /^What is stored takes 710 of the 1000 MiB .*65 %.*70 %.*CONVERSATION_RETENTION_DAYS.*--max-old-space-size.*PostgreSQL\.$/,
+        /^The stored data takes 710 of the 1000 MiB .*65 %.*70 %.*CONVERSATION_RETENTION_DAYS.*--max-old-space-size.*PostgreSQL\.$/,
       ),
     );
     const metrics = await readMetrics(service.url);

@@ -20,7 +20,7 @@ import type { Storage } from '../../helpers/storage.ts';
 import { waitFor } from '../../helpers/waitFor.ts';
 
 const REFUSED =
-  /^This workspace holds much of what the service stores, and the memory for it is nearly full: /;
+  /^This workspace stores much of the service's data, and the memory is nearly full: /;
 
 /** A new visitor writes, and somebody answers. @returns the status of each call */
 async function chat(url: string, api: ApiClient, workspace: string): Promise<number[]> {
@@ -74,7 +74,7 @@ describe('at the marks', () => {
       });
     };
 
-    await fillTo(0.56, 'new chats of workspaces that hold more than is free are refused');
+    await fillTo(0.56, 'new chats of workspaces that store more than is free are refused');
     const arriving = await apiClient(url, null).post('/api/chat/sessions', { workspace: 'test' });
     expect([
       arriving.status,
@@ -83,7 +83,10 @@ describe('at the marks', () => {
     ]).toEqual([503, expect.stringMatching(REFUSED), '10']);
     expect([(await add()).status, await inOther()]).toEqual([201, [201, 202, 201]]);
 
-    await fillTo(0.61, 'whatever is added in workspaces that hold more than is free is refused');
+    await fillTo(
+      0.61,
+      'everything that adds data to workspaces that store more than is free is refused',
+    );
     const refused = await add();
     expect([refused.status, refused.body.error.code, refused.body.error.message]).toEqual([
       503,
@@ -105,7 +108,7 @@ describe('at the marks', () => {
     ).toBe(201);
     // What anybody may read names no workspace.
     expect(await (await fetch(`${url}/readyz`)).text()).toMatch(
-      /The log names them; the largest holds \d\d % of all that is stored\. The others go on\./,
+      /The log names these workspaces; the largest stores \d\d % of all data\. The others continue\./,
     );
     const metrics = await readMetrics(url);
     expect(metrics.value('conversation_service_store_memory_largest_share')).toBeGreaterThan(0.6);
@@ -119,7 +122,7 @@ describe('at the marks', () => {
       [201, 202, 201],
       [201, 202, 201],
     ]);
-    await fillTo(0.71, 'whatever adds to it is refused');
+    await fillTo(0.71, 'everything that adds data is refused');
     expect([await inLarge(), await inOther()]).toEqual([[503], [503]]);
   });
 });

@@ -87,7 +87,7 @@ it('refuses what adds and ends by nothing: never answered visitors go first, a f
   const visitors = await Promise.all(Array.from({ length: VISITORS }, () => arrive(url, api)));
   const acknowledged = await Promise.all(visitors.map((visitor) => writeUntil(isFull, visitor)));
   const { warnings } = (await (await fetch(`${url}/readyz`)).json()) as { warnings: string[] };
-  expect(warnings.join()).toContain('whatever adds to it is refused with 503');
+  expect(warnings.join()).toContain('everything that adds data is refused with 503');
 
   const body = JSON.stringify({ name: 'tool', description: 'x'.repeat(250_000) });
   const flood = await Promise.all(
