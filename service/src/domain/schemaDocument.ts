@@ -3,8 +3,9 @@ import type { LinearPatterns } from './linearPattern.ts';
 import { ParametersError } from './parametersError.ts';
 
 /**
- * A JSON Schema 2020-12 document as a tree of schemas: where they stand, where references lead, and
- * one copy without references for the validator.
+ * Reads a JSON Schema 2020-12 document: the schemas in it, where references lead, and a copy without
+ * references for the validator. Ours rather than @apidevtools/json-schema-ref-parser, which resolves
+ * asynchronously and reads files and URLs, or Ajv, which accepts loops and bounds no work.
  */
 
 export type Path = readonly string[];
@@ -26,13 +27,10 @@ const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 const APPLIED: ReadonlySet<string> = new Set([...SINGLE, ...LISTS, ...MAPS]);
 
-/** These hold schemas for others to refer to. */
+/** Keywords that hold schemas for others to refer to. */
 const STORES = ['$defs', 'definitions'];
 
-/**
- * Keywords that judge a value by themselves. What stands in no list here is a note and judges
- * nothing.
- */
+/** Keywords that judge a value by themselves. A keyword in none of these lists judges nothing. */
 const ASSERTIONS = [
   ...[
     'type',
@@ -95,13 +93,13 @@ const inMap = (value: Json | undefined, path: Path): Subschema[] =>
     ? Object.entries(value).map(([name, item]): Subschema => [[...path, name], item])
     : [];
 
-/** The schemas right inside a schema. */
+/** The schemas directly inside a schema. */
 const placesIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...appliedIn(schema, path),
   ...STORES.flatMap((key) => inMap(own(schema, key), [...path, key])),
 ];
 
-/** Those of them that it applies to a value. */
+/** The ones among them that it applies to a value. */
 const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
   ...SINGLE.filter((key) => Object.hasOwn(schema, key)).map(
     (key): Subschema => [[...path, key], schema[key]!],
@@ -112,9 +110,7 @@ const appliedIn = (schema: JsonObject, path: Path): Subschema[] => [
 
 const keyOf = (path: Path) => JSON.stringify(path);
 
-/**
- * Every schema of a document by its place. Only these may be referred to: nothing else was checked.
- */
+/** Every schema of a document by its path. Only these may be referred to: all others are unchecked. */
 type Places = ReadonlyMap<string, Json>;
 
 function collectPlaces(root: JsonObject): Map<string, Json> {
@@ -128,8 +124,8 @@ function collectPlaces(root: JsonObject): Map<string, Json> {
   return places;
 }
 
-/** `#/$defs/a~1b` → `['$defs', 'a/b']`; null when it is no pointer into this document. */
-export function readPointer(ref: string): Path | null {
+/** Reads a pointer into the document: `#/$defs/a~1b` is `['$defs', 'a/b']`. Null for others. */
+function readPointer(ref: string): Path | null {
   if (ref === '#') return [];
   if (!ref.startsWith('#/')) return null;
   try {
@@ -142,10 +138,23 @@ export function readPointer(ref: string): Path | null {
   }
 }
 
+/** The value that a local `$ref` names; undefined when there is none. */
+export function resolveReference(root: JsonObject, ref: string): Json | undefined {
+  const path = readPointer(ref);
+  if (path === null) return undefined;
+  let value: Json | undefined = root;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
+    value = (value as JsonObject)[name];
+  }
+  return value;
+}
+
 const NAMED_PLACE =
   'must be a place in the same schema, like "#/$defs/address"; other documents and anchors are not read.';
 
-/** Where a `$ref` leads. */
+/** The schema that a `$ref` leads to. @throws ParametersError */
 function followRef(ref: string, places: Places, path: Path): Subschema {
   const at = [...path, '$ref'];
   const target = readPointer(ref) ?? fail(at, NAMED_PLACE);
@@ -185,10 +194,7 @@ const refOf = (schema: JsonObject): string | null => {
   return typeof ref === 'string' ? ref : null;
 };
 
-/**
- * Follows each schema to all that it leads to, once. Meeting one that is still being followed is a
- * loop.
- */
+/** Follows each schema to all that it leads to. Reaching one that is still followed is a loop. */
 function assertNoLoops(places: Places): void {
   const following = new Set<string>();
   const done = new Set<string>();
@@ -198,7 +204,7 @@ function assertNoLoops(places: Places): void {
     if (following.has(key))
       fail(
         path,
-        'refers back to itself through $ref; a schema of a tool must end. Write out as many levels as are needed.',
+        'refers back to itself through $ref; the schema must end. Write out as many levels as you need.',
       );
     following.add(key);
     const ref = refOf(schema);
@@ -210,18 +216,18 @@ function assertNoLoops(places: Places): void {
   for (const [key, schema] of places) follow([JSON.parse(key) as Path, schema]);
 }
 
-/** More than this is no description of a tool's inputs; and each schema is a piece of code. */
+/** The validator compiles each schema into code. */
 const MAX_EXPANDED = 1_000;
 const MAX_EXPANDED_DEPTH = 64;
 
 interface Expansion {
   readonly places: Places;
   schemas: number;
-  /** What the validator may have to do for each byte of a value. */
+  /** An upper bound of the validator's work for each byte of a value. */
   weight: number;
 }
 
-/** Objects, lists and plain values inside a value; the value itself is one. */
+/** Counts a value and every value inside it. */
 function countValues(value: Json | undefined): number {
   if (value === undefined) return 0;
   return typeof value === 'object' && value !== null
@@ -249,7 +255,7 @@ function countIn(expansion: Expansion, schema: Json, path: Path, depth: number):
     : 1;
 }
 
-/** The copy of one schema: known keywords alone, references replaced by what they refer to. */
+/** Copies a schema with known keywords only and each reference replaced by its target. */
 function expand(expansion: Expansion, [path, schema]: Subschema, depth: number): Json {
   countIn(expansion, schema, path, depth);
   if (!isJsonObject(schema)) return schema;
@@ -290,11 +296,11 @@ function expandKeywords(
 }
 
 /**
- * Copies a schema, valid by the meta-schema, without references and without what judges nothing.
- * @param patterns is given every pattern of the schema
- * @returns `schema` and its `weight`, an upper bound of what it costs to check one byte of a value
- * @throws ParametersError for unsupported keywords, patterns that RE2 does not know, references
- * that lead nowhere, elsewhere or in a circle, and what grows too large when written out
+ * Copies a schema that is valid by the meta-schema, without references and annotations.
+ * @param patterns receives every pattern of the schema
+ * @returns `schema` and its `weight`, an upper bound of the work to check one byte of a value
+ * @throws ParametersError for unsupported keywords, patterns that are not RE2, references that lead
+ * nowhere, to another document or in a loop, and a schema that is too large when expanded
  */
 export function expandReferences(
   root: JsonObject,
@@ -315,28 +321,23 @@ export function expandReferences(
   return { schema, weight: expansion.weight };
 }
 
-/**
- * All schemas that judge the same value as `schema`: itself and what it applies in place. Loops
- * end.
- */
-function inPlace(schema: Json, places: Places): JsonObject[] {
+/** The schemas that judge the same value as `schema`: itself, and those that it applies in place. */
+function inPlace(schema: Json, root: JsonObject): JsonObject[] {
   const found = new Set<JsonObject>();
   const open: (Json | undefined)[] = [schema];
   while (open.length > 0) {
     const next = open.pop();
     if (!isJsonObject(next) || found.has(next)) continue;
     found.add(next);
-    const target = readPointer(refOf(next) ?? '');
-    if (target !== null) open.push(places.get(keyOf(target)));
-    open.push(
-      ...['allOf', 'anyOf', 'oneOf'].flatMap((key) =>
-        inList(own(next, key), []).map(([, item]) => item),
-      ),
-    );
-    open.push(
-      ...['then', 'else'].map((key) => own(next, key)),
-      ...inMap(own(next, 'dependentSchemas'), []).map(([, item]) => item),
-    );
+    const ref = refOf(next);
+    if (ref !== null) open.push(resolveReference(root, ref));
+    for (const key of ['allOf', 'anyOf', 'oneOf']) {
+      const schemas = own(next, key);
+      if (Array.isArray(schemas)) open.push(...(schemas as Json[]));
+    }
+    open.push(own(next, 'then'), own(next, 'else'));
+    const dependent = own(next, 'dependentSchemas');
+    if (isJsonObject(dependent)) open.push(...Object.values(dependent));
   }
   return [...found];
 }
@@ -349,12 +350,11 @@ const mayBeObject = (schema: JsonObject) => {
 };
 
 /**
- * Tells whether arguments of this schema can have a field at a path (`['address', 'city']`), as far
- * as the schema says: below an object that lists no properties anything can be.
+ * Returns a function that tells whether arguments of this schema can have a field at a path, such as
+ * `['address', 'city']`. An object that lists no properties can have any field.
  */
 export function fieldFinder(root: JsonObject): (path: Path) => boolean {
-  const places = collectPlaces(root);
-  const start = inPlace(root, places);
+  const start = inPlace(root, root);
   return (path) => {
     let schemas = start;
     for (const [level, name] of path.entries()) {
@@ -364,7 +364,7 @@ export function fieldFinder(root: JsonObject): (path: Path) => boolean {
         .map((schema) => own(schema['properties'] as JsonObject, name))
         .filter((field) => field !== undefined && field !== false);
       if (fields.length === 0) return false;
-      schemas = fields.flatMap((field) => inPlace(field!, places));
+      schemas = fields.flatMap((field) => inPlace(field!, root));
     }
     return true;
   };

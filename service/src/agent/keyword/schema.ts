@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
-import { readPointer } from '../../domain/schemaDocument.ts';
+import { resolveReference } from '../../domain/schemaDocument.ts';
 import { sentence } from '../sentences.ts';
 import { readableName } from '../words.ts';
 import type { AgentTool, Language } from '../agentModel.ts';
@@ -168,18 +168,9 @@ function resolve(schema: Json | undefined, root: JsonObject): JsonObject {
       list(current, 'allOf')
     )?.find((each) => isJsonObject(each) && own(each, 'type') !== 'null');
     if (reference === null && choice === undefined) return current;
-    const target = reference === null ? choice : follow(reference, root);
+    const target = reference === null ? choice : resolveReference(root, reference);
     const rest = Object.entries(current).filter(([key]) => !REPLACED.has(key));
     current = { ...(isJsonObject(target) ? target : {}), ...Object.fromEntries(rest) };
   }
   return {};
-}
-
-function follow(reference: string, root: JsonObject): Json | undefined {
-  let at: Json | undefined = root;
-  for (const key of readPointer(reference) ?? []) {
-    if (Array.isArray(at)) at = at[Number(key)];
-    else at = isJsonObject(at) ? own(at, String(key)) : undefined;
-  }
-  return at;
 }
