@@ -195,21 +195,24 @@ interface Plan {
 function answerToQuestion(request: Request, turn: Turn, context: ReadingContext): Step | null {
   const [question] = request.questions;
   if (question === undefined) return null;
-  if (isNo(request.newest) && !asksForYesOrNo(question, turn))
+  if (isNo(request.newest) && !isOtherwiseMeant(request.newest, question, turn))
     return reply(sentence('allRight', turn.language));
   return question.type === 'confirmation'
     ? answerToConfirmation(question, request, turn, context)
     : answerToArgument(question, request, turn, context);
 }
 
-/** "No" is a value there, and not the end of the request. */
-const asksForYesOrNo = ({ type, what }: AgentQuestion, turn: Turn): boolean =>
-  type === 'argument' &&
-  customTools(turn).some((tool) =>
-    argumentsOf(tool).some(
-      (argument) => argument.schema.type === 'boolean' && isNamed(argument, what),
-    ),
-  );
+/**
+ * "No" is the value of an argument that is true or false. "Cancel", after "Shall I cancel…?", may
+ * mean yes or no.
+ */
+function isOtherwiseMeant(newest: string, { type, what }: AgentQuestion, turn: Turn): boolean {
+  if (type === 'confirmation') return /cancel/i.test(newest);
+  const asked = customTools(turn)
+    .flatMap(argumentsOf)
+    .filter((argument) => isNamed(argument, what));
+  return asked.some(({ schema }) => schema.type === 'boolean');
+}
 
 /**
  * Calls on a plain yes, with the arguments that were repeated to the customer: they are read again
@@ -230,10 +233,10 @@ function answerToConfirmation(
     if (confirmed === undefined) return plans[0] ? carryOut(plans[0], request, turn) : HAND_OVER;
     return turn.mayCallTools ? call(confirmed) : HAND_OVER;
   }
-  const other = chooseTool(request.newest, customTools(turn));
-  const [changed] = planFor(request.sources).filter(({ action }) => action !== what);
-  if (changed === undefined || (other !== null && other.name !== changed.tool)) return null;
-  return carryOut(changed, request, turn);
+  const [plan] = planFor(request.sources);
+  const meant = chooseTool(request.newest, customTools(turn));
+  const isSame = meant === null ? plan?.action !== what : meant.name === plan?.tool;
+  return plan !== undefined && isSame ? carryOut(plan, request, turn) : null;
 }
 
 /** The plans that our question may have been about, those that fit the words first. */

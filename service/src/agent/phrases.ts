@@ -100,23 +100,38 @@ export const isNo = (text: string) =>
 
 // ---- A person
 
-/** "talk to" before "a person": both lists as parts of one expression a language. */
-const ASKS = [
-  '(?:talk|speak|chat) (?:directly )?(?:to|with)|(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)|(?:want|need|prefer|get me|give me|would like|id like|is there|help from|escalate (?:this |it )?to)',
-  '(?:hablar|platicar|conversar|chatear|comunicar(?:me)?|contactar(?:me)?)(?: con)?|(?:pas[ae]|comuni[cq]u?[ae]|conect[ae]|transfier[ae]|deriv[ae])(?:r|n)?(?:me)? (?:con|a)|(?:quiero|quisiera|necesito|prefiero|hay|ayuda de)',
-  '(?:falar|conversar|ser atendid[oa])(?: com| por)?|(?:pass[ae]|transfir[ae]|transfere|conect[ae]|encaminh[ae])r?(?: me)? (?:para|pra|pro|com|a)|(?:quero|queria|gostaria de|preciso(?: de)?|prefiro|tem|chamar?|ajuda de|em contato com|transferir(?: para)?)',
+/** Before a person or a team, one a language: "talk to support". */
+const ASKS_TO_TALK = [
+  '(?:talk|speak|chat) (?:directly )?(?:to|with)|(?:connect|transfer|pass|put|forward) (?:me|us)(?: through)? (?:to|with)|escalate (?:this |it )?to',
+  '(?:hablar|platicar|conversar|chatear|comunicar(?:me)?|contactar(?:me)?)(?: con)?|(?:pas[ae]|comuni[cq]u?[ae]|conect[ae]|transfier[ae]|deriv[ae])(?:r|n)?(?:me)? (?:con|a)',
+  '(?:falar|conversar|ser atendid[oa])(?: com| por)?|(?:pass[ae]|transfir[ae]|transfere|conect[ae]|encaminh[ae])r?(?: me)? (?:para|pra|pro|com|a)|em contato com|transferir(?: para)?',
+];
+/** Before a person only: "I want support" asks for something else. */
+const ASKS_FOR = [
+  '(?:want|need|prefer|get me|give me|would like|id like|help from)',
+  '(?:quiero|quisiera|necesito|prefiero|ayuda de)',
+  '(?:quero|queria|gostaria de|preciso(?: de)?|prefiro|chamar?|ajuda de)',
 ];
 const PERSONS = [
-  '(?:an? |another |the |some |your |my )?(?:real |live |actual |human )?(?:person|human(?: being)?|agent|operator|representative|somebody|someone|manager|supervisor|colleague|team|customer (?:service|support|care)|support)',
-  '(?:una? |otra? |algun[oa]? |el |la |su |al )?(?:verdader[oa] )?(?:persona|ser humano|human[oa]|alguien|asesora?|agente|operadora?|representante|encargad[oa]|gerente|supervisora?|soporte|atencion al cliente|servicio al cliente|equipo)',
-  '(?:uma? |outra? |algum[a]? |[oa] |seu |sua )?(?:pessoa|ser humano|human[oa]|alguem|atendente|agente|operadora?|representante|gerente|supervisora?|responsavel|suporte|atendimento|equipe)',
+  '(?:an? |another |the |some |your |my )?(?:real |live |actual |human )?(?:person|human(?: being)?|agent|operator|representative|supervisor)',
+  '(?:una? |otra? |algun[oa]? |el |la |su |al )?(?:verdader[oa] )?(?:persona|ser humano|human[oa]|asesora?|agente|operadora?|representante|supervisora?)',
+  '(?:uma? |outra? |algum[a]? |[oa] |seu |sua )?(?:pessoa|ser humano|human[oa]|atendente|agente|operadora?|representante|supervisora?)',
 ];
-const ASKS_FOR_PERSON = ASKS.map(
-  (asks, language) =>
-    new RegExp(`\\b(?:${asks}) ${PERSONS[language]}\\b(?! (?:resources|rights|size|number))`, 'g'),
+const TEAMS = [
+  '(?:an? |the |your |my )?(?:somebody|someone|manager|colleague|team|customer (?:service|support|care)|support)',
+  '(?:una? |el |la |su |al )?(?:alguien|encargad[oa]|gerente|soporte|atencion al cliente|servicio al cliente|equipo)',
+  '(?:uma? |[oa] |seu |sua )?(?:alguem|gerente|responsavel|suporte|atendimento|equipe)',
+];
+const ASKS_FOR_PERSON = PERSONS.map(
+  (persons, language) =>
+    new RegExp(
+      `\\b(?:(?:${ASKS_TO_TALK[language]}) (?:${persons}|${TEAMS[language]})|${ASKS_FOR[language]} ${persons})\\b(?! (?:resources|rights|size|number))`,
+      'g',
+    ),
 );
 /** Said without a verb of asking, about being called, or about the program. */
 const FIXED = [
+  /\b(?:is there|hay|tem) (?:a real person|a person|a human|someone|anyone|alguien|alguem|una persona|uma pessoa)(?: ai)? (?:(?:i|we) can|to (?:talk|speak)|que me|con quien|com quem|para falar|para hablar|real|de verdad)\b/,
   /\b(?:real|live) (?:person|human|agent) (?:please|pls|now|instead)\b|\bhuman (?:agent|support|help|being)\b/,
   /\b(?:persona (?:real|de verdad)|(?:agente|asesora?|atencion|ayuda) humana?)\b/,
   /\b(?:pessoa (?:real|de verdade)|(?:atendente|atendimento|suporte) human[oa])\b/,

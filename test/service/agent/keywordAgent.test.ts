@@ -259,6 +259,11 @@ describe('a tool that is not read-only', () => {
     );
   });
 
+  it('is repeated when the answer may mean yes or no', async () => {
+    expect(await next([...asked, 'cancel'])).toEqual(confirm('cancel order 4455'));
+    expect(await next([...asked, 'cancel order'])).toEqual(confirm('cancel order 4455'));
+  });
+
   it('makes way for another request', async () => {
     expect(await next([...asked, 'where is my order 77?'])).toEqual(
       callOf('track_order', { order_id: '77' }),
