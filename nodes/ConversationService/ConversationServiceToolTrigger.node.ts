@@ -12,7 +12,7 @@ import { publishTool, releaseTool } from './shared/toolLifecycle';
 import { listenWithDraft } from './shared/toolListening';
 import { toolTriggerFields } from './shared/toolTriggerFields';
 
-/** A tool that the service's agent calls: owns its definition, verifies each call, runs it once. */
+/** Makes the workflow a tool of the service's agent: publishes it, verifies each call, runs it once. */
 export class ConversationServiceToolTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Conversation Service Tool Trigger',
@@ -25,7 +25,7 @@ export class ConversationServiceToolTrigger implements INodeType {
 			'Gives the agent a tool: starts the workflow when the agent calls it, and answers with its result',
 		eventTriggerDescription: 'Waiting for the agent to call the tool',
 		activationMessage:
-			'Conversation Service now makes a test call with the sample arguments. When the workflow answers it, the tool is live and the agent can call it. See the call under Executions; Tool → Get shows how it ended in last_test.',
+			'Conversation Service now makes a test call with the sample arguments. When the workflow has answered it, the agent can use the tool. If the test call fails, the page of the tool at the service and last_test of Tool → Get say why.',
 		defaults: { name: 'Conversation Service Tool Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
@@ -40,10 +40,10 @@ export class ConversationServiceToolTrigger implements INodeType {
 			},
 		],
 		triggerPanel: {
-			header: 'Be called by the agent of Conversation Service',
+			header: 'Let the agent of Conversation Service call this workflow',
 			executionsHelp: {
 				inactive:
-					'<b>While building</b>, click "Listen for test event": the service then calls this workflow with the sample arguments, under the name of the tool with "_test" at the end.<br /><br /><b>When ready</b>, publish the workflow. The service makes a test call, and once that is answered the agent can use the tool. Every call is listed under Executions.',
+					'<b>While building</b>, click "Listen for test event": the service then calls this workflow with the sample arguments, under the name of the tool with "_test" at the end.<br /><br /><b>When ready</b>, publish the workflow. The service makes a test call. Once the workflow has answered it, the agent can use the tool. Every call is listed under Executions.',
 				active:
 					'<b>While building</b>, click "Listen for test event": the service then calls this workflow with the sample arguments, under the name of the tool with "_test" at the end. The published tool is not touched.<br /><br /><b>This workflow is published</b>: every call starts an execution, listed under Executions. Tool → Get shows whether the tool is live.',
 			},

@@ -24,9 +24,9 @@ const FIXES: Record<string, string> = {
 	unauthorized:
 		'Open the credential and enter a valid API key. It may have been revoked; make a new one on the API keys screen of the service (/keys at the base URL), or stop the service and run "npm run key -- create --name n8n" in its folder.',
 	not_found:
-		'Check the ID. Something of another workspace reads as missing too: the API key decides which workspace is asked.',
+		'Check the ID. The API key decides which workspace is searched; anything of another workspace is reported as missing.',
 	approval_already_decided:
-		'The first decision counts, or the call ended by itself; Tool Call → Get Many shows its status. Choose a call that has the status pending_approval.',
+		'The first decision counts, or the approval has expired. Tool Call → Get Many shows the status; choose a call that has the status pending_approval.',
 	conversation_closed:
 		'A closed conversation stays as it is. When the customer writes again a new one opens; "Find by Contact" returns it.',
 	delivery_pending: 'Wait until its last attempt is over; "Get Deliveries" shows next_attempt_at.',

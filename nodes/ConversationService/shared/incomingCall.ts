@@ -6,16 +6,17 @@ import { checkSignature, isSignedByOlderSecret } from './signature';
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 const REASONS: Record<Exclude<SignatureCheck, 'valid'>, string> = {
-	malformed: 'The X-Service-Signature header is missing or has not the form t=<unix>,v1=<hex>.',
-	mismatch: 'The signature does not fit the body and the secret that this trigger knows.',
+	malformed:
+		'The X-Service-Signature header is missing or does not have the form t=<unix>,v1=<hex>.',
+	mismatch: 'The signature does not match the body and the secret that this trigger knows.',
 	too_old: 'The signature is older than the tolerance. Check the clocks of both machines.',
 	too_new: 'The signature lies in the future. Check the clocks of both machines.',
 };
 
 /**
  * Verifies a call of the service over its raw bytes and reads its JSON.
- * @returns the object of the body, empty when it is none, whether the secret has been replaced at
- * the service, and the `t` it was signed for; or why the call must be refused
+ * @returns the object of the body (empty when it is no object), whether the service has replaced the
+ * secret, and the `t` of the signature; or why the call is refused
  */
 export async function verifyCall<T extends IDataObject>(
 	context: IWebhookFunctions,
@@ -52,10 +53,7 @@ export function answer(
 	return { noWebhookResponse: true };
 }
 
-/**
- * What tells a call of this trigger from those of others in this process: test and production
- * apart.
- */
+/** Identifies a call among those of all triggers in this process, test and production apart. */
 export const memoryKey = (context: IWebhookFunctions, id: string): string =>
 	[context.getMode(), context.getWorkflow().id, context.getNode().id, id].join();
 
@@ -72,7 +70,7 @@ async function readRawBody(context: IWebhookFunctions): Promise<Buffer> {
 	return Buffer.isBuffer(request.rawBody) ? request.rawBody : Buffer.alloc(0);
 }
 
-/** A signed body is a JSON object; should it not be, it has no fields and is refused as such. */
+/** A signed body is a JSON object. Anything else reads as an object without fields, and is refused. */
 const parseObject = <T>(body: Buffer): Partial<T> =>
 	jsonParse<Partial<T> | null>(body.toString('utf8'), { fallbackValue: null }) ?? {};
 

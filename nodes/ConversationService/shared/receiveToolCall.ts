@@ -5,7 +5,7 @@ import { readStoredTool } from './storedTool';
 import { ToolCallMemory } from './toolCallMemory';
 import { testName } from './toolDefinition';
 
-/** What a test call carries as its conversation. */
+/** The conversation of a test call. */
 const TEST_CONVERSATION_ID = 'conv_test';
 
 const memory = new ToolCallMemory();
@@ -18,9 +18,9 @@ interface Envelope extends IDataObject {
 }
 
 /**
- * Takes one tool call: verifies it, recognises a repeat, starts the workflow whose end or response
- * node answers it. Every refusal is answered here and starts nothing; a 503 asks the service to try
- * again, a 401 fails the call.
+ * Takes one tool call: verifies it, recognises a repeat, and starts the workflow, whose end or
+ * response node answers it. Refuses a call here, without starting anything: a 503 asks the service
+ * to try again, a 401 fails the call.
  */
 export async function receiveToolCall(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { secret } = readStoredTool(context);
@@ -53,9 +53,7 @@ function findProblem(context: IWebhookFunctions, envelope: Partial<Envelope>): s
 	return isObject ? null : 'The arguments of the body are not an object.';
 }
 
-/**
- * Under the name of the tool also while an editor listens, so that a workflow sees the same then.
- */
+/** Names the published tool also while an editor listens, so that the workflow sees the same. */
 const toOutput = (context: IWebhookFunctions, envelope: Envelope): IDataObject =>
 	withArgs({
 		tool_call_id: envelope.tool_call_id,

@@ -38,10 +38,9 @@ const FORMATS: Record<string, string> = {
 };
 
 /**
- * Arguments for a first call, made from the schema: "sample" or the first option for a text, 1 or
- * the nearest number that the limits allow, true. An optional text with a pattern is left out,
- * since nothing that fits it can be guessed; for a required one the caller must be given real
- * arguments.
+ * Makes the arguments of a first call from the schema: "sample" or the first option for a text, 1 or
+ * the nearest number that the limits allow, true. Leaves out an optional text with a pattern, since
+ * no text that fits can be guessed; for a required one the user must enter real arguments.
  */
 export const sampleArguments = (parameters: IDataObject): IDataObject =>
 	sampleObject(parameters as unknown as Schema, parameters as unknown as Schema, 0);
@@ -88,7 +87,7 @@ function sampleOf(schema: Schema, root: Schema, depth: number): unknown {
 	}
 }
 
-/** What a schema stands for that says so by other schemas; null when it speaks for itself. */
+/** The schema that $ref, anyOf, oneOf or allOf stands for; null when there is none of them. */
 function resolve(schema: Schema, root: Schema): Schema | null {
 	const { $ref, anyOf, oneOf, allOf, ...rest } = schema;
 	if ($ref) return root.$defs?.[/^#\/\$defs\/([^/]+)$/.exec($ref)?.[1] ?? ''] ?? null;

@@ -1,4 +1,4 @@
-/** What is needed of an HTTP response: to be written to, and to be listened in on. */
+/** The part of an HTTP response that is written to and listened to here. */
 export interface AnsweringResponse {
 	statusCode: number;
 	getHeader(name: string): unknown;
@@ -28,7 +28,7 @@ export interface MemoryLimits {
 	bytes: number;
 	/** Bytes of one answer: the service reads no more. */
 	answerBytes: number;
-	/** For how long a call is known, since it came or was answered. */
+	/** How long a call is remembered after it came or was answered. */
 	ageMs: number;
 }
 
@@ -40,16 +40,15 @@ const LIMITS: MemoryLimits = {
 };
 
 /**
- * Which tool calls this process has taken, so that a repeat runs no workflow again: it gets the
- * answer of the first call, with its status and content type, or waits for it. That holds whatever
- * the answer was, a failure too, and also when the first caller has hung up before it: the service
+ * Remembers the tool calls that this process has taken, so that a repeat runs no workflow again: it
+ * gets the answer of the first call, with its status and content type, or waits for it. That holds
+ * for every answer, also for a failure, and also when the first caller has hung up: the service
  * repeats a call after a time-out and after a 5xx.
  *
- * Bounded: the newest 10,000 answers, 32 MiB of them in all, each for an hour after it was given. A
- * call that is never answered is forgotten an hour after it came. Of an answer of more than 1 MiB,
- * which the service does not read, a repeat learns only that (422). Kept in memory: a restart, or a
- * second webhook process of n8n, starts with an empty one, and a repeat there runs the workflow
- * again.
+ * Keeps the newest 10,000 answers, 32 MiB of them in all, each for an hour. Forgets a call without
+ * an answer an hour after it came. When an answer has more than 1 MiB, which the service does not
+ * read, a repeat gets a 422 that says so. All of it is in memory: after a restart, or in a second
+ * webhook process of n8n, a repeat runs the workflow again.
  */
 export class ToolCallMemory {
 	private readonly running = new Map<string, RunningCall>();
@@ -92,7 +91,6 @@ export class ToolCallMemory {
 		return Boolean(answer ?? call);
 	}
 
-	/** What is kept at the moment. */
 	get size(): { running: number; waiting: number; answers: number; bytes: number } {
 		const waiting = [...this.running.values()].reduce((sum, call) => sum + call.waiting.size, 0);
 		return {
@@ -132,9 +130,8 @@ const TOO_LARGE: Answer = {
 };
 
 /**
- * Listens in on what is written to a response. n8n answers a workflow's call long after the trigger
- * has returned, possibly to a caller who has hung up: what is written then reaches nobody, but
- * this.
+ * Listens to what is written to a response. n8n answers a workflow's call long after the trigger has
+ * returned, possibly to a caller who has hung up.
  */
 function captureAnswer(
 	response: AnsweringResponse,

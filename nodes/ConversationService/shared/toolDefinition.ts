@@ -5,7 +5,7 @@ import { readJsonObject } from './jsonFields';
 import { sampleArguments } from './sampleArguments';
 import { readParameters } from './toolParameters';
 
-/** A tool as the API takes it; what is not the trigger's to say (status, tests) is not in it. */
+/** A tool as the API takes it, without what the service decides (status, tests). */
 export interface ToolDefinition extends IDataObject {
 	name: string;
 	description: string;
@@ -28,7 +28,7 @@ const MAX_NAME_CHARACTERS = 64;
 const TEST_SUFFIX = '_test';
 
 /**
- * What the fields of the trigger say the tool is.
+ * Reads the definition of the tool from the fields of the trigger.
  * @throws NodeOperationError that names the field at fault and what to enter
  */
 export function readDefinition(context: IHookFunctions): ToolDefinition {
@@ -45,7 +45,7 @@ export function readDefinition(context: IHookFunctions): ToolDefinition {
 }
 
 /**
- * The arguments of the test call: those that were entered, or made from the schema.
+ * Reads the arguments of the test call: those that the user entered, or some made from the schema.
  * @throws NodeOperationError when one that was entered is missing or unknown; the service checks
  * the rest
  */
@@ -81,7 +81,7 @@ export function explainSample(error: NodeApiError): NodeApiError {
 	return error;
 }
 
-/** The draft that stands in for the tool while an editor listens: it never goes live. */
+/** The draft that is called instead of the tool while an editor listens. It never goes live. */
 export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 	...definition,
 	name: testName(definition.name),
@@ -91,11 +91,11 @@ export const testDefinition = (definition: ToolDefinition): ToolDefinition => ({
 export const testName = (name: string): string =>
 	`${name.slice(0, MAX_NAME_CHARACTERS - TEST_SUFFIX.length)}${TEST_SUFFIX}`;
 
-/** Test and production addresses of n8n differ, so that one never touches the other's tool. */
+/** n8n's test and production addresses differ, so one never touches the other's tool. */
 export const getAddress = (context: IHookFunctions): string =>
 	context.getNodeWebhookUrl('default') as string;
 
-/** @throws NodeOperationError when the API would refuse it */
+/** @throws NodeOperationError when the API would refuse the name */
 export function readName(context: IHookFunctions): string {
 	const name = String(context.getNodeParameter('toolName', '') ?? '').trim();
 	if (NAME.test(name)) return name;
@@ -114,7 +114,7 @@ function readDescription(context: IHookFunctions): string {
 	if (description) return description;
 	throw new NodeOperationError(context.getNode(), 'The tool has no description', {
 		description:
-			'Say in "Description" what the tool does and when to use it: the agent decides from it.',
+			'Enter in "Description" what the tool does and when to use it. The agent decides from it.',
 	});
 }
 
@@ -129,6 +129,6 @@ function readTimeout(context: IHookFunctions): number {
 	const seconds = Number(context.getNodeParameter('timeout', 10));
 	if (seconds >= 1 && seconds <= 120) return seconds;
 	throw new NodeOperationError(context.getNode(), 'The timeout is not from 1 to 120 seconds', {
-		description: 'Enter in "Timeout" for how many seconds the agent waits for the workflow.',
+		description: 'Enter in "Timeout" how many seconds the agent waits for the workflow.',
 	});
 }

@@ -27,7 +27,7 @@ export function readParameters(context: IHookFunctions): IDataObject {
 	if ((schema.type ?? 'object') === 'object') return { ...schema, type: 'object' };
 	throw new NodeOperationError(
 		context.getNode(),
-		'The JSON Schema of the parameters is not one of an object',
+		'The JSON Schema of the parameters does not describe an object',
 		{
 			description:
 				'The agent gives arguments by name, so the schema begins with "type": "object" and lists them under "properties".',

@@ -9,7 +9,7 @@ const parameterFields: INodeProperties[] = [
 		required: true,
 		default: '',
 		placeholder: 'e.g. order_number',
-		description: 'Under this name the workflow finds the value in "args" of the item',
+		description: 'The workflow finds the value under this name in "args"',
 	},
 	{
 		displayName: 'Type',
@@ -39,7 +39,7 @@ const parameterFields: INodeProperties[] = [
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. The order number, such as A-1042',
-		description: 'What the agent is to give here',
+		description: 'What the agent should give here',
 	},
 	{
 		displayName: 'Required',
@@ -62,7 +62,7 @@ const DEFAULT_SCHEMA = `{
 export const toolTriggerFields: INodeProperties[] = [
 	{
 		displayName:
-			'In expressions, read what the agent gives from "args", such as {{ $json.args.order_number }}; n8n does not let them read "arguments".<br /><br />When you publish the workflow, the service calls it once with the sample arguments. Only when that call is answered, the agent can use the tool. See the call under Executions; Tool → Get shows how it ended in last_test.',
+			'In expressions, read the arguments from "args", for example {{ $json.args.order_number }}. n8n does not allow the word "arguments" there.<br /><br />When you publish the workflow, the service makes one test call with the sample arguments. Once the workflow has answered it, the agent can use the tool. If the test call fails, the page of the tool at the service and last_test of Tool → Get say why.',
 		name: 'goLiveNotice',
 		type: 'notice',
 		default: '',
@@ -116,7 +116,7 @@ export const toolTriggerFields: INodeProperties[] = [
 			{ name: 'Define Using JSON Schema', value: 'json' },
 		],
 		default: 'fields',
-		description: 'How to say which arguments the agent gives',
+		description: 'How to define the arguments that the agent gives',
 	},
 	{
 		displayName: 'Parameter',
@@ -144,7 +144,7 @@ export const toolTriggerFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. {"order_number": "A-1042"}',
 		description:
-			'The arguments of the test call after you publish, and of the one while you listen. Left empty, they are made from the parameters: "sample", the first option, 1, true. Enter real ones when the workflow looks something up or changes something.',
+			'The arguments of the test call when you publish and when you listen. If empty, they are made from the parameters: "sample", the first option, 1, true. Enter real ones when the workflow looks something up or changes something.',
 	},
 	{
 		displayName: 'Timeout (Seconds)',
@@ -153,7 +153,7 @@ export const toolTriggerFields: INodeProperties[] = [
 		typeOptions: { minValue: 1, maxValue: 120 },
 		default: 10,
 		description:
-			'For how long the agent waits for the answer, up to 120. After it, the service asks twice more under the same tool_call_id; the workflow runs once, and its answer still counts.',
+			'How long the agent waits for the answer, up to 120 seconds. After a time-out the service asks twice more with the same tool_call_id; the workflow runs once, and its answer still counts.',
 	},
 	{
 		displayName: 'Ask Before Running',
@@ -161,7 +161,7 @@ export const toolTriggerFields: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether a person decides about each call before it is made, in the conversations screen or with Tool Call → Approve',
+			'Whether a person must approve each call before it is made, on the Conversations screen or with Tool Call → Approve',
 	},
 	{
 		displayName: 'Respond',
@@ -178,12 +178,12 @@ export const toolTriggerFields: INodeProperties[] = [
 				name: "Using 'Respond to Tool Call'",
 				value: 'responseNode',
 				description:
-					'The agent reads what the operation Tool Call → Respond answers; a workflow that ends without it has failed',
+					'The agent reads what the operation Tool Call → Respond sends; without it, the call fails',
 			},
 			{
 				name: 'When Last Node Finishes',
 				value: 'lastNode',
-				description: 'The agent reads what the last node puts out',
+				description: 'The agent reads the output of the last node',
 			},
 		],
 		default: 'lastNode',
@@ -214,7 +214,7 @@ export const toolTriggerFields: INodeProperties[] = [
 				type: 'boolean',
 				default: true,
 				description:
-					'Whether to have the service call with the sample arguments when you listen for a test event. Otherwise make the call yourself, with Tool → Test.',
+					'Whether the service makes a call with the sample arguments when you listen for a test event. If off, make the call yourself with Tool → Test.',
 			},
 			{
 				displayName: 'Take Over From Another Instance',

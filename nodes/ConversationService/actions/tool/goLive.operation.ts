@@ -9,7 +9,7 @@ export const goLive: Operation = {
 		name: 'Go Live',
 		value: 'goLive',
 		action: 'Let the agent use a tool',
-		description: 'Let the agent use a tool, after a test call when it has not been tested yet',
+		description: 'Let the agent use a tool, after a test call if no test has succeeded yet',
 	},
 	fields: [
 		toolField,

@@ -8,7 +8,7 @@ export const pause: Operation = {
 		name: 'Pause',
 		value: 'pause',
 		action: 'Pause a tool',
-		description: 'Stop the agent from using a tool; what waits for approval is cancelled',
+		description: 'Stop the agent from using a tool, and cancel the calls that wait for approval',
 	},
 	fields: [toolField],
 	execute: async (context, itemIndex) =>

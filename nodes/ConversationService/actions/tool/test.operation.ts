@@ -22,7 +22,7 @@ export const test: Operation = {
 			type: 'json',
 			default: '{}',
 			placeholder: 'e.g. {"order_number": "A-1042"}',
-			description: 'What the tool is called with, as its parameters demand it',
+			description: 'The arguments of the call, which must fit the parameters of the tool',
 		},
 	],
 	async execute(context, itemIndex) {
