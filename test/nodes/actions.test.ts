@@ -380,6 +380,7 @@ describe('Subscription', () => {
       consecutive_failures: 0,
       last_delivery_at: null,
       created_at: expect.any(String),
+      revision: 1,
       previous_secret_expires_at: expect.any(String),
       notice: expect.stringContaining('unpublished and published again'),
     });

@@ -163,7 +163,7 @@ describe('A definition from the fields', () => {
     ['{"type":', 'is not valid JSON'],
     ['[]', 'is not a JSON object'],
     ['"text"', 'is not a JSON object'],
-    ['{"type":"string"}', 'is does not describe an object'],
+    ['{"type":"string"}', 'does not describe an object'],
   ])('refuses the JSON Schema %s', (parametersSchema, message) => {
     expect(failure({ parametersMode: 'json', parametersSchema })).toMatchObject({
       name: 'NodeOperationError',

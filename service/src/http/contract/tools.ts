@@ -416,6 +416,8 @@ export const unpublishTool = operation({
     ...ownerIdentityFields,
     revision: z.coerce
       .number('must be a number')
+      .int('must be a whole number')
+      .min(1, 'must be at least 1')
       .optional()
       .meta({ description: 'The publication to take back; the newest when it is left out' }),
     endpoint: z
